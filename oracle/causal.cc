@@ -11,30 +11,30 @@ void CausalOrder::add(const trace::Event& event) {
   const bool of_process =
       event.kind == Kind::start || event.kind == Kind::crash || event.kind == Kind::leave;
   if (!of_process && event.layer != options_.layer) return;
-  const Index member = core_.history().member(event.node);
+  const Index member = judge_.history().member(event.node);
   if (member >= queues_.size()) queues_.resize(member + 1);
   if (queues_[member].waits_for == kNone && !must_wait(member, event)) {
     hand_over(event);
     run();
     return;
   }
-  if (announces(event)) ++queued_[core_.history().message(event)];
+  if (announces(event)) ++queued_[judge_.history().message(event)];
   queues_[member].events.push_back(event);
 }
 
 // True if the event is a delivery of what nobody was seen to originate yet; its process then waits.
 bool CausalOrder::must_wait(Index member, const trace::Event& event) {
   if (event.kind != Kind::deliver) return false;
-  const Index message = core_.history().message(event);
-  if (core_.history().messages[message].originated) return false;
+  const Index message = judge_.history().message(event);
+  if (judge_.history().messages[message].originated) return false;
   queues_[member].waits_for = message;
   waiters_[message].push_back(member);
   return true;
 }
 
 void CausalOrder::hand_over(const trace::Event& event) {
-  core_.add(event);
-  if (event.kind == Kind::originate) wake(core_.history().message(event));
+  judge_.add(event);
+  if (event.kind == Kind::originate) wake(judge_.history().message(event));
 }
 
 void CausalOrder::wake(Index message) {
@@ -66,7 +66,7 @@ void CausalOrder::drain(Queue& queue, Index member) {
     if (must_wait(member, queue.events.front())) return;
     const trace::Event event = std::move(queue.events.front());
     queue.events.pop_front();
-    if (announces(event)) --queued_[core_.history().message(event)];
+    if (announces(event)) --queued_[judge_.history().message(event)];
     hand_over(event);
   }
 }
@@ -79,10 +79,10 @@ void CausalOrder::finish() {
     queue.events.pop_front();
     queue.waits_for = kNone;
     std::erase(waiters_[message], member);
-    core_.set_unwitnessed_ok(options_.truncated_ok && !in_a_queue(message));
-    core_.add(event);
-    core_.set_unwitnessed_ok(false);
-    if (core_.history().messages[message].originated) wake(message);
+    judge_.set_unwitnessed_ok(options_.truncated_ok && !in_a_queue(message));
+    judge_.add(event);
+    judge_.set_unwitnessed_ok(false);
+    if (judge_.history().messages[message].originated) wake(message);
     runnable_.push_back(member);
     run();
   }

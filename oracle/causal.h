@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oracle/core.h"
+#include "oracle/history_judge.h"
 
 namespace peal::oracle {
 
@@ -15,7 +15,7 @@ namespace peal::oracle {
 /// Memory grows with what waits, which is little if the events come roughly as they happened.
 class CausalOrder {
  public:
-  CausalOrder(Core& core, const Options& options) : core_(core), options_(options) {}
+  CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
 
   void add(const trace::Event& event);
   /// Hands over what still waits: messages without an origination, and circles.
@@ -36,7 +36,7 @@ class CausalOrder {
   bool announces(const trace::Event& event) const;
   bool in_a_queue(Index message) const;
 
-  Core& core_;
+  HistoryJudge& judge_;
   Options options_;
   std::vector<Queue> queues_;                              ///< by member
   std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message

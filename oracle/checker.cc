@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "oracle/causal.h"
-#include "oracle/core.h"
 #include "oracle/domains.h"
+#include "oracle/history_judge.h"
 
 namespace peal::oracle {
 
@@ -19,26 +19,26 @@ std::string_view property_id(Property property) {
 class Checker::Judge {
  public:
   explicit Judge(const Options& options)
-      : live_(options.live_order), core_(options), causal_(core_, options) {
+      : live_(options.live_order), history_(options), causal_(history_, options) {
     if (!options.domains.empty()) domains_.emplace(options);
   }
 
   void add(const trace::Event& event) {
     if (domains_) return domains_->add(event);
-    live_ ? core_.add(event) : causal_.add(event);
+    live_ ? history_.add(event) : causal_.add(event);
   }
   Report finish() {
     if (domains_) return domains_->finish();
     causal_.finish();
-    return core_.finish();
+    return history_.finish();
   }
   std::uint64_t violations_total() const {
-    return domains_ ? domains_->violations_total() : core_.violations_total();
+    return domains_ ? domains_->violations_total() : history_.violations_total();
   }
 
  private:
   bool live_;
-  Core core_;
+  HistoryJudge history_;
   CausalOrder causal_;
   std::optional<Domains> domains_;
 };

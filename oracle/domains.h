@@ -8,7 +8,7 @@
 
 #include "oracle/causal.h"
 #include "oracle/checker.h"
-#include "oracle/core.h"
+#include "oracle/history_judge.h"
 
 namespace peal::oracle {
 
@@ -31,7 +31,7 @@ class Domains {
     Part(const Options& options, Set domains)
         : learned(domains), core(options), causal(core, options) {}
     Set learned;
-    Core core;
+    HistoryJudge core;
     CausalOrder causal;
   };
   /// The last delivery of a member.

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/groups.h"
 
-#include "oracle/group_core.h"
+#include <utility>
+#include <vector>
+
+#include "oracle/gap_judge.h"
+#include "oracle/group_verdict.h"
+#include "oracle/group_view_judge.h"
+#include "oracle/message_judge.h"
+#include "oracle/table_judge.h"
 
 namespace peal::oracle {
 
@@ -11,9 +18,27 @@ std::string_view group_property_id(GroupProperty property) {
   return kIds[static_cast<std::size_t>(property)];
 }
 
-class GroupChecker::Judge : public GroupCore {
- public:
-  using GroupCore::GroupCore;
+struct GroupChecker::Judge {
+  explicit Judge(const Options& options) : verdict(options) {}
+
+  GroupReport finish() {
+    tables.finish();
+    messages.finish_order();
+    GroupFigures& figures = verdict.report.figures;
+    figures.states = verdict.history.states.size();
+    std::vector<bool> seen(verdict.history.names.size(), false);
+    for (const GroupState& state : verdict.history.states) {
+      if (!seen[state.group]) ++figures.groups;
+      seen[state.group] = true;
+    }
+    return std::move(verdict.report);
+  }
+
+  GroupVerdict verdict;
+  GapJudge gaps{verdict};
+  MessageJudge messages{verdict, gaps};
+  GroupViewJudge views{verdict, gaps, messages};
+  TableJudge tables{verdict, gaps, messages};
 };
 
 GroupChecker::GroupChecker() : GroupChecker(Options()) {}
@@ -24,62 +49,64 @@ GroupChecker& GroupChecker::operator=(GroupChecker&&) noexcept = default;
 
 void GroupChecker::connected(std::int64_t at, const ClientId& client,
                              std::string_view private_name) {
-  judge_->connected(at, client, private_name);
+  judge_->views.connected(at, client, private_name);
 }
 
 void GroupChecker::sent(std::int64_t at, const GroupMessageId& message,
                         std::span<const std::string> groups, std::uint64_t hash, OwnCopy own) {
-  judge_->sent(at, message, groups, hash, own);
+  judge_->messages.sent(at, message, groups, hash, own);
 }
 
 void GroupChecker::delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                              std::span<const std::string> groups, std::uint64_t hash) {
-  judge_->delivered(at, to, message, groups, hash);
+  judge_->messages.delivered(at, to, message, groups, hash);
 }
 
 void GroupChecker::viewed(std::int64_t at, const ClientId& to, const std::string& group,
                           const GroupView& view) {
-  judge_->viewed(at, to, group, view);
+  judge_->views.viewed(at, to, group, view);
 }
 
 void GroupChecker::transitional(std::int64_t at, const ClientId& to, const std::string& group) {
-  judge_->transitional(at, to, group);
+  judge_->views.transitional(at, to, group);
 }
 
 void GroupChecker::left(std::int64_t at, const ClientId& to, const std::string& group) {
-  judge_->left(at, to, group);
+  judge_->views.left(at, to, group);
 }
 
 void GroupChecker::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
-  judge_->gapped(at, to, group);
+  judge_->gaps.gapped(at, to, group);
 }
 
 void GroupChecker::ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
                            std::span<const std::string> groups) {
-  judge_->ordered(at, node, message, groups);
+  judge_->gaps.ordered(at, node, message, groups);
 }
 
 void GroupChecker::entered(std::int64_t /*at*/, MemberId node, const ViewId& view) {
-  judge_->entered(node, view);
+  judge_->gaps.entered(node, view);
 }
 
-void GroupChecker::gone(std::int64_t at, const ClientId& client) { judge_->gone(at, client); }
+void GroupChecker::gone(std::int64_t at, const ClientId& client) { judge_->views.gone(at, client); }
 
 void GroupChecker::exchanged(std::int64_t at, MemberId node, const ViewId& view,
                              std::uint64_t table_hash) {
-  judge_->exchanged(at, node, view, table_hash);
+  judge_->tables.exchanged(at, node, view, table_hash);
 }
 
 void GroupChecker::reached(std::int64_t at, const ClientId& client, const ViewId& view) {
-  judge_->reached(at, client, view);
+  judge_->gaps.reached(at, client, view);
 }
 
 void GroupChecker::final_table(MemberId node, const ViewId& view,
                                std::span<const GroupTableEntry> entries) {
-  judge_->final_table(node, view, entries);
+  judge_->tables.final_table(node, view, entries);
 }
 
-std::uint64_t GroupChecker::violations_total() const { return judge_->violations_total(); }
+std::uint64_t GroupChecker::violations_total() const {
+  return judge_->verdict.report.violations_total;
+}
 GroupReport GroupChecker::finish() { return judge_->finish(); }
 
 }  // namespace peal::oracle

@@ -166,7 +166,7 @@ class GroupChecker {
   GroupReport finish();
 
  private:
-  class Judge;
+  struct Judge;
   std::unique_ptr<Judge> judge_;
 };
 

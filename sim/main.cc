@@ -69,7 +69,7 @@ int run_seeds(const Arguments& a) {
     Progress progress("seeds", pool.last - pool.first + 1);
     run_pool(
         pool, [&](std::uint64_t seed) { return run_seed(seed, options); },
-        [&](const Finding& finding) {
+        [&](const RunResult& finding) {
           summary.add(finding);
           if (a.verbose || !finding.property.empty()) {
             progress.clear();
@@ -105,7 +105,7 @@ int run_one(const Arguments& a, const Script& script) {
   const Outcome outcome = run_script(script, run);
   if (run.trace != nullptr) std::fclose(run.trace);
   Summary summary;
-  Finding finding;
+  RunResult finding;
   finding.index = a.seed.value_or(0);
   finding.property = outcome.property();
   finding.text = outcome.problem();
@@ -159,9 +159,9 @@ int run_scenarios(const Arguments& a) {
     Progress progress("scenarios", scripts.size());
     run_pool(
         pool, [&](std::uint64_t i) { return run_scenario(scripts[i - 1], a.mutant); },
-        [&](const Finding& found) {
+        [&](const RunResult& found) {
           const Script& script = scripts[found.index - 1];
-          const Finding finding = judged(script, found);
+          const RunResult finding = judged(script, found);
           summary.add(finding);
           if (!finding.property.empty() || a.verbose) {
             progress.clear();

@@ -54,7 +54,7 @@ Result<std::uint64_t> ClientSide::submit_to_node(ByteView message, Service servi
   PEAL_ASSERT(*number == process_.submitted + 1);
   process_.pending = {*number, digest_of(message), message.size(), service, domain, false};
   ++process_.submitted;
-  ++process_.world.ledger().figures().messages_submitted;
+  ++process_.world.recorder().figures().messages_submitted;
   process_.announce_submission();
   return number;
 }
@@ -68,12 +68,12 @@ void ClientSide::replace_control_of_node(ByteView message) {
 
 void ClientSide::note_order(const oracle::GroupMessageId& message,
                             const std::vector<std::string>& targets) {
-  process_.world.ledger().groups().ordered(now(), process_.self, message, targets);
+  process_.world.recorder().groups().ordered(now(), process_.self, message, targets);
 }
 
 void ClientSide::count_exchanges(const group::Groups::Counters& before) {
   const group::Groups::Counters& after = groups().counters();
-  Figures& figures = process_.world.ledger().figures();
+  Figures& figures = process_.world.recorder().figures();
   figures.group_exchanges += after.exchanges - before.exchanges;
   figures.group_exchanges_interrupted += after.interrupted - before.interrupted;
 }
@@ -85,9 +85,9 @@ void ClientSide::check_counters() const {
                       : counters.bad_changes > 0  ? "a change that contradicts the table"
                       : counters.bad_tables > 0   ? "tables that contradict the view"
                                                   : nullptr;
-  if (wrong == nullptr || process_.world.ledger().broken()) return;
-  process_.world.ledger().violation(process_.world.now(), "groups",
-                                    node_name(process_.self.node) + " was given " + wrong);
+  if (wrong == nullptr || process_.world.recorder().broken()) return;
+  process_.world.recorder().violation(process_.world.now(), "groups",
+                                      node_name(process_.self.node) + " was given " + wrong);
 }
 
 }  // namespace peal::sim

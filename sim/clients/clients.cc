@@ -117,7 +117,7 @@ Clients::Client* Clients::connect(const std::string& name) {
     ++process_.refused;
     return nullptr;
   }
-  process_.world.ledger().groups().connected(now(), id_of(*connection), private_name(name));
+  process_.world.recorder().groups().connected(now(), id_of(*connection), private_name(name));
   note(*connection, "is " + name);
   Client& client = clients_[name];
   client.connection = *connection;
@@ -129,7 +129,7 @@ void Clients::disconnect(const std::string& name) {
   const std::uint32_t connection = at->second.connection;
   clients_.erase(at);
   note(connection, "disconnects");
-  process_.world.ledger().groups().gone(now(), id_of(connection));
+  process_.world.recorder().groups().gone(now(), id_of(connection));
   groups_.disconnect(connection);
 }
 
@@ -155,7 +155,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   client.sent = number;
   const std::uint64_t hash = digest_of(message.payload);
   const auto own = wish.self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
-  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  oracle::GroupChecker& checker = process_.world.recorder().groups();
   checker.sent(now(), {id_of(client.connection), number}, targets, hash, own);
   if (process_.views == 0) {
     early_.push_back({client.connection, number, std::move(targets), hash, own});
@@ -167,7 +167,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
 void Clients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups_.counters();
   if (!view.transitional) {
-    process_.world.ledger().groups().entered(now(), process_.self, view.id);
+    process_.world.recorder().groups().entered(now(), process_.self, view.id);
   }
   groups_.on_view(view, process_.self);
   count_exchanges(before);
@@ -187,7 +187,7 @@ void Clients::on_message(const node::Message& message) {
 }
 
 void Clients::renamed(MemberId before) {
-  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  oracle::GroupChecker& checker = process_.world.recorder().groups();
   for (const auto& [name, client] : clients_) {
     checker.gone(now(), {before, client.connection});
     checker.connected(now(), id_of(client.connection), private_name(name));
@@ -199,7 +199,7 @@ void Clients::renamed(MemberId before) {
 
 void Clients::ended() {
   for (const auto& [name, client] : clients_) {
-    process_.world.ledger().groups().gone(now(), id_of(client.connection));
+    process_.world.recorder().groups().gone(now(), id_of(client.connection));
   }
   clients_.clear();
 }
@@ -214,7 +214,7 @@ void Clients::report_table() {
   for (const auto& [name, group] : groups_.table().groups()) {
     entries.push_back({name, oracle_id(group.id), ids_of(group.daemons)});
   }
-  process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
+  process_.world.recorder().groups().final_table(process_.self, *process_.view, entries);
 }
 
 std::vector<order::Counter> Clients::named_counters() const {
@@ -239,9 +239,9 @@ bool Clients::was_told_of_gap(std::string_view client, std::string_view group) c
 // ---- what clients are told ----
 
 void Clients::note(std::uint32_t connection, const std::string& text) const {
-  if (!process_.world.ledger().echoes()) return;
-  process_.world.ledger().sent(process_.world.now(), name_of(process_.self.node) + " client " +
-                                                         std::to_string(connection) + " " + text);
+  if (!process_.world.recorder().echoes()) return;
+  process_.world.recorder().sent(process_.world.now(), name_of(process_.self.node) + " client " +
+                                                           std::to_string(connection) + " " + text);
 }
 
 void Clients::deliver(std::span<const std::uint32_t> connections, const group::Received& message) {
@@ -251,13 +251,13 @@ void Clients::deliver(std::span<const std::uint32_t> connections, const group::R
 
 void Clients::deliver_one(std::uint32_t connection, const group::Received& message,
                           const std::vector<std::string>& targets) {
-  ++process_.world.ledger().figures().group_deliveries;
+  ++process_.world.recorder().figures().group_deliveries;
   std::uint64_t number = 0;
   PEAL_ASSERT(message.payload.size() >= kNumberBytes);  // the simulator's own client sent it
   std::memcpy(&number, message.payload.data(), kNumberBytes);
   const oracle::ClientId sender{message.sender.daemon, message.sender.connection};
-  process_.world.ledger().groups().delivered(now(), id_of(connection), {sender, number}, targets,
-                                             digest_of(message.payload));
+  process_.world.recorder().groups().delivered(now(), id_of(connection), {sender, number}, targets,
+                                               digest_of(message.payload));
   if (!keeps_payloads_) return;
   for (auto& [name, client] : clients_) {
     if (client.connection != connection) continue;
@@ -275,30 +275,30 @@ void Clients::view(std::span<const std::uint32_t> connections, const group::Grou
     if (member.set == view.own_set) told.together.push_back(id);
   }
   for (const std::uint32_t connection : connections) {
-    ++process_.world.ledger().figures().group_views;
+    ++process_.world.recorder().figures().group_views;
     note(connection, "sees " + std::to_string(told.members.size()) + " in " +
                          std::string(view.group) + ", " + std::to_string(told.together.size()) +
                          " of them together");
-    process_.world.ledger().groups().viewed(now(), id_of(connection), std::string(view.group),
-                                            told);
+    process_.world.recorder().groups().viewed(now(), id_of(connection), std::string(view.group),
+                                              told);
   }
 }
 
 void Clients::transitional(std::uint32_t connection, std::string_view group) {
   note(connection, "loses members of " + std::string(group));
-  process_.world.ledger().groups().transitional(now(), id_of(connection), std::string(group));
+  process_.world.recorder().groups().transitional(now(), id_of(connection), std::string(group));
 }
 
 void Clients::left(std::uint32_t connection, std::string_view group) {
   note(connection, "left " + std::string(group));
-  process_.world.ledger().groups().left(now(), id_of(connection), std::string(group));
+  process_.world.recorder().groups().left(now(), id_of(connection), std::string(group));
 }
 
 void Clients::gap(std::span<const std::uint32_t> connections, std::string_view group) {
   for (const std::uint32_t connection : connections) {
-    ++process_.world.ledger().figures().group_gaps;
+    ++process_.world.recorder().figures().group_gaps;
     note(connection, "missed messages to " + (group.empty() ? "itself" : std::string(group)));
-    process_.world.ledger().groups().gapped(now(), id_of(connection), std::string(group));
+    process_.world.recorder().groups().gapped(now(), id_of(connection), std::string(group));
     if (!keeps_payloads_) continue;
     for (auto& [name, client] : clients_) {
       if (client.connection == connection) client.gaps.emplace_back(group);
@@ -319,7 +319,7 @@ void Clients::replace_control(ByteView message) { replace_control_of_node(messag
 void Clients::block(bool blocked) { process_.node->block(blocked); }
 
 void Clients::settled(const ViewId& view) {
-  process_.world.ledger().groups().exchanged(now(), process_.self, view, groups_.table().hash());
+  process_.world.recorder().groups().exchanged(now(), process_.self, view, groups_.table().hash());
 }
 
 }  // namespace peal::sim

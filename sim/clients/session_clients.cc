@@ -62,18 +62,20 @@ std::string SessionClients::private_name(std::string_view client, NodeId node) c
   return "#" + std::string(client) + "#n" + std::to_string(node.value);
 }
 
-SessionClients::Station& SessionClients::of(const Talk& talk) { return stations_.at(talk.name()); }
-
-void SessionClients::violation(const Talk& talk, const std::string& text) const {
-  if (process_.world.ledger().broken()) return;
-  process_.world.ledger().violation(process_.world.now(), "sessions",
-                                    private_name(talk.name(), process_.self.node) + ": " + text);
+SessionClients::Station& SessionClients::of(const SimClient& talk) {
+  return stations_.at(talk.name());
 }
 
-void SessionClients::note(const Talk& talk, const std::string& text) const {
-  if (!process_.world.ledger().echoes()) return;
-  process_.world.ledger().sent(process_.world.now(),
-                               private_name(talk.name(), process_.self.node) + " " + text);
+void SessionClients::violation(const SimClient& talk, const std::string& text) const {
+  if (process_.world.recorder().broken()) return;
+  process_.world.recorder().violation(process_.world.now(), "sessions",
+                                      private_name(talk.name(), process_.self.node) + ": " + text);
+}
+
+void SessionClients::note(const SimClient& talk, const std::string& text) const {
+  if (!process_.world.recorder().echoes()) return;
+  process_.world.recorder().sent(process_.world.now(),
+                                 private_name(talk.name(), process_.self.node) + " " + text);
 }
 
 // ---- what clients do ----
@@ -82,13 +84,13 @@ void SessionClients::note(const Talk& talk, const std::string& text) const {
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
-  const bool usable =
-      at != stations_.end() && at->second.talk->state() != Talk::State::over && !at->second.doomed;
+  const bool usable = at != stations_.end() && at->second.talk->state() != SimClient::State::over &&
+                      !at->second.doomed;
   if (usable) return at->second;
   name = "c" + std::to_string(slot) + "." + std::to_string(process_.incarnation) + "." +
          std::to_string(++last_number_);
   Station& station = stations_[name];
-  station.talk = std::make_unique<Talk>(name, static_cast<TalkWatcher&>(*this));
+  station.talk = std::make_unique<SimClient>(name, static_cast<TalkWatcher&>(*this));
   station.shares = random_.chance(0.5);
   station.uid = static_cast<std::uint32_t>(random_.below(2));
   return station;
@@ -97,13 +99,14 @@ SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
 void SessionClients::carry_out(const Submission& submission) {
   Station& station = station_of(random_.below(kSlots));
   if (station.link == 0) {
-    if (station.talk->state() == Talk::State::apart && station.back_at <= process_.world.now()) {
+    if (station.talk->state() == SimClient::State::apart &&
+        station.back_at <= process_.world.now()) {
       connect(station);
     }
     ++process_.refused;
     return;
   }
-  if (station.talk->state() != Talk::State::talking) {
+  if (station.talk->state() != SimClient::State::talking) {
     ++process_.refused;
     return;
   }
@@ -179,7 +182,7 @@ void SessionClients::send(Station& station, const Submission& submission) {
   const std::uint64_t hash = digest_of(as_bytes_view(payload));
   const auto own = self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
   if (!hears(station)) return;
-  process_.world.ledger().groups().sent(now(), {station.id, number}, targets, hash, own);
+  process_.world.recorder().groups().sent(now(), {station.id, number}, targets, hash, own);
   if (process_.views == 0) {
     early_.push_back({station.id.connection, number, std::move(targets), hash, own});
   }
@@ -240,7 +243,7 @@ void SessionClients::serve(Station& station) {
   }
   sessions_.written(local_now(), link, heard.size());
   station.talk->hear(heard);
-  if (station.talk->state() == Talk::State::over && station.link != 0) cut(station, true);
+  if (station.talk->state() == SimClient::State::over && station.link != 0) cut(station, true);
 }
 
 void SessionClients::serve() {
@@ -248,13 +251,13 @@ void SessionClients::serve() {
   for (auto& [name, station] : stations_) {
     if (station.link != 0) {
       serve(station);
-    } else if (station.talk->state() == Talk::State::apart &&
+    } else if (station.talk->state() == SimClient::State::apart &&
                station.back_at <= process_.world.now()) {
       connect(station);
     }
   }
   std::erase_if(stations_, [](const auto& entry) {
-    return entry.second.talk->state() == Talk::State::over && entry.second.link == 0;
+    return entry.second.talk->state() == SimClient::State::over && entry.second.link == 0;
   });
 }
 
@@ -310,7 +313,7 @@ void SessionClients::doom_those_who_miss() {
 }
 
 void SessionClients::doom(Station& station) {
-  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
+  if (hears(station)) process_.world.recorder().groups().gone(now(), station.id);
   station.doomed = true;
 }
 
@@ -321,7 +324,7 @@ void SessionClients::plan_service() {
   const auto want = [&](Instant time) { at = at ? std::min(*at, time) : time; };
   for (const auto& [name, station] : stations_) {
     if (station.link == 0) {
-      if (station.talk->state() == Talk::State::apart) want(std::max(here, station.back_at));
+      if (station.talk->state() == SimClient::State::apart) want(std::max(here, station.back_at));
       continue;
     }
     if (station.daemon_reads && (station.asks_again || !station.talk->output().empty())) want(here);

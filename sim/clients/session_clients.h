@@ -16,7 +16,7 @@
 #include "session/sessions.h"
 #include "sim/clients/client_side.h"
 #include "sim/clients/memory_spool.h"
-#include "sim/clients/talk.h"
+#include "sim/clients/sim_client.h"
 
 namespace peal::sim {
 
@@ -73,7 +73,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   };
   /// A client and its connection.
   struct Station {
-    std::unique_ptr<Talk> talk;
+    std::unique_ptr<SimClient> talk;
     oracle::ClientId id{};            ///< once it started
     session::ConnectionId link = 0;   ///< 0: no connection
     bool daemon_reads = true;         ///< else what it sends waits
@@ -102,23 +102,23 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void close_region(session::RegionId /*id*/) override {}
 
   // TalkWatcher
-  void started(Talk& talk) override;
-  void resumed(Talk& talk) override;
-  void message(Talk& talk, const wire::MessageEvent& event) override;
-  void view(Talk& talk, const wire::GroupViewEvent& event) override;
-  void transitional(Talk& talk, std::string_view group) override;
-  void left(Talk& talk, std::string_view group) override;
-  void gap(Talk& talk, const wire::GapEvent& event) override;
-  void shared(Talk& talk) override;
-  void settled(Talk& talk, std::uint64_t number) override;
-  void ended(Talk& talk, wire::ClientCode code) override;
-  void wrong(Talk& talk, const std::string& text) override;
+  void started(SimClient& talk) override;
+  void resumed(SimClient& talk) override;
+  void message(SimClient& talk, const wire::MessageEvent& event) override;
+  void view(SimClient& talk, const wire::GroupViewEvent& event) override;
+  void transitional(SimClient& talk, std::string_view group) override;
+  void left(SimClient& talk, std::string_view group) override;
+  void gap(SimClient& talk, const wire::GapEvent& event) override;
+  void shared(SimClient& talk) override;
+  void settled(SimClient& talk, std::uint64_t number) override;
+  void ended(SimClient& talk, wire::ClientCode code) override;
+  void wrong(SimClient& talk, const std::string& text) override;
 
   void trouble(Station& station);
   void act(Station& station, const Submission& submission);
   void send(Station& station, const Submission& submission);
   Station& station_of(std::uint64_t slot);
-  Station& of(const Talk& talk);
+  Station& of(const SimClient& talk);
   bool hears(const Station& station) const { return station.id.connection != 0 && !station.doomed; }
   void connect(Station& station);
   void cut(Station& station, bool tells_daemon);
@@ -130,7 +130,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   }
   void mark_all(const ViewId& view);
   void come_past_marks(Station& station, std::uint64_t events) const;
-  Station& told(const Talk& talk);
+  Station& told(const SimClient& talk);
   void doom_those_who_miss();
   void doom(Station& station);
   void plan_service();
@@ -138,8 +138,8 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::string private_name(std::string_view client, NodeId node) const;
   Instant local_now() const;
   std::string draw_group() { return mix_.groups[random_.below(mix_.groups.size())]; }
-  void violation(const Talk& talk, const std::string& text) const;
-  void note(const Talk& talk, const std::string& text) const;
+  void violation(const SimClient& talk, const std::string& text) const;
+  void note(const SimClient& talk, const std::string& text) const;
 
   const ClientMix& mix_;
   ClientNames& names_;

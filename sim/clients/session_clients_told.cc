@@ -17,7 +17,7 @@ namespace peal::sim {
 void SessionClients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups().counters();
   if (!view.transitional) {
-    process_.world.ledger().groups().entered(now(), process_.self, view.id);
+    process_.world.recorder().groups().entered(now(), process_.self, view.id);
   }
   sessions_.on_view(local_now(), view, process_.self);
   count_exchanges(before);
@@ -56,7 +56,7 @@ void SessionClients::on_message(const node::Message& message) {
 }
 
 void SessionClients::renamed(MemberId before) {
-  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  oracle::GroupChecker& checker = process_.world.recorder().groups();
   names_.renamed(before, process_.self);
   for (auto& [name, station] : stations_) {
     if (!hears(station)) continue;
@@ -72,7 +72,7 @@ void SessionClients::renamed(MemberId before) {
 
 void SessionClients::ended() {
   for (const auto& [name, station] : stations_) {
-    if (station.id.connection != 0) process_.world.ledger().groups().gone(now(), station.id);
+    if (station.id.connection != 0) process_.world.recorder().groups().gone(now(), station.id);
   }
   stations_.clear();
   links_.clear();
@@ -83,7 +83,7 @@ std::string SessionClients::waits_for() const {
   if (groups().has_work()) return "room for goodbyes";
   std::size_t alive = 0;
   for (const auto& [name, station] : stations_) {
-    if (station.talk->state() == Talk::State::over) continue;
+    if (station.talk->state() == SimClient::State::over) continue;
     ++alive;
     if (station.link == 0) return name + " to come back";
     if (!station.talk->quiet()) return name + " to be answered or settled";
@@ -108,7 +108,7 @@ void SessionClients::report_table() {
     }
     entries.push_back(std::move(entry));
   }
-  process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
+  process_.world.recorder().groups().final_table(process_.self, *process_.view, entries);
 }
 
 std::vector<order::Counter> SessionClients::named_counters() const {
@@ -124,7 +124,7 @@ void SessionClients::replace_control(ByteView message) { replace_control_of_node
 void SessionClients::block(bool blocked) { process_.node->block(blocked); }
 
 void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
-  process_.world.ledger().groups().exchanged(now(), process_.self, view, hash);
+  process_.world.recorder().groups().exchanged(now(), process_.self, view, hash);
   mark_all(view);
 }
 
@@ -144,7 +144,7 @@ void SessionClients::come_past_marks(Station& station, std::uint64_t events) con
   while (!station.marks.empty() && station.marks.front().events <= events) {
     const ViewId view = station.marks.front().view;
     station.marks.pop_front();
-    if (hears(station)) process_.world.ledger().groups().reached(now(), station.id, view);
+    if (hears(station)) process_.world.recorder().groups().reached(now(), station.id, view);
   }
 }
 
@@ -177,41 +177,41 @@ oracle::ClientId SessionClients::id_of(std::string_view private_name) {
   return id != nullptr ? *id : oracle::ClientId{};
 }
 
-void SessionClients::started(Talk& talk) {
+void SessionClients::started(SimClient& talk) {
   Station& station = of(talk);
   station.id = {process_.self, ++last_number_};
   names_.set(talk.private_name(), station.id);
   note(talk, "is there");
-  process_.world.ledger().groups().connected(now(), station.id, talk.private_name());
+  process_.world.recorder().groups().connected(now(), station.id, talk.private_name());
 }
 
-void SessionClients::resumed(Talk& talk) {
-  ++process_.world.ledger().figures().session_resumed;
+void SessionClients::resumed(SimClient& talk) {
+  ++process_.world.recorder().figures().session_resumed;
   note(talk, "is back");
 }
 
 /// The station of a client that is being told an event.
-SessionClients::Station& SessionClients::told(const Talk& talk) {
+SessionClients::Station& SessionClients::told(const SimClient& talk) {
   Station& station = of(talk);
   come_past_marks(station, talk.events() - 1);
   return station;
 }
 
-void SessionClients::message(Talk& talk, const wire::MessageEvent& event) {
+void SessionClients::message(SimClient& talk, const wire::MessageEvent& event) {
   const Station& station = told(talk);
-  ++process_.world.ledger().figures().group_deliveries;
+  ++process_.world.recorder().figures().group_deliveries;
   if (!hears(station)) return;
   if (event.payload.size() < kNumberBytes) return violation(talk, "is given what nobody sent");
   std::uint64_t number = 0;
   std::memcpy(&number, event.payload.data(), kNumberBytes);
   const std::vector<std::string> targets(event.targets.begin(), event.targets.end());
-  process_.world.ledger().groups().delivered(now(), station.id, {id_of(event.sender), number},
-                                             targets, digest_of(event.payload));
+  process_.world.recorder().groups().delivered(now(), station.id, {id_of(event.sender), number},
+                                               targets, digest_of(event.payload));
 }
 
-void SessionClients::view(Talk& talk, const wire::GroupViewEvent& event) {
+void SessionClients::view(SimClient& talk, const wire::GroupViewEvent& event) {
   const Station& station = told(talk);
-  ++process_.world.ledger().figures().group_views;
+  ++process_.world.recorder().figures().group_views;
   if (!hears(station)) return;
   oracle::GroupView shown;
   shown.id = {event.view, event.index};
@@ -220,53 +220,55 @@ void SessionClients::view(Talk& talk, const wire::GroupViewEvent& event) {
     shown.members.push_back(id_of(member.name));
     if (member.set == event.own_set) shown.together.push_back(shown.members.back());
   }
-  process_.world.ledger().groups().viewed(now(), station.id, std::string(event.group), shown);
+  process_.world.recorder().groups().viewed(now(), station.id, std::string(event.group), shown);
 }
 
-void SessionClients::transitional(Talk& talk, std::string_view group) {
+void SessionClients::transitional(SimClient& talk, std::string_view group) {
   const Station& station = told(talk);
   if (!hears(station)) return;
-  process_.world.ledger().groups().transitional(now(), station.id, std::string(group));
+  process_.world.recorder().groups().transitional(now(), station.id, std::string(group));
 }
 
-void SessionClients::left(Talk& talk, std::string_view group) {
+void SessionClients::left(SimClient& talk, std::string_view group) {
   const Station& station = told(talk);
   if (!hears(station)) return;
-  process_.world.ledger().groups().left(now(), station.id, std::string(group));
+  process_.world.recorder().groups().left(now(), station.id, std::string(group));
 }
 
-void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
+void SessionClients::gap(SimClient& talk, const wire::GapEvent& event) {
   Station& station = told(talk);
   if (event.reason == wire::GapReason::away) {
-    ++process_.world.ledger().figures().group_gaps;
+    ++process_.world.recorder().figures().group_gaps;
     note(talk, "missed messages to " + (event.group.empty() ? "itself" : std::string(event.group)));
     if (!hears(station)) return;
-    process_.world.ledger().groups().gapped(now(), station.id, std::string(event.group));
+    process_.world.recorder().groups().gapped(now(), station.id, std::string(event.group));
     return;
   }
-  ++process_.world.ledger().figures().session_gaps;
+  ++process_.world.recorder().figures().session_gaps;
   note(talk, "missed " + std::to_string(event.messages) + " of " + std::string(event.group));
   doom(station);
   talk.goodbye();
 }
 
-void SessionClients::shared(Talk& /*talk*/) { ++process_.world.ledger().figures().session_shared; }
+void SessionClients::shared(SimClient& /*talk*/) {
+  ++process_.world.recorder().figures().session_shared;
+}
 
-void SessionClients::settled(Talk& talk, std::uint64_t number) {
+void SessionClients::settled(SimClient& talk, std::uint64_t number) {
   const Station& station = of(talk);
-  ++process_.world.ledger().figures().session_settled;
+  ++process_.world.recorder().figures().session_settled;
   if (!station.ordered.contains(number)) {
     violation(talk, "message " + std::to_string(number) + " is settled and was never ordered");
   }
 }
 
-void SessionClients::ended(Talk& talk, wire::ClientCode code) {
+void SessionClients::ended(SimClient& talk, wire::ClientCode code) {
   Station& station = of(talk);
   note(talk, "ends: " + std::string(wire::client_code_name(code)));
-  if (code == wire::ClientCode::slow) ++process_.world.ledger().figures().sessions_ended_slow;
+  if (code == wire::ClientCode::slow) ++process_.world.recorder().figures().sessions_ended_slow;
   doom(station);
 }
 
-void SessionClients::wrong(Talk& talk, const std::string& text) { violation(talk, text); }
+void SessionClients::wrong(SimClient& talk, const std::string& text) { violation(talk, text); }
 
 }  // namespace peal::sim

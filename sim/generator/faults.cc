@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/generator/swarm_author.h"
-#include "sim/scenario/words.h"
+#include "sim/generator/scenario_generator.h"
+#include "sim/scenario/tokenizer.h"
 
 // What goes wrong in the story of a seed, class by class.
 
 namespace peal::sim {
 
-void Author::plan_faults() {
+void ScenarioGenerator::plan_faults() {
   if (!options_.faults) return;
   if (often()) plan_packets();
   if (often()) plan_links();
@@ -23,7 +23,7 @@ void Author::plan_faults() {
   }
 }
 
-void Author::plan_packets() {
+void ScenarioGenerator::plan_packets() {
   std::string line = "network " + calm_;
   const auto add = [&](const char* key, double most) {
     if (often()) line += std::string(" ") + key + "=" + decimal(most * small());
@@ -71,7 +71,7 @@ void Author::plan_packets() {
 
 /// Packets of one kind are delayed or doubled for a while: a token of an attempt that is over must
 /// find everybody elsewhere.
-void Author::plan_rule() {
+void ScenarioGenerator::plan_rule() {
   static constexpr std::array<const char*, 6> kKinds{"commit",         "commit phase=2", "token",
                                                      "recovery-token", "join",           "data"};
   const Duration from = moment();
@@ -86,7 +86,7 @@ void Author::plan_rule() {
 
 /// A node dies and leaves a gap: what it sent last reaches nobody, or a few, while others have sent
 /// behind it.
-void Author::plan_gap() {
+void ScenarioGenerator::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
   at(from, std::string("drop kind=") + data_kind() + " from " + a +
@@ -97,7 +97,7 @@ void Author::plan_gap() {
   at(dies + milliseconds(between(1, 900)), "start " + a);
 }
 
-void Author::plan_links() {
+void ScenarioGenerator::plan_links() {
   const std::int64_t events = between(1, 6);
   for (std::int64_t i = 0; i < events; ++i) {
     const Duration from = moment();
@@ -127,7 +127,7 @@ void Author::plan_links() {
   }
 }
 
-void Author::plan_processes() {
+void ScenarioGenerator::plan_processes() {
   const std::int64_t events = between(1, 5);
   for (std::int64_t i = 0; i < events; ++i) {
     const Duration from = moment();
@@ -173,7 +173,7 @@ void Author::plan_processes() {
   }
 }
 
-void Author::plan_resources() {
+void ScenarioGenerator::plan_resources() {
   const std::int64_t events = between(1, 3);
   for (std::int64_t i = 0; i < events; ++i) {
     const Duration from = moment();
@@ -186,7 +186,7 @@ void Author::plan_resources() {
 }
 
 /// In some stories a node is added to the list of nodes, or removed from it.
-void Author::draw_lists() {
+void ScenarioGenerator::draw_lists() {
   if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
   if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
   std::vector<NodeId> all;
@@ -206,7 +206,7 @@ void Author::draw_lists() {
 
 /// Each node is told at some time or other. One that is to be added may run before the others know
 /// of it; one that is to be removed stops at some time.
-void Author::plan_lists() {
+void ScenarioGenerator::plan_lists() {
   if (list_after_.empty()) return;
   if (!list_between_.empty()) return plan_replacement();
   const auto some_time = [this] { return Duration{list_random_.between(0, length_.ns)}; };
@@ -234,7 +234,7 @@ void Author::plan_lists() {
   at(stops, "list " + nodes_text({odd}) + change);
 }
 
-void Author::plan_targets() {
+void ScenarioGenerator::plan_targets() {
   const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
   if (!maybe(wanted)) return;
   std::string kinds;
@@ -268,7 +268,7 @@ void Author::plan_targets() {
   }
 }
 
-std::string Author::some_parts(std::uint64_t parts, bool overlapping) {
+std::string ScenarioGenerator::some_parts(std::uint64_t parts, bool overlapping) {
   std::vector<std::vector<NodeId>> part(parts);
   for (std::uint32_t n = 1; n <= nodes_; ++n) {
     const std::uint64_t first = random_.below(parts);
@@ -282,7 +282,7 @@ std::string Author::some_parts(std::uint64_t parts, bool overlapping) {
   return text;
 }
 
-std::string Author::other_than(const std::string& name) {
+std::string ScenarioGenerator::other_than(const std::string& name) {
   std::string other = node();
   while (other == name) other = node();
   return other;

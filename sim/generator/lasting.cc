@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sim/generator/swarm_author.h"
-#include "sim/scenario/words.h"
+#include "sim/generator/scenario_generator.h"
+#include "sim/scenario/tokenizer.h"
 
 // What comes at the end of a story, when all had been well again: packets from long ago, and faults
 // that stay while others go on. Each is drawn from a generator of its own, so that what comes
@@ -18,7 +18,7 @@ constexpr double kShareWithLateDuplicates = 0.06;
 
 /// After minutes in which nodes have forgotten what they keep for a while, packets of the whole
 /// story come once more, some while everybody sends.
-void Author::write_late_duplicates() {
+void ScenarioGenerator::write_late_duplicates() {
   if (!options_.faults) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
   if (!own.chance(kShareWithLateDuplicates)) return;
@@ -36,7 +36,7 @@ void Author::write_late_duplicates() {
   script_.add("settle quick");
 }
 
-void Author::write_lasting() {
+void ScenarioGenerator::write_lasting() {
   if (!options_.faults || nodes_ < 2) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6e);
   if (!own.chance(kShareOfStories)) return;
@@ -54,7 +54,8 @@ void Author::write_lasting() {
   script_.add("settle quick");
 }
 
-std::vector<std::string> Author::lasting_fault(Random& own, const std::vector<NodeId>& nodes) {
+std::vector<std::string> ScenarioGenerator::lasting_fault(Random& own,
+                                                          const std::vector<NodeId>& nodes) {
   const auto some_node = [&] { return nodes[own.below(nodes.size())]; };
   const NodeId a = some_node();
   NodeId b = some_node();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sim/generator/swarm_author.h"
-#include "sim/scenario/words.h"
+#include "sim/generator/scenario_generator.h"
+#include "sim/scenario/tokenizer.h"
 #include "sim/world/node_log.h"
 
 // What makes it matter what nodes remember: logs that are cut, restarts in a row, coordinators that
@@ -20,7 +20,7 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 
 /// Keys for the cluster: small segments, and histories so short that a log lets go of its
 /// beginning while the story lasts.
-std::string Author::log_keys(bool slow_syncs) {
+std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   if (!options_.order->traits.quorum) return "";
   Random own = part_of(seed_, 0x73);
   std::string keys;
@@ -51,7 +51,7 @@ std::string Author::log_keys(bool slow_syncs) {
 /// Some nodes restart again and again, at times that have nothing to do with each other; clocks
 /// jump ahead meanwhile. With an engine on quorums nodes that coordinate stand still, so that
 /// others take over and they come back to it.
-void Author::plan_restarts() {
+void ScenarioGenerator::plan_restarts() {
   if (!options_.faults) return;
   Random own = part_of(seed_, 0x74);
   const auto some_node = [&] {
@@ -89,7 +89,7 @@ void Author::plan_restarts() {
 
 /// A node comes back at another address, and the files of some others still say the old one: it and
 /// these do not reach each other until they have read a new one.
-void Author::plan_moved_node() {
+void ScenarioGenerator::plan_moved_node() {
   constexpr double kShareMoved = 0.12;
   if (!options_.faults) return;
   Random own = part_of(seed_, 0x79);

@@ -4,17 +4,17 @@
 #include <optional>
 
 #include "order/paxos/options.h"
-#include "sim/generator/swarm_author.h"
-#include "sim/scenario/words.h"
+#include "sim/generator/scenario_generator.h"
+#include "sim/scenario/tokenizer.h"
 
 // What goes wrong in stories of engines on quorums alone: faults at the moments of their protocol,
 // power that fails everywhere, disks.
 
 namespace peal::sim {
 
-std::string Author::data_kind() { return std::string(options_.order->unit_packets); }
+std::string ScenarioGenerator::data_kind() { return std::string(options_.order->unit_packets); }
 
-std::string Author::kind_on_quorums() {
+std::string ScenarioGenerator::kind_on_quorums() {
   if (options_.order->traits.ensembles && random_.chance(0.3)) {
     const bool relay = random_.chance(0.5) || options_.dissemination == Dissemination::ring;
     return relay ? "relay" : "distribute";
@@ -25,7 +25,7 @@ std::string Author::kind_on_quorums() {
   return kKinds[random_.below(kKinds.size())];
 }
 
-void Author::plan_quorum_targets() {
+void ScenarioGenerator::plan_quorum_targets() {
   const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
   if (!maybe(wanted)) return;
   std::string kinds;
@@ -63,7 +63,7 @@ void Author::plan_quorum_targets() {
 
 /// What only the disks know must be enough: power fails for all at once, and disks fail or are
 /// slow.
-void Author::plan_power_and_disks() {
+void ScenarioGenerator::plan_power_and_disks() {
   if (maybe(0.3)) {
     const std::int64_t times = between(1, 3);
     for (std::int64_t i = 0; i < times; ++i) {
@@ -89,7 +89,7 @@ void Author::plan_power_and_disks() {
 
 /// Votes are on disk, and without those of `victim` most acceptors of each list of this story still
 /// have theirs; who is removed for good does not count, for it may stop before that is decided.
-bool Author::may_lose_disk_of(NodeId victim) const {
+bool ScenarioGenerator::may_lose_disk_of(NodeId victim) const {
   const bool on_disk = options_.order->traits.quorum && options_.storage == Storage::disk;
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
   std::vector<NodeId> all;
@@ -111,7 +111,7 @@ bool Author::may_lose_disk_of(NodeId victim) const {
 }
 
 /// An acceptor that may lose its disk, in this share of the stories.
-std::optional<NodeId> Author::some_disk(Random& own, double share) const {
+std::optional<NodeId> ScenarioGenerator::some_disk(Random& own, double share) const {
   if (!own.chance(share)) return std::nullopt;
   const auto most = std::min<std::uint64_t>(nodes_, 5);
   const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
@@ -121,7 +121,7 @@ std::optional<NodeId> Author::some_disk(Random& own, double share) const {
 /// What is on a disk is damaged, or another node's, or there is no more room. Whoever looks after
 /// it reads why the node does not start, does what that says, and starts it again. Drawn apart,
 /// too.
-void Author::plan_damaged_disk() {
+void ScenarioGenerator::plan_damaged_disk() {
   constexpr double kShareDamaged = 0.15;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x77);
   const std::optional<NodeId> victim = some_disk(own, kShareDamaged);
@@ -152,7 +152,7 @@ void Author::plan_damaged_disk() {
 
 /// One acceptor loses its disk, and starts with an empty one. Drawn apart, so that
 /// everything else does not depend on it.
-void Author::plan_lost_disk() {
+void ScenarioGenerator::plan_lost_disk() {
   constexpr double kShareThatLose = 0.3;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6f);
   const std::optional<NodeId> victim = some_disk(own, kShareThatLose);
@@ -167,7 +167,7 @@ void Author::plan_lost_disk() {
 
 /// One node is slow in all that it does: its disk, its application, its processor. Drawn apart,
 /// too.
-void Author::plan_slow_node() {
+void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
   if (!options_.faults || !options_.order->traits.quorum) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x76);
@@ -188,7 +188,7 @@ void Author::plan_slow_node() {
 
 /// The disk of an acceptor is put back as it was before, while all others run: who restarts forgets
 /// what it heard of logs. Then it is emptied, as people are told to do. Drawn apart, too.
-void Author::write_put_back() {
+void ScenarioGenerator::write_put_back() {
   constexpr double kShareThatPutBack = 0.2;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x70);
   if (!own.chance(kShareThatPutBack)) return;
@@ -215,7 +215,7 @@ void Author::write_put_back() {
 
 /// An acceptor in memory that crashed votes no more, and with most of them a story is over until
 /// all start again. So in most stories one node alone crashes or leaves, unless all do at once.
-void Author::spare_lives() {
+void ScenarioGenerator::spare_lives() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
   if (!own.chance(0.7)) return;
   NodeId one{static_cast<std::uint32_t>(1 + own.below(nodes_))};
@@ -239,7 +239,7 @@ void Author::spare_lives() {
 }
 
 /// Two changes, one after the other: one node of `first` goes, and the one that is not in it comes.
-void Author::draw_replacement(const std::vector<NodeId>& first) {
+void ScenarioGenerator::draw_replacement(const std::vector<NodeId>& first) {
   list_before_ = first;
   std::vector<NodeId> fewer = first;
   fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(list_random_.below(first.size())));
@@ -253,7 +253,7 @@ void Author::draw_replacement(const std::vector<NodeId>& first) {
 
 /// Each node is told of one list in the first half, and of the other in the second. Some know the
 /// second list before the first one counts, and some never hear of that.
-void Author::plan_replacement() {
+void ScenarioGenerator::plan_replacement() {
   const std::int64_t half = length_.ns / 2;
   const auto first_half = [&] { return Duration{list_random_.between(0, half)}; };
   const auto second_half = [&] { return Duration{list_random_.between(half, length_.ns)}; };

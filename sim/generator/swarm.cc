@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdio>
 
-#include "sim/generator/swarm_author.h"
+#include "sim/generator/scenario_generator.h"
 #include "sim/scenario/knobs.h"
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 #include "wire/paxos.h"
 
 // The cluster, its options, its network and its load; the faults are in swarm_faults.cc.
@@ -22,10 +22,10 @@ constexpr double kEventsPerSeed = 150'000;
 }  // namespace
 
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options) {
-  return Author(seed, options).write();
+  return ScenarioGenerator(seed, options).write();
 }
 
-Author::Author(std::uint64_t seed, const SwarmOptions& options)
+ScenarioGenerator::ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options)
     : seed_(seed),
       options_(options),
       random_(seed * 0x2545f4914f6cdd1dULL + 0x51),
@@ -36,7 +36,7 @@ Author::Author(std::uint64_t seed, const SwarmOptions& options)
   }
 }
 
-Script Author::write() {
+Script ScenarioGenerator::write() {
   script_.name = "seed " + std::to_string(seed_);
   draw_nodes();
   draw_ring();
@@ -59,7 +59,7 @@ Script Author::write() {
   return std::move(script_);
 }
 
-void Author::draw_nodes() {
+void ScenarioGenerator::draw_nodes() {
   if (options_.nodes != 0) {
     nodes_ = options_.nodes;
   } else if (maybe(0.75)) {
@@ -69,17 +69,17 @@ void Author::draw_nodes() {
   }
 }
 
-bool Author::is_fixed(const std::string& key) const {
+bool ScenarioGenerator::is_fixed(const std::string& key) const {
   return std::any_of(fixed_.begin(), fixed_.end(),
                      [&key](const auto& pair) { return pair.first == key; });
 }
 
-bool Author::overridden(const order::Option& option) const {
+bool ScenarioGenerator::overridden(const order::Option& option) const {
   return std::any_of(fixed_.begin(), fixed_.end(),
                      [&option](const auto& pair) { return is_called(option, pair.first); });
 }
 
-bool Author::draw_knobs() {
+bool ScenarioGenerator::draw_knobs() {
   order::ring::Options drawn;
   for (const auto& [key, value] : fixed_) static_cast<void>(read_knob(key, value, drawn));
   std::string text;
@@ -101,7 +101,7 @@ bool Author::draw_knobs() {
 }
 
 /// Options from the hostile ranges, as long as they are legal together.
-void Author::draw_ring() {
+void ScenarioGenerator::draw_ring() {
   for (int tries = 0; tries < 300; ++tries) {
     if (draw_knobs()) break;
   }
@@ -116,7 +116,7 @@ void Author::draw_ring() {
 
 /// Delays under which the ring can work at all: a rotation takes a third of token_retransmit at
 /// most. What the faults do on top of it is another matter.
-void Author::draw_network() {
+void ScenarioGenerator::draw_network() {
   const std::int64_t most = ring_.token_retransmit.ns / 4 / static_cast<std::int64_t>(nodes_);
   const Duration delay = spread(microseconds(20), Duration{std::max<std::int64_t>(most, 40'000)});
   const Duration tail{delay.ns / between(2, 20)};
@@ -125,7 +125,7 @@ void Author::draw_network() {
   hop_ = delay + tail + microseconds(2);
 }
 
-void Author::draw_load() {
+void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
@@ -136,7 +136,7 @@ void Author::draw_load() {
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
-void Author::write_cluster() {
+void ScenarioGenerator::write_cluster() {
   const std::string order(options_.order->name);
   std::string line = "cluster order=" + order + " nodes=" + std::to_string(nodes_) +
                      " seed=" + std::to_string(seed_) + knobs_;
@@ -191,7 +191,7 @@ void Author::write_cluster() {
 }
 
 /// Some nodes each, which may share some. Drawn apart, as first-count.
-std::string Author::domains() {
+std::string ScenarioGenerator::domains() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
   const std::uint64_t count = 1 + own.below(options_.domains);
@@ -215,7 +215,7 @@ std::string Author::domains() {
   return words;
 }
 
-void Author::plan_load() {
+void ScenarioGenerator::plan_load() {
   const std::string safe = decimal(random_.unit());
   std::string load = "load rate=" + decimal(rate_) + " size=" + range(0, 30, 400) + " safe=" + safe;
   if (maybe(0.4)) {
@@ -227,7 +227,7 @@ void Author::plan_load() {
   if (maybe(0.9)) at(Duration{between(0, length_.ns / 10)}, load);
 }
 
-void Author::write_timeline() {
+void ScenarioGenerator::write_timeline() {
   std::int64_t now = 0;
   for (const auto& [when, line] : timeline_) {
     if (when > length_.ns) break;
@@ -238,7 +238,7 @@ void Author::write_timeline() {
   script_.add("run " + duration_text(Duration{std::max<std::int64_t>(length_.ns - now, 1)}));
 }
 
-void Author::write_ending() {
+void ScenarioGenerator::write_ending() {
   if (!list_after_.empty()) script_.add("list all to " + nodes_text(list_after_));
   for (const NodeId node : list_before_) {  // one that was paused when it was to stop
     if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) {
@@ -279,23 +279,23 @@ void Author::write_ending() {
   }
 }
 
-double Author::small() {
+double ScenarioGenerator::small() {
   const double first = random_.unit();
   return first * random_.unit();
 }
 
-std::string Author::range(std::int64_t low, std::int64_t middle, std::int64_t high) {
+std::string ScenarioGenerator::range(std::int64_t low, std::int64_t middle, std::int64_t high) {
   const std::string upper = number(middle, high);
   return number(low, middle) + "-" + upper;
 }
 
-Duration Author::spread(Duration low, Duration high) {
+Duration ScenarioGenerator::spread(Duration low, Duration high) {
   std::int64_t top = high.ns;
   while (top > 2 * low.ns && often()) top /= 2;
   return Duration{between(std::min(low.ns, top), top)};
 }
 
-std::string Author::decimal(double value) {
+std::string ScenarioGenerator::decimal(double value) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.6g", value);
   return text.data();

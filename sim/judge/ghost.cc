@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "order/ring/commit_record.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
 
@@ -73,7 +74,7 @@ void Ghost::sent(MemberId from, const Packet& packet) {
       if (const auto join = decoded(wire::decode_join, packet)) ring_->said_join(from, *join);
       return;
     case PacketKind::commit:
-      if (const auto commit = decoded(wire::decode_commit, packet)) {
+      if (const auto commit = decoded(order::ring::decode_commit, packet)) {
         ring_->said_commit(from, *commit);
       }
       return;

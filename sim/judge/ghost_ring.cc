@@ -117,7 +117,10 @@ void GhostRing::said_commit(MemberId from, const wire::Commit& commit) {
   if (commit.hops < commit.members.size()) return;
   if (!of.settled) {
     of.settled = commit;
-    check_union(commit);
+    for (const wire::OldView& old : commit.old_views) {
+      of.old_views.push_back({old.view, old.survivors, order::ring::decode_record(old.record)});
+    }
+    check_union(of.old_views);
     return;
   }
   wire::Commit same = commit;
@@ -129,22 +132,15 @@ void GhostRing::said_commit(MemberId from, const wire::Commit& commit) {
 
 // ---- what survivors hold together ----
 
-bool GhostRing::in_union(const wire::OldView& old, Seq seq) {
-  if (seq <= old.base) return true;
-  const Seq bit = seq - old.base - 1;
-  return seq <= old.high && bit / 64 < old.have.size() &&
-         (old.have[bit / 64] >> (bit % 64) & 1) != 0;
-}
-
 /// What a survivor has delivered, the survivors hold.
-void GhostRing::check_union(const wire::Commit& commit) {
-  for (const wire::OldView& old : commit.old_views) {
+void GhostRing::check_union(const std::vector<OldView>& old_views) {
+  for (const OldView& old : old_views) {
     View* of = find(old.view);
     if (of == nullptr) continue;
     for (const MemberId& survivor : old.survivors) {
       const Seq last = held_of(*of, survivor).delivered;
-      for (Seq seq = old.base + 1; seq <= last; ++seq) {
-        if (in_union(old, seq)) continue;
+      for (Seq seq = old.record.base + 1; seq <= last; ++seq) {
+        if (old.record.holds(seq)) continue;
         report_("recovery", name(survivor) + " has delivered position " + std::to_string(seq) +
                                 " of " + text(old.view) + ", and the survivors do not know it");
         return;
@@ -153,10 +149,10 @@ void GhostRing::check_union(const wire::Commit& commit) {
   }
 }
 
-const wire::OldView* GhostRing::record_of(const ViewId& next, const ViewId& old) {
+const GhostRing::OldView* GhostRing::record_of(const ViewId& next, const ViewId& old) {
   const View* of = find(next);
-  if (of == nullptr || !of->settled) return nullptr;
-  for (const wire::OldView& each : of->settled->old_views) {
+  if (of == nullptr) return nullptr;
+  for (const OldView& each : of->old_views) {
     if (each.view == old) return &each;
   }
   return nullptr;
@@ -179,9 +175,9 @@ void GhostRing::delivered(MemberId who, const order::Delivery& delivery) {
   }
   const auto said = said_.find(who);
   if (said == said_.end() || !said->second.recovers) return;
-  const wire::OldView* old = record_of(*said->second.recovers, delivery.view);
+  const OldView* old = record_of(*said->second.recovers, delivery.view);
   if (old == nullptr) return;
-  if (!in_union(*old, delivery.seq)) {
+  if (!old->record.holds(delivery.seq)) {
     report_("recovery", name(who) + " delivers position " + std::to_string(delivery.seq) + " of " +
                             text(delivery.view) + ", which other survivors do not know");
   }
@@ -211,7 +207,7 @@ void GhostRing::installed(MemberId who, const order::View& installed) {
     return;
   }
   said.recovers = installed.id;
-  const wire::OldView* old = record_of(installed.id, installed.old);
+  const OldView* old = record_of(installed.id, installed.old);
   if (old == nullptr) return;
   if (!std::equal(installed.members.begin(), installed.members.end(), old->survivors.begin(),
                   old->survivors.end())) {
@@ -221,8 +217,8 @@ void GhostRing::installed(MemberId who, const order::View& installed) {
   View* of = find(installed.old);
   if (of == nullptr) return;
   const Seq last = held_of(*of, who).delivered;
-  for (Seq seq = old->base + 1; seq <= last; ++seq) {
-    if (in_union(*old, seq)) continue;
+  for (Seq seq = old->record.base + 1; seq <= last; ++seq) {
+    if (old->record.holds(seq)) continue;
     report_("recovery", name(who) + " has delivered position " + std::to_string(seq) + " of " +
                             text(installed.old) + ", which other survivors do not know");
     return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "order/engine.h"
+#include "order/ring/commit_record.h"
 #include "sim/judge/ghost_order.h"
 #include "wire/frames.h"
 
@@ -52,10 +53,16 @@ class GhostRing {
     std::vector<std::uint64_t> bits;  ///< by position
     Seq delivered = 0;                ///< before the transitional view
   };
+  struct OldView {
+    ViewId view{};
+    std::vector<MemberId> survivors;
+    order::ring::OldViewRecord record;
+  };
   struct View {
     ViewId id{};
     std::vector<MemberId> members;        ///< as agreed; empty: not known yet
     std::optional<wire::Commit> settled;  ///< after the first rotation of its commit token
+    std::vector<OldView> old_views;       ///< of `settled`
     std::vector<Held> held;
   };
 
@@ -63,9 +70,8 @@ class GhostRing {
   View* find(const ViewId& id);
   static Held& held_of(View& view, MemberId who);
   bool has(const View& view, MemberId who, Seq seq) const;
-  static bool in_union(const wire::OldView& old, Seq seq);
-  void check_union(const wire::Commit& commit);
-  const wire::OldView* record_of(const ViewId& next, const ViewId& old);
+  void check_union(const std::vector<OldView>& old_views);
+  const OldView* record_of(const ViewId& next, const ViewId& old);
 
   const Seq first_count_;
   GhostReport report_;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 namespace {
@@ -28,7 +28,7 @@ const char* describe(const Process* process) {
 
 std::string wait_text(const Process& process) {
   const order::WaitReason why = process.node->why();
-  std::string text = std::string(order::wait_name(why.kind));
+  std::string text = std::string(why.kind->name);
   if (why.who.node.value != 0) text += " of n" + std::to_string(why.who.node.value);
   if (why.seq != 0) text += " at " + std::to_string(why.seq);
   return text;
@@ -119,7 +119,7 @@ void Liveness::stop_faults() {
   std::vector<std::vector<NodeId>> groups;
   for (const Part& part : parts_) groups.push_back(part.all);
   network.split(groups);
-  world_.ledger().faults().add(Fault::heal);
+  world_.recorder().faults().add(Fault::heal);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     world_.mend_disk(NodeId{n});
     world_.mend_clock(NodeId{n});
@@ -149,7 +149,7 @@ bool Liveness::all_in_one_view() const {
 
 void Liveness::advance(Duration length) {
   const Instant limit = world_.now() + length;
-  const FaultCounts& faults = world_.ledger().faults();
+  const FaultCounts& faults = world_.recorder().faults();
   while (!stopped_()) {
     const std::uint64_t conflicts = faults.of(Fault::identity_conflict);
     if (!world_.step(limit)) return;
@@ -182,7 +182,7 @@ std::string Liveness::state_text() const {
 /// be decided, or some nodes know an order that nobody can go on with, while others have begun one.
 /// Then a cluster waits, and whoever looks after it starts all of its nodes anew.
 bool Liveness::votes_are_lost() const {
-  const FaultCounts& faults = world_.ledger().faults();
+  const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (world_.options().storage != Storage::memory && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
@@ -196,17 +196,17 @@ bool Liveness::votes_are_lost() const {
     if (process == nullptr) continue;
     std::map<std::string_view, std::uint64_t> counted;
     for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
-    const bool acceptor = counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0;
-    const bool knows = counted["paxos_order"] != 0;
+    const bool acceptor = counted["quorum_acceptor"] != 0 && counted["quorum_amnesiac"] == 0;
+    const bool knows = counted["quorum_order"] != 0;
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
-    if (knows) orders.insert(counted["paxos_order"]);
+    if (knows) orders.insert(counted["quorum_order"]);
     // Acceptors that know no order do not count for one whose lives are lost.
-    const std::uint64_t most = counted["paxos_acceptors"] / 2 + 1;
-    if (knows && counted["paxos_acceptors_living"] < most + unseen) told = true;
-    if (counted["paxos_list"] < list || counted["paxos_acceptors"] == 0) continue;
-    list = counted["paxos_list"];
-    named = counted["paxos_acceptors"];
+    const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
+    if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
+    if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
+    list = counted["quorum_list"];
+    named = counted["quorum_acceptors"];
   }
   // Nor do they begin without one of those that they were given first.
   if (orders.empty()) return gone > 0;
@@ -216,7 +216,7 @@ bool Liveness::votes_are_lost() const {
 
 void Liveness::restart_all() {
   restarted_ = true;
-  world_.ledger().faults().add(Fault::all_restarted);
+  world_.recorder().faults().add(Fault::all_restarted);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.crash(NodeId{n});
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.start(NodeId{n});
 }
@@ -239,9 +239,9 @@ bool Liveness::wait_for_views() {
       return wait_for_views();
     }
     if (world_.now() >= limit) {
-      world_.ledger().violation(world_.now(), "E10",
-                                "no view of each part after " + duration_text(patience_) +
-                                    " without faults: " + state_text());
+      world_.recorder().violation(world_.now(), "E10",
+                                  "no view of each part after " + duration_text(patience_) +
+                                      " without faults: " + state_text());
       return false;
     }
     advance(kSlice);
@@ -255,7 +255,7 @@ std::uint64_t Liveness::failing_links() const {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr) continue;
     for (const order::Counter& each : process->counters()) {
-      if (each.name == "paxos_links_failing") sum += each.value;
+      if (each.name == "quorum_links_failing") sum += each.value;
     }
   }
   return sum;
@@ -267,9 +267,9 @@ bool Liveness::wait_for_links() {
   const Instant limit = std::max(world_.now(), strays_) + most;
   while (!stopped_() && failing_links() > 0) {
     if (world_.now() >= limit) {
-      world_.ledger().violation(world_.now(), "E10",
-                                "links count as failing " + duration_text(most) +
-                                    " after the last fault: " + state_text());
+      world_.recorder().violation(world_.now(), "E10",
+                                  "links count as failing " + duration_text(most) +
+                                      " after the last fault: " + state_text());
       return false;
     }
     advance(kLinkSlice);
@@ -298,14 +298,14 @@ bool Liveness::drain() {
     if (here != last) limit = world_.now() + patience_;
     last = here;
     if (world_.now() >= limit) {
-      world_.ledger().violation(
+      world_.recorder().violation(
           world_.now(), "E10", "nothing is delivered any more, and messages wait: " + state_text());
       return false;
     }
   }
   if (!stopped_() && !all_in_one_view()) {
-    world_.ledger().violation(world_.now(), "E10",
-                              "a view was given up without any fault: " + state_text());
+    world_.recorder().violation(world_.now(), "E10",
+                                "a view was given up without any fault: " + state_text());
     return false;
   }
   return !stopped_();
@@ -336,7 +336,7 @@ void Liveness::check_agreement() {
         const Process::Reached& a = world_.process(other)->reached[domain];
         const Process::Reached& b = world_.process(node)->reached[domain];
         if (a.seq == b.seq && a.digest.value() == b.digest.value()) continue;
-        world_.ledger().violation(
+        world_.recorder().violation(
             world_.now(), "E10",
             nodes_text({other, node}) +
                 " are in one view and delivered different units: " + state_text());

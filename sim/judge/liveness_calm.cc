@@ -19,7 +19,7 @@ constexpr Duration kIdleWatch = milliseconds(500);
 /// has that place: no more than a window, and perhaps another value that was heard since.
 std::uint64_t ahead_of(const Process& process) {
   for (const order::Counter& each : process.counters()) {
-    if (each.name == "paxos_instances_ahead") return each.value;
+    if (each.name == "quorum_instances_ahead") return each.value;
   }
   return 0;
 }
@@ -53,7 +53,7 @@ void Liveness::check_views() {
   for (std::uint32_t n = 1; n <= world_.nodes() && !stopped_(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || (process->views == views_[n] && process->operational)) continue;
-    world_.ledger().violation(
+    world_.recorder().violation(
         world_.now(), "E11",
         "n" + std::to_string(n) + " gave up its view in a calm network: " + state_text());
   }
@@ -74,11 +74,11 @@ void Liveness::check_traffic() {
     }
   };
   sum(sent_before, units_before);
-  const std::uint64_t before = world_.ledger().figures().units_originated;
+  const std::uint64_t before = world_.recorder().figures().units_originated;
   submit_more();
   if (!drain()) return;
   sum(sent, units);
-  const std::uint64_t count = world_.ledger().figures().units_originated - before;
+  const std::uint64_t count = world_.recorder().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
   // Along a chain and from a distributor each node gets a copy of its own.
   const bool each = world_.options().fan_out || world_.options().order->traits.ensembles;
@@ -86,10 +86,10 @@ void Liveness::check_traffic() {
   // While a disk takes longer than answers took before, what it holds up may look lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
-    world_.ledger().violation(world_.now(), "R2",
-                              std::to_string(sent - sent_before) + " bytes of data sent for " +
-                                  std::to_string(once) +
-                                  " bytes to order in a calm network: " + state_text());
+    world_.recorder().violation(world_.now(), "R2",
+                                std::to_string(sent - sent_before) + " bytes of data sent for " +
+                                    std::to_string(once) +
+                                    " bytes to order in a calm network: " + state_text());
   }
 }
 
@@ -128,25 +128,26 @@ void Liveness::check_idleness() {
     const std::uint64_t sent = process->packets_sent - before[n].sent;
     const std::uint64_t idle = process->idle_timer_calls - before[n].idle;
     const std::string name = "n" + std::to_string(n) + ": ";
-    Ledger& ledger = world_.ledger();
+    HistoryRecorder& recorder = world_.recorder();
     if (sent > most) {
-      ledger.violation(world_.now(), "R2",
-                       name + std::to_string(sent) + " packets sent while there was nothing to do");
+      recorder.violation(
+          world_.now(), "R2",
+          name + std::to_string(sent) + " packets sent while there was nothing to do");
     }
     if (idle > most) {
-      ledger.violation(world_.now(), "R3",
-                       name + std::to_string(idle) + " timer calls without any effect");
+      recorder.violation(world_.now(), "R3",
+                         name + std::to_string(idle) + " timer calls without any effect");
     }
     const std::uint32_t held =
         process->receive_pool->slab_count() - process->receive_pool->free_count() +
         process->unit_pool->slab_count() - process->unit_pool->free_count() +
         process->large_pool->slab_count() - process->large_pool->free_count();
     if (held > kSlabsAtRest + 2 * ahead_of(*process)) {
-      ledger.violation(world_.now(), "R1",
-                       name + std::to_string(held) + " buffers in use while at rest");
+      recorder.violation(world_.now(), "R1",
+                         name + std::to_string(held) + " buffers in use while at rest");
     }
     if (process->node->queued_bytes() != 0 || process->node->reassembly_bytes() != 0) {
-      ledger.violation(world_.now(), "R1", name + "memory kept for messages that are gone");
+      recorder.violation(world_.now(), "R1", name + "memory kept for messages that are gone");
     }
   }
 }

@@ -79,15 +79,15 @@ WorldOptions world_of(const NetRunOptions& options) {
   return world;
 }
 
-Ledger::Options ledger_of(const NetRunOptions& options) {
-  Ledger::Options ledger;
-  ledger.nodes = options.nodes;
-  ledger.engine = options.order;
-  ledger.optimistic = options.optimistic;
+HistoryRecorder::Options ledger_of(const NetRunOptions& options) {
+  HistoryRecorder::Options recorder;
+  recorder.nodes = options.nodes;
+  recorder.engine = options.order;
+  recorder.optimistic = options.optimistic;
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
-    ledger.domains.push_back(nodes_of(options, domain));
+    recorder.domains.push_back(nodes_of(options, domain));
   }
-  return ledger;
+  return recorder;
 }
 
 std::uint64_t counter(const Process& process, std::string_view name) {
@@ -103,8 +103,8 @@ class Experiment final : public Watcher {
  public:
   explicit Experiment(const NetRunOptions& options)
       : options_(options),
-        ledger_(ledger_of(options)),
-        world_(world_of(options), ledger_),
+        recorder_(ledger_of(options)),
+        world_(world_of(options), recorder_),
         random_(options.seed * 77 + 5),
         stamps_(options.nodes + 1) {}
 
@@ -135,7 +135,7 @@ class Experiment final : public Watcher {
   void latencies(NetFigures& figures);
 
   NetRunOptions options_;
-  Ledger ledger_;
+  HistoryRecorder recorder_;
   World world_;
   Random random_;
   std::vector<std::uint64_t> stamps_;
@@ -231,10 +231,10 @@ Experiment::Sums Experiment::sums() const {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.worked);
     if (options_.order->traits.quorum) {
-      sums.originated_by.push_back(counter(process, "paxos_originated"));
-      sums.retransmitted += counter(process, "paxos_resent") + counter(process, "paxos_repeated");
+      sums.originated_by.push_back(counter(process, "quorum_originated"));
+      sums.retransmitted += counter(process, "quorum_resent") + counter(process, "quorum_repeated");
       if (!options_.optimistic) continue;
-      sums.delivered += counter(process, "paxos_delivered");
+      sums.delivered += counter(process, "quorum_delivered");
       sums.mistakes += counter(process, "opt_mistakes");
       sums.inversions += counter(process, "opt_inversions");
       continue;
@@ -271,13 +271,13 @@ NetFigures Experiment::run() {
 }
 
 void Experiment::judge(NetFigures& figures) {
-  ledger_.finish();
-  if (!ledger_.violations().empty()) {
-    const Violation& first = ledger_.violations().front();
+  recorder_.finish();
+  if (!recorder_.violations().empty()) {
+    const Violation& first = recorder_.violations().front();
     figures.violation = first.property + ": " + first.text;
   }
-  figures.views = ledger_.figures().view_changes;
-  figures.messages_compared = ledger_.figures().deliveries_checked;
+  figures.views = recorder_.figures().view_changes;
+  figures.messages_compared = recorder_.figures().deliveries_checked;
   figures.digest = world_.digest();
 }
 
@@ -307,7 +307,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.busiest_port = static_cast<double>((after.port_busy - before.port_busy).ns) / length;
   figures.busiest_card = static_cast<double>((after.card_busy - before.card_busy).ns) / length;
   figures.dropped_frames = world_.model()->dropped_frames();
-  figures.dropped_packets = ledger_.faults().of(Fault::socket_full);
+  figures.dropped_packets = recorder_.faults().of(Fault::socket_full);
   figures.port_queue_bytes = world_.model()->queue_bytes_most();
   if (after.delivered > before.delivered) {
     const auto placed = static_cast<double>(after.delivered - before.delivered);

@@ -32,7 +32,7 @@ void World::pass_switch(std::uint32_t slot) {
     const std::optional<Instant> left = model_->forward(node, now_, bytes);
     if (!left && !flight.lost[node.value]) {
       flight.lost[node.value] = true;
-      ledger_.faults().add(Fault::port_full);
+      recorder_.faults().add(Fault::port_full);
     }
     if (last && !flight.lost[node.value]) {
       deliver_copies(flight.packet, node, model_->arrive(node, *left));
@@ -52,7 +52,7 @@ bool World::charge_receive(Process& process, const Packet& packet) {
   const auto bytes = packet.bytes.size();
   charge(process, model_->options().cpu.receive.of(bytes, model_->frames_of(bytes).count));
   if (!carries_units(packet.kind) || !model_->loses_data()) return true;
-  ledger_.faults().add(Fault::kind_loss);
+  recorder_.faults().add(Fault::kind_loss);
   work_for(process, process.charged);
   return false;
 }

@@ -46,13 +46,13 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
           RunOptions run;
           run.mutant = row.mutant;
           const Outcome outcome = run_script(*script, run);
-          Finding finding;
+          RunResult finding;
           // The script itself says what must be noticed; that it was is what kills the mutant.
           finding.property = outcome.ok() ? "" : outcome.property();
           finding.text = outcome.problem();
           return finding;
         },
-        [&](const Finding& finding) { property = judged(*script, finding).property; });
+        [&](const RunResult& finding) { property = judged(*script, finding).property; });
     if (property.empty()) {
       row.killed_by = std::filesystem::path(path).filename().string();
       row.property = "scenario";
@@ -90,7 +90,7 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   std::uint64_t lowest = 0;
   run_pool(
       pool, [&seeds](std::uint64_t seed) { return run_seed(seed, seeds); },
-      [&](const Finding& finding) {
+      [&](const RunResult& finding) {
         if (finding.property.empty() || (lowest != 0 && finding.index > lowest)) return;
         lowest = finding.index;
         row.property = finding.property;
@@ -211,11 +211,11 @@ bool expects_assertion(const Script& script) {
   return has_line(script, "expect violation assert") || has_line(script, "expect violation any");
 }
 
-Finding run_scenario(const Script& script, sim_hooks::Mutant mutant) {
+RunResult run_scenario(const Script& script, sim_hooks::Mutant mutant) {
   RunOptions run;
   run.mutant = mutant;
   const Outcome outcome = run_script(script, run);
-  Finding finding;
+  RunResult finding;
   finding.property = outcome.property();
   finding.text = outcome.problem();
   finding.figures = outcome.figures;
@@ -224,7 +224,7 @@ Finding run_scenario(const Script& script, sim_hooks::Mutant mutant) {
   return finding;
 }
 
-Finding judged(const Script& script, Finding finding) {
+RunResult judged(const Script& script, RunResult finding) {
   if (finding.property == "assert" && expects_assertion(script)) {
     finding.property.clear();
     finding.text.clear();

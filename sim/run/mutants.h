@@ -40,8 +40,8 @@ std::string mutants_json(const std::vector<MutantRow>& rows);
 /// True if the script says `expect violation assert` or `any`: its process may die.
 bool expects_assertion(const Script& script);
 /// Runs a scenario file here.
-Finding run_scenario(const Script& script, sim_hooks::Mutant mutant);
+RunResult run_scenario(const Script& script, sim_hooks::Mutant mutant);
 /// The finding, without an assertion that the script asks for.
-Finding judged(const Script& script, Finding finding);
+RunResult judged(const Script& script, RunResult finding);
 
 }  // namespace peal::sim

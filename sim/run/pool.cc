@@ -78,8 +78,8 @@ std::map<std::string, std::uint64_t> probe_counts() {
 
 class Pool {
  public:
-  Pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
-       const std::function<void(const Finding&)>& done);
+  Pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
+       const std::function<void(const RunResult&)>& done);
   ~Pool();
   void run();
 
@@ -101,14 +101,14 @@ class Pool {
   }
 
   PoolOptions options_;
-  const std::function<Finding(std::uint64_t)>& work_;
-  const std::function<void(const Finding&)>& done_;
+  const std::function<RunResult(std::uint64_t)>& work_;
+  const std::function<void(const RunResult&)>& done_;
   Shared* shared_;
   std::vector<Worker> workers_;
 };
 
-Pool::Pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
-           const std::function<void(const Finding&)>& done)
+Pool::Pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
+           const std::function<void(const RunResult&)>& done)
     : options_(options), work_(work), done_(done) {
   void* memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -153,7 +153,7 @@ void Pool::be_worker(std::size_t slot, int results) {
     shared_->at[slot] = index;
     limit_processor_time(options_.hang_seconds);
     const SteadyClock::time_point start = SteadyClock::now();
-    Finding finding = work_(index);
+    RunResult finding = work_(index);
     finding.index = index;
     finding.seconds = elapsed_seconds(start);
     const std::map<std::string, std::uint64_t> after = probe_counts();
@@ -199,7 +199,7 @@ void Pool::finish(std::size_t slot) {
   }
   const std::uint64_t at = shared_->at[slot].load();
   if (at != 0) {
-    Finding finding;
+    RunResult finding;
     finding.index = at;
     const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
     finding.property = hung ? "hang" : "assert";
@@ -241,8 +241,8 @@ void Pool::run() {
 
 }  // namespace
 
-void run_pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
-              const std::function<void(const Finding&)>& done) {
+void run_pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
+              const std::function<void(const RunResult&)>& done) {
   PEAL_ASSERT(options.first >= 1 && options.first <= options.last);
   Pool(options, work, done).run();
 }

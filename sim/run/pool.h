@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "sim/run/finding.h"
+#include "sim/run/run_result.h"
 
 // Worker processes: an assertion that fails ends one worker and not the run, and the script that it
 // was at is known.
@@ -20,7 +20,7 @@ struct PoolOptions {
 
 /// Calls `work` for every index, in worker processes, and `done` here for every result, in any
 /// order. With stop_at_failure, indexes above the lowest failing one may be left out.
-void run_pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
-              const std::function<void(const Finding&)>& done);
+void run_pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
+              const std::function<void(const RunResult&)>& done);
 
 }  // namespace peal::sim

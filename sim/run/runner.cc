@@ -3,13 +3,13 @@
 
 namespace peal::sim {
 
-Finding run_seed(std::uint64_t seed, const SeedOptions& options) {
+RunResult run_seed(std::uint64_t seed, const SeedOptions& options) {
   const Script script = make_swarm_script(seed, options.swarm);
   RunOptions run;
   run.mutant = options.mutant;
   run.keep_history = false;
   const Outcome outcome = run_script(script, run);
-  Finding finding;
+  RunResult finding;
   finding.index = seed;
   finding.property = outcome.property();
   finding.text = outcome.problem();

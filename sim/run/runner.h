@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/generator/swarm.h"
-#include "sim/run/finding.h"
+#include "sim/run/run_result.h"
 #include "sim/scenario/scenario.h"
 
 namespace peal::sim {
@@ -16,6 +16,6 @@ struct SeedOptions {
 };
 
 /// Runs one seed here.
-Finding run_seed(std::uint64_t seed, const SeedOptions& options);
+RunResult run_seed(std::uint64_t seed, const SeedOptions& options);
 
 }  // namespace peal::sim

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "sim/run/pool.h"
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 namespace {
@@ -103,12 +103,12 @@ Shrinker::Verdict Shrinker::judge(const Script& script, std::FILE* plain) {
         run.mutant = options_.mutant;
         run.plain = plain;
         const Outcome outcome = run_script(script, run);
-        Finding finding;
+        RunResult finding;
         finding.property = outcome.property();
         finding.text = outcome.problem();
         return finding;
       },
-      [&](const Finding& finding) {
+      [&](const RunResult& finding) {
         verdict = {finding.property, finding.text};
       });
   return verdict;
@@ -120,7 +120,7 @@ Script Shrinker::merged(const Script& script) const {
   out.name = script.name;
   Duration waiting{};
   for (const Script::Line& line : script.lines) {
-    Words words(line.text, 0);
+    Tokenizer words(line.text, 0);
     if (words.accept("run") && words.peek() != "until") {
       waiting = waiting + words.duration();
       continue;
@@ -198,7 +198,7 @@ bool Shrinker::drop_nodes() {
       if (candidate.lines.empty() && at != std::string::npos) {
         text.replace(at, 6 + std::to_string(nodes).size(), "nodes=" + std::to_string(fewer));
       }
-      Words check(text, fewer);
+      Tokenizer check(text, fewer);
       candidate.add(text);
     }
     // What makes no sense without them goes too.
@@ -264,7 +264,7 @@ bool Shrinker::weaken_loads() {
 bool Shrinker::shorten_runs() {
   bool any = false;
   for (std::size_t i = 0; i < best_.lines.size() && !spent(); ++i) {
-    Words words(best_.lines[i].text, 0);
+    Tokenizer words(best_.lines[i].text, 0);
     if (!words.accept("run") || words.peek() == "until") continue;
     const Duration length = words.duration();
     for (const std::int64_t unit : {1'000'000'000LL, 1'000'000LL, 1'000LL}) {

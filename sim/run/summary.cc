@@ -33,13 +33,13 @@ std::string decimals(double value) {
 
 }  // namespace
 
-void Summary::add(const Finding& result) {
+void Summary::add(const RunResult& result) {
   ++seeds;
   if (!result.property.empty()) {
     ++violations;
     const auto place =
         std::upper_bound(failures.begin(), failures.end(), result,
-                         [](const Finding& a, const Finding& b) { return a.index < b.index; });
+                         [](const RunResult& a, const RunResult& b) { return a.index < b.index; });
     failures.insert(place, result);
   }
   Figures more = result.figures;
@@ -108,7 +108,7 @@ std::string Summary::text() const {
   }
   out += "rare branches\n";
   for (const auto& [name, hits] : probes) row(name, std::to_string(hits));
-  for (const Finding& failure : failures) {
+  for (const RunResult& failure : failures) {
     out += "seed " + std::to_string(failure.index) + ": " + failure.text + "\n";
   }
   return out;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/finding.h"
+#include "sim/run/run_result.h"
 
 namespace peal::sim {
 
@@ -17,10 +17,10 @@ struct Summary {
   Figures figures;
   FaultCounts faults;
   std::map<std::string, std::uint64_t> probes;
-  std::vector<Finding> failures;  ///< by index
+  std::vector<RunResult> failures;  ///< by index
   double seconds = 0;
 
-  void add(const Finding& result);
+  void add(const RunResult& result);
   /// One JSON object.
   std::string json() const;
   /// The same for a person.

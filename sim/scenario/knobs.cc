@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/knobs.h"
 
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 
@@ -20,7 +20,7 @@ bool read_knob(const std::string& key, const std::string& value, order::ring::Op
     if (!is_knob(each.option) || !is_called(each.option, key)) continue;
     const bool bare = value.find_first_not_of("0123456789.") == std::string::npos;
     const bool time = each.option.kind == order::Option::Kind::duration;
-    Words words(time && bare ? value + "ms" : value, 0);
+    Tokenizer words(time && bare ? value + "ms" : value, 0);
     each.set(ring,
              time ? words.duration().ns : static_cast<std::int64_t>(words.number(0, 0xffff'ffff)));
     return !words.failed();

@@ -7,7 +7,7 @@
 
 namespace peal::sim {
 
-/// May a scenario set the option by its name? Words have keys of their own.
+/// May a scenario set the option by its name? Tokenizer have keys of their own.
 bool is_knob(const order::Option& option);
 
 /// True if `key` is what scenarios call the option: "token_loss_ms", or, for values with a unit,

@@ -4,12 +4,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 namespace peal::sim {
 namespace {
 
-thread_local const Stage* running = nullptr;
+thread_local const Interpreter* running = nullptr;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Outcome run_script(const Script& script, const RunOptions& options) {
     outcome.error = std::move(error);
     return outcome;
   }
-  Stage stage(script, options, false);
+  Interpreter stage(script, options, false);
   running = &stage;
   Outcome outcome = stage.run();
   running = nullptr;

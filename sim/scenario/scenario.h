@@ -9,7 +9,7 @@
 
 #include "base/hooks.h"
 #include "base/result.h"
-#include "sim/judge/ledger.h"
+#include "sim/judge/history_recorder.h"
 #include "sim/world/world.h"
 
 namespace peal::sim {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 #include "sim/world/packet_content.h"
 
 namespace peal::sim {

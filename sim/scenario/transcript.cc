@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/transcript.h"
 
-#include "sim/scenario/words.h"
+#include "order/ring/commit_record.h"
+#include "sim/scenario/tokenizer.h"
 #include "wire/frames.h"
 
 namespace peal::sim {
@@ -41,7 +42,7 @@ std::string join_text(const Packet& packet) {
 
 std::string commit_text(const Packet& packet) {
   wire::Commit commit;
-  if (wire::decode_commit(packet.bytes, commit) != wire::Drop::none) return " damaged";
+  if (order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) return " damaged";
   return " members=" + names_of(commit.members) + " hops=" + std::to_string(commit.hops);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "order/ring/commit_record.h"
 #include "sim/world/packet_content.h"
 #include "wire/frames.h"
 
@@ -28,7 +29,7 @@ bool content_matches(const Rule& rule, const Packet& packet) {
   if (rule.phase) {
     wire::Commit commit;
     if (packet.kind != PacketKind::commit) return false;
-    if (wire::decode_commit(packet.bytes, commit) != wire::Drop::none) return false;
+    if (order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) return false;
     const std::uint32_t phase = commit.hops < commit.members.size() ? 1 : 2;
     if (phase != *rule.phase) return false;
   }

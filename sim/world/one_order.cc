@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 #include "sim/world/world.h"
 
 namespace peal::sim {
@@ -26,10 +26,10 @@ std::optional<Voter> voter(const World& world, NodeId node) {
   Voter voter{node};
   for (const order::Counter& each : process->counters()) {
     const std::string_view name = each.name;
-    if (name == "paxos_order") voter.order = each.value;
-    if (name == "paxos_acceptors") voter.acceptors = each.value;
-    if (name == "paxos_acceptor" && each.value == 0) return std::nullopt;
-    if (name == "paxos_forgotten" && each.value != 0) return std::nullopt;
+    if (name == "quorum_order") voter.order = each.value;
+    if (name == "quorum_acceptors") voter.acceptors = each.value;
+    if (name == "quorum_acceptor" && each.value == 0) return std::nullopt;
+    if (name == "quorum_amnesiac" && each.value != 0) return std::nullopt;
   }
   return voter.order == 0 ? std::nullopt : std::optional(voter);
 }
@@ -58,7 +58,7 @@ void check_one_order(World& world) {
       if (a.order == b.order) continue;
       const bool known = lists(world, a.node, b.node) && lists(world, b.node, a.node);
       if (!known && !(can_decide(a, voters) && can_decide(b, voters))) continue;
-      world.ledger().violation(
+      world.recorder().violation(
           world.now(), "fork",
           nodes_text({a.node}) + " and " + nodes_text({b.node}) + " vote in two orders");
       return;

@@ -95,8 +95,8 @@ std::vector<order::Counter> Process::counters() const {
 void Process::announce_submission() {
   if (pending.announced) return;
   pending.announced = true;
-  world.ledger().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
-                           pending.service, pending.domain);
+  world.recorder().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
+                             pending.service, pending.domain);
   if (views == 0) before_first_view.push_back(pending);
 }
 
@@ -109,7 +109,7 @@ void Process::on_message(const node::Message& message) {
     return;
   }
   if (message.sender == self) ++own_delivered;
-  world.ledger().delivered(world.now(), self, message);
+  world.recorder().delivered(world.now(), self, message);
   if (clients != nullptr) clients->on_message(message);
   world.told(*this, message);
 }
@@ -119,14 +119,14 @@ void Process::on_early(const node::Message& message) {
   ++effects_in_call;
   if (node::is_control(message.number)) return;
   if (message.sender == self && message.number == pending.number) announce_submission();
-  world.ledger().told_early(world.now(), self, message);
+  world.recorder().told_early(world.now(), self, message);
   world.told_early(*this, message);
 }
 
 void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
   ++effects_in_call;
-  world.ledger().installed(world.now(), self, installed);
+  world.recorder().installed(world.now(), self, installed);
   world.check_primary(*this, installed);
   if (Ghost* ghost = world.ghost()) ghost->installed(self, installed);
   if (clients != nullptr) clients->on_view(installed);
@@ -150,50 +150,44 @@ void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std:
   if (node::is_control(number)) return;
   if (number == pending.number) announce_submission();
   ++originated;
-  world.ledger().originated(world.now(), {self, number}, in, seq, index, service);
+  world.recorder().originated(world.now(), {self, number}, in, seq, index, service);
   world.originated(*this);
 }
 
 void Process::on_event(const order::Event& event) {
   if (end != End::none) return;
-  using order::EventCode;
-  const auto code = static_cast<std::size_t>(event.code);
-  if (code < events_seen.size()) ++events_seen[code];
-  switch (event.code) {
-    case EventCode::gather_started:
-      if (recovering || committing) {
-        ++world.ledger().figures().recoveries_with_second_failure;
-      }
-      operational = recovering = committing = false;
-      break;
-    case EventCode::commit_started: committing = true; break;
-    case EventCode::recovery_started:
-      committing = false;
-      recovering = true;
-      break;
-    case EventCode::view_installed:
-      recovering = committing = false;
-      operational = true;
-      break;
-    case EventCode::nodes_adopted:
-      list = event.a;
-      world.tell_clients_list(*this);
-      break;
-    case EventCode::epoch_corrected: {
-      const MemberId before = self;
-      world.ledger().crashed(world.now(), self);
-      self.epoch = event.a;
-      world.ledger().started(world.now(), self);
-      if (clients != nullptr) clients->renamed(before);
-      for (const PendingSubmission& early : before_first_view) {
-        world.ledger().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
-                                 early.service, early.domain);
-      }
-      break;
-    }
-    default: break;
+  ++events_seen[event.kind];
+  if (event.kind == &order::event::gather_started) {
+    if (recovering || committing) ++world.recorder().figures().recoveries_with_second_failure;
+    operational = recovering = committing = false;
+  } else if (event.kind == &order::event::commit_started) {
+    committing = true;
+  } else if (event.kind == &order::event::recovery_started) {
+    committing = false;
+    recovering = true;
+  } else if (event.kind == &order::event::view_installed) {
+    recovering = committing = false;
+    operational = true;
+  } else if (event.kind == &order::event::nodes_adopted) {
+    list = event.a;
+    world.tell_clients_list(*this);
+  } else if (event.kind == &order::event::epoch_corrected) {
+    correct_epoch(event.a);
   }
   world.reported(*this, event);
+}
+
+/// The node goes on under another epoch: its history so far is that of an incarnation that ended.
+void Process::correct_epoch(std::uint64_t epoch) {
+  const MemberId before = self;
+  world.recorder().crashed(world.now(), self);
+  self.epoch = epoch;
+  world.recorder().started(world.now(), self);
+  if (clients != nullptr) clients->renamed(before);
+  for (const PendingSubmission& early : before_first_view) {
+    world.recorder().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
+                               early.service, early.domain);
+  }
 }
 
 void Process::on_fatal(std::string_view reason) {
@@ -211,7 +205,7 @@ void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, Byt
   if (end != End::none) return;
   ++effects_in_call;
   unit_bytes_originated += unit.size();
-  world.ledger().unit_originated(world.now(), self, in, seq, service, unit);
+  world.recorder().unit_originated(world.now(), self, in, seq, service, unit);
 }
 
 void Process::on_unit_delivered(const order::Delivery& delivery) {
@@ -226,7 +220,7 @@ void Process::on_unit_delivered(const order::Delivery& delivery) {
     of.digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
                   std::uint64_t{delivery.unit.size()} << 32);
   }
-  world.ledger().unit_delivered(world.now(), self, delivery);
+  world.recorder().unit_delivered(world.now(), self, delivery);
   if (Ghost* ghost = world.ghost()) ghost->delivered(self, delivery);
 }
 

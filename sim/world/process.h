@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,7 @@ class Process final : public port::Transport, public node::Sink {
   void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                     Service service) override;
   void on_event(const order::Event& event) override;
+  void correct_epoch(std::uint64_t epoch);
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override;
   void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
@@ -177,7 +179,7 @@ class Process final : public port::Transport, public node::Sink {
   std::uint64_t packets_sent = 0;
   std::uint64_t data_bytes_sent = 0;
   std::uint64_t unit_bytes_originated = 0;
-  std::array<std::uint64_t, 32> events_seen{};  ///< by EventCode
+  std::map<const order::EventKind*, std::uint64_t> events_seen;
 };
 
 }  // namespace peal::sim

@@ -25,10 +25,10 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
 
 }  // namespace
 
-World::World(const WorldOptions& options, Ledger& ledger)
+World::World(const WorldOptions& options, HistoryRecorder& recorder)
     : options_(options),
-      ledger_(ledger),
-      network_(options.nodes, mixed(options.seed, 1), ledger.faults()),
+      recorder_(recorder),
+      network_(options.nodes, mixed(options.seed, 1), recorder.faults()),
       driver_random_(mixed(options.seed, 2)),
       load_random_(mixed(options.seed, 3)),
       domain_random_(mixed(options.seed, 9)),
@@ -84,7 +84,7 @@ void World::make_ghost() {
   ghost.domains = static_cast<std::uint32_t>(options_.domains.size());
   ghost.first_count = options_.first_count;
   ghost_ = std::make_unique<Ghost>(ghost, [this](std::string property, std::string text) {
-    ledger_.violation(now_, std::move(property), std::move(text));
+    recorder_.violation(now_, std::move(property), std::move(text));
   });
   for (const auto& log : logs_) {
     if (log != nullptr) log->watch(ghost_.get());
@@ -94,13 +94,13 @@ void World::make_ghost() {
 bool World::step(Instant limit) {
   if (queue_.empty() || queue_.next_time() > limit) {
     now_ = std::max(now_, limit);
-    ledger_.figures().virtual_ns = static_cast<std::uint64_t>(now_.ns);
+    recorder_.figures().virtual_ns = static_cast<std::uint64_t>(now_.ns);
     return false;
   }
   const Planned planned = queue_.pop();
   PEAL_ASSERT(planned.at >= now_);
   now_ = planned.at;
-  const std::uint64_t events = ++ledger_.figures().events;
+  const std::uint64_t events = ++recorder_.figures().events;
   happen(planned);
   if (options_.digest_every != 0 && events % options_.digest_every == 0) fold_digests();
   return true;
@@ -182,13 +182,13 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   const std::vector<NodeId>& list = list_of(node);
   if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
-  if (again) ledger_.faults().add(Fault::restart);
+  if (again) recorder_.faults().add(Fault::restart);
   if (epoch_step < 0 && !options_.order->traits.quorum) {
-    ledger_.faults().add(Fault::epoch_step_back);
+    recorder_.faults().add(Fault::epoch_step_back);
   }
   const MemberId self{node, next_epoch(node, epoch_step)};
   if (!open_log(self)) {
-    ledger_.faults().add(Fault::start_refused);
+    recorder_.faults().add(Fault::start_refused);
     return;
   }
   processes_[node.value] =
@@ -196,7 +196,7 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   Process& process = *processes_[node.value];
   process.set_back = self.epoch <= epochs_[node.value];
   epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
-  ledger_.started(now_, self);
+  recorder_.started(now_, self);
   process.make_node();
   if (options_.groups) {
     const std::uint64_t own = node.value * 1'000'003ULL + process.incarnation;
@@ -316,8 +316,8 @@ void World::set_clock_drift(NodeId node, std::int32_t drift_ppm) {
 void World::crash(NodeId node) {
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
-  ledger_.faults().add(Fault::crash);
-  ledger_.crashed(now_, process->self);
+  recorder_.faults().add(Fault::crash);
+  recorder_.crashed(now_, process->self);
   process->end = Process::End::crashed;
   end_process(*process);
 }
@@ -342,7 +342,7 @@ void World::end_process(Process& process) {
 void World::pause(NodeId node, Duration length) {
   Process* process = processes_[node.value].get();
   if (process == nullptr || process->state != Process::State::up || length.ns <= 0) return;
-  ledger_.faults().add(Fault::pause);
+  recorder_.faults().add(Fault::pause);
   process->state = Process::State::paused;
   process->paused_at = now_;
   queue_.push(now_ + length, Happening::resume, node.value, process->incarnation);
@@ -359,7 +359,7 @@ void World::set_slowness(NodeId node, std::int64_t times) {
   PEAL_ASSERT(times >= 1);
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
-  if (times > 1) ledger_.faults().add(Fault::slow_node);
+  if (times > 1) recorder_.faults().add(Fault::slow_node);
   process->slowness = times;
 }
 
@@ -367,9 +367,9 @@ void World::set_application(NodeId node, std::uint32_t room_units, Duration per_
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
   if (room_units == 0) {
-    ledger_.faults().add(Fault::application_stopped);
+    recorder_.faults().add(Fault::application_stopped);
   } else if (room_units < options_.process.room_units || per_unit.ns > 0) {
-    ledger_.faults().add(Fault::slow_application);
+    recorder_.faults().add(Fault::slow_application);
   }
   const std::uint32_t before = process->receive_room_units();
   process->room_units = room_units;
@@ -398,7 +398,7 @@ void World::fold_digests() {
     digest_.add(process->calls);
     if (process->clients != nullptr) digest_.add(process->clients->digest());
   }
-  digest_.add(ledger_.digest());
+  digest_.add(recorder_.digest());
 }
 
 std::uint64_t World::digest() const {
@@ -406,8 +406,8 @@ std::uint64_t World::digest() const {
   for (const auto& process : processes_) {
     if (process != nullptr) all.add(process->node->digest());
   }
-  all.add(ledger_.digest());
-  all.add(ledger_.figures().events);
+  all.add(recorder_.digest());
+  all.add(recorder_.figures().events);
   return all.value();
 }
 

@@ -18,7 +18,7 @@
 #include "order/ring/options.h"
 #include "sim/clients/session_clients.h"
 #include "sim/judge/ghost.h"
-#include "sim/judge/ledger.h"
+#include "sim/judge/history_recorder.h"
 #include "sim/netmodel/model.h"
 #include "sim/world/event_queue.h"
 #include "sim/world/network.h"
@@ -105,7 +105,7 @@ struct Load {
 
 class World {
  public:
-  World(const WorldOptions& options, Ledger& ledger);
+  World(const WorldOptions& options, HistoryRecorder& recorder);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -193,7 +193,7 @@ class World {
   /// What knows more than any node; null if it is not wanted.
   Ghost* ghost() { return ghost_.get(); }
   void watch(Watcher* watcher) { watcher_ = watcher; }
-  Ledger& ledger() { return ledger_; }
+  HistoryRecorder& recorder() { return recorder_; }
   const WorldOptions& options() const { return options_; }
   /// Everything that happened so far, folded.
   std::uint64_t digest() const;
@@ -279,7 +279,7 @@ class World {
   void fold_digests();
 
   WorldOptions options_;
-  Ledger& ledger_;
+  HistoryRecorder& recorder_;
   Network network_;
   std::unique_ptr<NetModel> model_;  ///< null: packets cost `send_cost`, and their sender's wire
   Random driver_random_;

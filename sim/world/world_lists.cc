@@ -33,7 +33,7 @@ order::NodeList World::list_of_nodes(const WorldOptions& options,
 void World::set_list(NodeId node, const std::vector<NodeId>& list) {
   files_[node.value] = list_of_nodes(options_, list);
   lists_[files_[node.value].hash] = list;
-  ledger_.faults().add(Fault::list_changed);
+  recorder_.faults().add(Fault::list_changed);
   tell_list(node);
 }
 
@@ -57,7 +57,7 @@ void World::tell_list(NodeId node) {
 /// which may just have come to count. Engines on quorums report no other list that counts, so there
 /// any list will do. The oracle judges this only where there is one list of nodes.
 void World::check_primary(const Process& process, const order::View& view) {
-  if (view.transitional || view.primary != order::Primary::yes || ledger_.broken()) return;
+  if (view.transitional || view.primary != order::Primary::yes || recorder_.broken()) return;
   const auto has_most_of = [&view](const std::vector<NodeId>& list) {
     const auto held = std::count_if(list.begin(), list.end(), [&view](NodeId node) {
       return std::any_of(view.members.begin(), view.members.end(),
@@ -73,10 +73,10 @@ void World::check_primary(const Process& process, const order::View& view) {
     return may_count && has_most_of(each.second);
   });
   if (any) return;
-  ledger_.violation(now_, "primary",
-                    "n" + std::to_string(node.value) +
-                        " takes a view for the primary one that has not most nodes of a list "
-                        "that may count");
+  recorder_.violation(now_, "primary",
+                      "n" + std::to_string(node.value) +
+                          " takes a view for the primary one that has not most nodes of a list "
+                          "that may count");
 }
 
 /// As daemons do: those of the list that counts, and of the one to come.

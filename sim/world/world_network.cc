@@ -26,7 +26,7 @@ bool says_data(ByteView frame) {
 void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   ++from.sends_in_call;
   ++from.packets_sent;
-  ++ledger_.figures().packets;
+  ++recorder_.figures().packets;
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
   const PacketKind kind = packets_[index].kind;
   // What is sealed for lane data loses its header, which says DATA (io/frame_header.h).
@@ -39,7 +39,7 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
   if (ghost_ != nullptr) ghost_->sent(from.self, packets_[index]);
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);
-  if (ledger_.echoes()) ledger_.sent(now_, packet_text(packets_[index]));
+  if (recorder_.echoes()) recorder_.sent(now_, packet_text(packets_[index]));
   if (model_ != nullptr) {
     send_frames(from, index);
   } else {
@@ -52,8 +52,8 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
     replay(std::nullopt, Duration{replay_random_.between(0, network_.conditions().replay_by.ns)});
   }
   if (dies) {
-    ledger_.faults().add(Fault::crash_in_call);
-    ledger_.crashed(now_, from.self);
+    recorder_.faults().add(Fault::crash_in_call);
+    recorder_.crashed(now_, from.self);
     from.end = Process::End::crashed;
   }
 }
@@ -71,7 +71,7 @@ void World::send_plainly(Process& from, PacketIndex index, bool dies) {
   }
   // Dying in the middle of a multicast leaves it with some of the nodes.
   const bool some = (dies && network_.coin()) || network_.partial();
-  if (some) ledger_.faults().add(Fault::partial_multicast);
+  if (some) recorder_.faults().add(Fault::partial_multicast);
   for (const NodeId node : universe_) {
     const bool own = node == from.self.node;
     if (own && options_.loopback) {
@@ -169,7 +169,7 @@ bool World::replay(std::optional<PacketKind> kind, Duration after) {
   const std::optional<PacketIndex> old = old_packet(kind);
   if (!old) return false;
   const PacketIndex index = *old;
-  ledger_.faults().add(Fault::replay);
+  recorder_.faults().add(Fault::replay);
   const NodeId to = packets_[index].to;
   for (const NodeId node : universe_) {
     const bool meant = to.value == 0 ? node != packets_[index].from : node == to;
@@ -192,7 +192,7 @@ void World::inject_random(NodeId to) {
     bytes[3] = static_cast<std::byte>(1 + replay_random_.below(7));
   }
   const auto lane = static_cast<Lane>(replay_random_.below(3));
-  ledger_.faults().add(Fault::garbage);
+  recorder_.faults().add(Fault::garbage);
   const PacketIndex index = packets_.add(bytes, NodeId{}, to, lane);
   plan_arrival(now_ + microseconds(1), to, index);
 }
@@ -200,7 +200,7 @@ void World::inject_random(NodeId to) {
 void World::inject_harmed(NodeId to, Harm harm) {
   const std::optional<PacketIndex> old = old_packet(std::nullopt);
   if (!old) return;
-  ledger_.faults().add(Fault::garbage);
+  recorder_.faults().add(Fault::garbage);
   const PacketIndex copy = damaged(*old);
   std::vector<std::byte>& bytes = packets_[copy].bytes;
   if (harm == Harm::truncated) {
@@ -218,7 +218,7 @@ void World::arrive(NodeId to, PacketIndex index) {
   }
   Socket& socket = process->sockets[static_cast<std::size_t>(packets_[index].lane)];
   if (socket.size() >= options_.process.socket_packets) {
-    ledger_.faults().add(Fault::socket_full);
+    recorder_.faults().add(Fault::socket_full);
     packets_.release(index);
     return;
   }
@@ -238,7 +238,7 @@ void World::originated(Process& from) {
 }
 
 void World::reported(Process& from, const order::Event& event) {
-  ledger_.reported(now_, from.self, event);
+  recorder_.reported(now_, from.self, event);
   if (watcher_ != nullptr) watcher_->on_event(from.self, event);
 }
 

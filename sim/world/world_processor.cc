@@ -45,11 +45,11 @@ void World::after_call(Process& process) {
     if (process.end == Process::End::conflict) {
       const NodeLog* log = disk(process.self.node);
       const bool disk_failed = log != nullptr && log->failed();
-      ledger_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
-      ledger_.crashed(now_, process.self);
+      recorder_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
+      recorder_.crashed(now_, process.self);
       // Only its own clock, set back, or its own disk may lead to it.
       if (!disk_failed && !process.set_back) {
-        ledger_.violation(
+        recorder_.violation(
             now_, "fatal",
             "n" + std::to_string(process.self.node.value) + ": " + process.fatal_reason);
       }
@@ -80,11 +80,11 @@ void World::check_memory(const Process& process) {
                                  ? 2 * (paxos.max_gap + paxos.window + paxos.checkpoint_every) +
                                        options_.nodes * paxos.member_window
                                  : 2 * options_.ring.max_gap;
-  if (held <= most + kSlabsBeside || ledger_.broken()) return;
-  ledger_.violation(now_, "R1",
-                    "n" + std::to_string(process.self.node.value) + " holds " +
-                        std::to_string(held) + " buffers, and " + std::to_string(most) +
-                        " are accounted for");
+  if (held <= most + kSlabsBeside || recorder_.broken()) return;
+  recorder_.violation(now_, "R1",
+                      "n" + std::to_string(process.self.node.value) + " holds " +
+                          std::to_string(held) + " buffers, and " + std::to_string(most) +
+                          " are accounted for");
 }
 
 void World::plan_timer(Process& process) {
@@ -165,7 +165,7 @@ void World::read_packet(Process& process) {
       size <= process.receive_pool->slab_bytes() ? *process.receive_pool : *process.large_pool;
   BufferRef buffer = size <= pool.slab_bytes() ? pool.take(0, size) : BufferRef{};
   if (!buffer) {
-    ledger_.faults().add(Fault::no_buffer);
+    recorder_.faults().add(Fault::no_buffer);
     process.busy_until = now_ + options_.step_cost + process.charged;
     process.charged = {};
   } else {
@@ -192,11 +192,11 @@ void World::run_once(Process& process) {
       process.reads_since_timer >= options_.read_budget && !process.draining && timer_due(process);
   if (process.leave_wanted) {
     process.leave_wanted = false;
-    ledger_.faults().add(Fault::leave);
+    recorder_.faults().add(Fault::leave);
     call(process, [this, &process](node::Node& node, Instant local) {
       node.leave(local);
       if (process.end == Process::End::none) {
-        ledger_.left(now_, process.self);
+        recorder_.left(now_, process.self);
         process.end = Process::End::left;
       }
     });
@@ -237,10 +237,10 @@ void World::note_idle_timer(Process& process) {
     process.idle_in_second = 0;
   }
   if (++process.idle_in_second != kIdleTimersMax) return;
-  ledger_.violation(now_, "R3",
-                    "n" + std::to_string(process.self.node.value) + ": " +
-                        std::to_string(kIdleTimersMax) +
-                        " timer calls without any effect in a second");
+  recorder_.violation(now_, "R3",
+                      "n" + std::to_string(process.self.node.value) + ": " +
+                          std::to_string(kIdleTimersMax) +
+                          " timer calls without any effect in a second");
 }
 
 void World::wake_clients(Process& process, Instant at) {
@@ -271,7 +271,7 @@ void World::submit_now(Process& process, Submission submission) {
     }
     PEAL_ASSERT(*number == process.pending.number);
     ++process.submitted;
-    ++ledger_.figures().messages_submitted;
+    ++recorder_.figures().messages_submitted;
     if (process.end == Process::End::none) process.announce_submission();
   });
 }

@@ -104,14 +104,14 @@ void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Serv
 }
 
 void Daemon::on_event(const order::Event& event) {
-  if (event.code == order::EventCode::paused) {
+  if (event.kind == &order::event::paused) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
-  if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
+  if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
     // The rest of the episode follows from it.
     why_gathering_ = runtime::gather_text(event, pause_, names());
   }
-  if (event.code == order::EventCode::incompatible_peer) {
+  if (event.kind == &order::event::incompatible_peer) {
     on_warning(runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
   }
 }

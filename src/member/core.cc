@@ -328,15 +328,15 @@ void Core::on_view(const order::View& view) {
 }
 
 void Core::on_event(const order::Event& event) {
-  if (event.code == order::EventCode::paused) {
+  if (event.kind == &order::event::paused) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
-  if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
+  if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
     why_gathering_ = runtime::gather_text(
         event, pause_, runtime_->names());  // the rest of the episode follows from it
   }
-  if (event.code == order::EventCode::epoch_corrected) set_id({settings_.self(), event.a});
-  if (event.code == order::EventCode::incompatible_peer) {
+  if (event.kind == &order::event::epoch_corrected) set_id({settings_.self(), event.a});
+  if (event.kind == &order::event::incompatible_peer) {
     on_warning(
         runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
   }

@@ -58,6 +58,8 @@ struct Descriptor {
   Traits traits;
   /// The kind (wire/names.h) of the packets that carry units.
   std::string_view unit_packets;
+  /// The events that it reports besides those of all engines (vocabulary.h).
+  std::span<const EventKind* const> events{};
   /// All that can be chosen, in the order in which a person reads it. Engines may share options.
   std::span<const Option> (*options)() = nullptr;
   /// `nodes`: how many there are. Takes any values that the options accept.

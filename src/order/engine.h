@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "order/vocabulary.h"
 
 // The contract between an ordering protocol and the node that runs it. An engine is a state
 // machine: no socket, no clock, no thread, no randomness but a seeded generator. Time comes in as
@@ -74,54 +75,15 @@ struct View {
   Primary primary = Primary::unclaimed;
 };
 
-/// Things that a person or a counter may want to know. Pure code formats nothing: a code and
-/// integers.
-enum class EventCode : std::uint8_t {
-  gather_started,       ///< a = reason (GatherReason), who = the member that gave it, if any
-  consensus_reached,    ///< a = candidates
-  commit_started,       ///< a = members, view
-  recovery_started,     ///< a = missing units, view
-  view_installed,       ///< a = members, b = nanoseconds since the gathering began, view
-  member_accused,       ///< who
-  token_lost,           ///< view
-  token_retransmitted,  ///< view
-  recovery_guard,       ///< who blocked it
-  stall_excluded,       ///< who
-  epoch_corrected,      ///< a = new epoch
-  incompatible_peer,    ///< who; a = Drop reason. Said once per peer and reason
-  nodes_adopted,        ///< a = hash of the list of nodes that counts from now on
-  nodes_not_given,      ///< a = hash of the list that counts from now on, which is another one than
-                        ///< this node was given
-  votes_forgotten,      ///< this acceptor has lost its votes: it does not vote
-  acceptor_renewed,     ///< who: an acceptor that had lost its votes, maybe this one, votes again
-  log_put_back,         ///< who: this acceptor or another one, whose log is an older copy: no votes
-  paused,               ///< a = nanoseconds
-  owed_dropped,         ///< who was left out of a view, and is owed what this node had no room for;
-                        ///< a = instances
-};
-
-enum class GatherReason : std::uint8_t {
-  boot,
-  token_loss,
-  join,
-  foreign,
-  leave,
-  consensus_timeout,
-  stall,
-  guard,
-  pause,
-  commit_loss,
-  sets_grew,
-  epoch,
-  nodes,
-};
-
+/// Something that a person or a counter may want to know. Pure code formats nothing: a word and
+/// integers, which the word explains.
 struct Event {
-  EventCode code{};
+  const EventKind* kind = nullptr;
   ViewId view{};
   MemberId who{};
   std::uint64_t a{};
   std::uint64_t b{};
+  const GatherReason* reason = nullptr;  ///< of gather_started
 };
 
 /// Everything an engine wants done. Calls are carried out in the order made.
@@ -150,41 +112,13 @@ class Effects {
 
 /// What the next delivery or the next submission waits for.
 struct WaitReason {
-  enum class Kind : std::uint8_t {
-    nothing,           ///< nothing is waiting
-    token,             ///< something is to be ordered, and the token is elsewhere
-    packet,            ///< `seq` is missing here
-    stability,         ///< `seq` is safe, and `who` does not have it yet
-    gathering,         ///< members are looking for each other; `who` has not agreed
-    recovering,        ///< the old view's packets are being repaired; `who` is incomplete
-    slow_application,  ///< the application of `who` does not take its messages
-    window,            ///< flow control: the maximal gap is used up by `who`
-    coordinator,       ///< no coordinator is elected, or `who` is about to be
-    quorum,     ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
-    founding,   ///< acceptors in memory begin an order together; `who` is not heard
-    forgotten,  ///< most acceptors have restarted and forgotten their votes; `who` is one
-    unheard,    ///< packets of `who`, a member of the view, do not arrive here: it goes on without
-                ///< this node
-    disk,       ///< the log of `who` has made nothing durable for long
-    ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
-    majority,   ///< too few acceptors are heard to order anything; `who` is one that is not
-    not_heard,  ///< packets of this node do not arrive at `who`, which is heard here
-    bound,      ///< as founding, but `who` agreed, in its life, to begin with another list of nodes
-    other_list,  ///< as founding, but `who` has another list of nodes
-  };
-  Kind kind = Kind::nothing;
+  const WaitKind* kind = &wait::nothing;
   MemberId who{};
   Seq seq{};
   Domain domain{};  ///< it is the order of this one that has to go on
   /// All that are waited for, sorted, if there are more than `who`. Not on the path of a message.
   std::vector<MemberId> all{};
 };
-/// Whether this node knows that its view cannot act for the whole cluster at the moment, whatever
-/// was claimed when the view was installed.
-bool is_without_majority(const WaitReason& reason);
-std::string_view wait_name(WaitReason::Kind kind);
-std::string_view event_name(EventCode code);
-std::string_view gather_reason_name(GatherReason reason);
 
 /// A number that a person may read while the engine runs.
 struct Counter {

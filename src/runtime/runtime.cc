@@ -353,29 +353,29 @@ void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, st
 }
 
 void Runtime::on_event(const order::Event& event) {
-  if (event.code == order::EventCode::epoch_corrected) on_epoch_corrected(event.a);
+  if (event.kind == &order::event::epoch_corrected) on_epoch_corrected(event.a);
   // What is known of the peers may be in use: at the end of the turn it is not.
-  if (event.code == order::EventCode::nodes_adopted) nodes_adopted_ = true;
-  if (event.code == order::EventCode::nodes_not_given) {
+  if (event.kind == &order::event::nodes_adopted) nodes_adopted_ = true;
+  if (event.kind == &order::event::nodes_not_given) {
     application_.on_warning(
         "the others go by another list of nodes now than this node was given: give it that one "
         "(peal reload)");
   }
-  if (event.code == order::EventCode::incompatible_peer && event.who != MemberId{}) {
+  if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
     refused_[event.who.node] =
         incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_);
   }
-  if (event.code == order::EventCode::owed_dropped) {
+  if (event.kind == &order::event::owed_dropped) {
     application_.on_warning(owed_text(event, names_));
   }
-  if (event.code == order::EventCode::votes_forgotten) {
+  if (event.kind == &order::event::votes_forgotten) {
     application_.on_warning(std::string(kForgottenText));
   }
-  if (event.code == order::EventCode::acceptor_renewed) {
+  if (event.kind == &order::event::acceptor_renewed) {
     const NodeId node = event.who.node;
     application_.on_warning(renewed_text(node, node == settings_.self(), names_));
   }
-  if (event.code == order::EventCode::log_put_back) {
+  if (event.kind == &order::event::log_put_back) {
     const bool own = event.who.node == settings_.self();
     application_.on_warning(own ? put_back_text(settings_.data_dir + "/" + settings_.name)
                                 : put_back_text(event.who.node, names_));

@@ -45,7 +45,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())
                       : wait_text(runtime);
-  now.without_majority = order::is_without_majority(node.why());
+  now.without_majority = node.why().kind->without_majority;
   for (auto& [absent, reason] : runtime.missing()) {
     now.missing.push_back({runtime.names().name(absent), std::move(reason)});
   }

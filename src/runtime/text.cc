@@ -2,6 +2,8 @@
 #include "runtime/text.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "config/schema.h"
@@ -24,59 +26,29 @@ std::string awaited_text(const order::WaitReason& reason, const trace::Names& na
   return text;
 }
 
+/// A text of order/vocabulary.h with values in the place of its words in braces.
+std::string filled(std::string_view text,
+                   const std::vector<std::pair<std::string_view, std::string>>& values) {
+  std::string out(text);
+  for (const auto& [name, value] : values) {
+    for (std::size_t at = 0; (at = out.find(name, at)) != std::string::npos; at += value.size()) {
+      out.replace(at, name.size(), value);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names) {
-  using Kind = order::WaitReason::Kind;
-  const std::string who = awaited_text(reason, names, "a member");
   const bool named = reason.who != MemberId{} || !reason.all.empty();
-  const std::string_view is = reason.all.size() > 1 ? " are" : " is";
-  const std::string_view has = reason.all.size() > 1 ? " have" : " has";
-  const std::string seq = std::to_string(reason.seq);
-  switch (reason.kind) {
-    case Kind::nothing: return {};
-    case Kind::token: return "the token to come round";
-    case Kind::packet: return "position " + seq + ", which did not arrive here";
-    case Kind::stability: return who + " to receive position " + seq + ", which is safe";
-    case Kind::gathering: return who + " to agree on who is there";
-    case Kind::recovering: return who + " to get what it lacks of the old view";
-    case Kind::slow_application: return "the application of " + who + " to read its messages";
-    case Kind::window: return who + " to receive what was sent; flow control holds back more";
-    case Kind::coordinator:
-      return reason.who == MemberId{} ? "a coordinator to be elected"
-                                      : who + " to be elected coordinator";
-    case Kind::quorum:
-      return "a majority of the acceptors to vote for position " + seq + "; " + who +
-             std::string(has) + " not";
-    case Kind::majority:
-      return "a majority of the acceptors; " + who + std::string(is) + " not heard";
-    case Kind::not_heard:
-      return "others to hear this node: " + who + std::string(is) +
-             " heard here, and nothing that this node sends arrives there";
-    case Kind::founding:
-      return "all acceptors to be there: no order has begun yet" +
-             (named ? "; " + who + std::string(is) + " not heard" : std::string());
-    case Kind::bound:
-      return "all acceptors to begin with the same list of nodes: " + who +
-             " agreed to begin with another one: restart " + who +
-             ", with an empty data_dir if it has one";
-    case Kind::other_list:
-      return "all acceptors to begin with the same list of nodes: the list of " + who +
-             " is another one: run peal reload where it is out of date";
-    case Kind::forgotten:
-      return "all nodes to be stopped, and started again, with empty data_dirs if they have any: "
-             "most "
-             "acceptors lost their votes" +
-             (named ? ": " + who : std::string());
-    case Kind::unheard:
-      return "packets of " + who +
-             " to arrive here; a view may go on without this node: look at the network between the "
-             "two";
-    case Kind::disk: return "the disk of " + who + ", which has written nothing for long";
-    case Kind::ensemble:
-      return "an ensemble with nothing to order to say so, before position " + seq;
-  }
-  return {};
+  const bool several = reason.all.size() > 1;
+  const std::string_view unnamed = reason.kind->text_of_nobody;
+  return filled(named || unnamed.empty() ? reason.kind->text : unnamed,
+                {{"{who}", awaited_text(reason, names, "a member")},
+                 {"{is}", several ? "are" : "is"},
+                 {"{has}", several ? "have" : "has"},
+                 {"{seq}", std::to_string(reason.seq)}});
 }
 
 std::string congested_text(NodeId node, const trace::Names& names) {
@@ -101,25 +73,10 @@ std::string unreached_text(const io::StreamState& state, const trace::Names& nam
 }
 
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names) {
-  using order::GatherReason;
-  const std::string who = event.who == MemberId{} ? "a member" : names.name(event.who.node);
-  switch (static_cast<GatherReason>(event.a)) {
-    case GatherReason::boot: return "this node has started";
-    case GatherReason::token_loss: return "no token came for the time of token_loss";
-    case GatherReason::join: return who + " asked for a new view";
-    case GatherReason::foreign: return who + " was found outside the view";
-    case GatherReason::leave: return who + " left";
-    case GatherReason::consensus_timeout: return "not all agreed on a view in time";
-    case GatherReason::stall: return who + " received nothing any more";
-    case GatherReason::guard: return "the repair of the view before took too long";
-    case GatherReason::pause:
-      return "this node did not run for " + std::to_string(pause.ns / 1'000'000) + " ms";
-    case GatherReason::commit_loss: return "an attempt at a view failed";
-    case GatherReason::sets_grew: return who + " named others";
-    case GatherReason::nodes: return "the list of nodes has changed";
-    case GatherReason::epoch: return "an earlier life of this node was still known";
-  }
-  return {};
+  if (event.reason == nullptr) return {};
+  return filled(event.reason->text,
+                {{"{who}", event.who == MemberId{} ? "a member" : names.name(event.who.node)},
+                 {"{pause_ms}", std::to_string(pause.ns / 1'000'000)}});
 }
 
 std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,

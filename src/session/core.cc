@@ -43,7 +43,7 @@ Session* Sessions::Core::session(std::uint32_t id) {
 }
 
 void Sessions::Core::due(Instant deadline) {
-  if (!next_check_ || deadline < *next_check_) next_check_ = deadline;
+  next_check_ = std::min(next_check_.value_or(deadline), deadline);
 }
 
 // ---- connections ----
@@ -53,7 +53,6 @@ void Sessions::Core::accepted(Instant now, ConnectionId id, const Identity& iden
   auto made = std::make_unique<Connection>();
   made->id = id;
   made->identity = identity;
-  made->last_heard = now;
   made->deadline = now + options_.hello_patience;
   due(made->deadline);
   ++counters_.connections;
@@ -104,7 +103,7 @@ void Sessions::Core::resume_all(Pause reason) {
   if (reason == Pause::node && PEAL_MUTANT(sm5_blocked_forever)) return;
   std::erase_if(paused_, [&](ConnectionId id) {
     Connection* it = connection(id);
-    if (it == nullptr || it->pause == Pause::none) return true;
+    if (it == nullptr) return true;
     if (it->pause != reason) return false;
     resume(*it);
     return true;
@@ -116,7 +115,6 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
   if (it.state == State::closing) return;
   if (it.session != nullptr) {
     it.session->connection = nullptr;
-    it.session->detached_at = now_;
     // What was begun is ended, so that the client can read what comes then.
     if (it.session->events.unfinished() > 0) {
       std::tie(it.tail, it.tail_rest) = it.session->events.begun();
@@ -127,7 +125,6 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
   }
   append(it.control, wire::Closing{code, text});
   it.state = State::closing;
-  it.planned_event = it.planned_control = 0;
   it.deadline = now_ + kClosePatience;
   release(it);
   due(it.deadline);
@@ -333,7 +330,7 @@ void Sessions::Core::check_connection(Connection& it) {
 }
 
 void Sessions::Core::check_session(Session& it) {
-  if (it.connection == nullptr && !it.leaving && it.keep > Duration{}) {
+  if (it.connection == nullptr && !it.leaving) {  // without a keep it is ending already
     const Instant deadline = it.detached_at + it.keep;
     if (deadline > now_) {
       due(deadline);

@@ -286,7 +286,7 @@ class Sessions::Core final : public group::Effects {
   void push_gaps(Session& to);
   void push_all_gaps(Session& to);
   bool keeps_too_much(const Session& of, const Membership& member, std::uint64_t bytes) const;
-  bool make_room(Session& to, std::uint32_t slot, std::uint64_t bytes, bool is_message);
+  bool make_room(Session& to, std::uint32_t slot, std::uint64_t bytes);
   void too_slow(Session& it, const Membership& member, std::string_view what);
   std::optional<std::uint64_t> share() const;
   void warn(Session& to, std::uint32_t slot);

@@ -46,7 +46,7 @@ std::size_t Sessions::Core::received(Instant now, ConnectionId id, ByteView byte
       return bytes.size();
     }
     if (framed.state == wire::Framed::State::incomplete) {
-      if (!from->input.empty() || rest.empty()) return taken;
+      if (!from->input.empty()) return taken;
       if (framed.bytes > 0 && !reserve(*from, framed.bytes)) return taken;
       from->input.assign(rest.begin(), rest.end());
       return bytes.size();
@@ -95,8 +95,9 @@ bool Sessions::Core::reserve(Connection& from, std::size_t bytes) {
 
 /// When an unfinished record has to be complete; sooner while others wait for the room it takes.
 Instant Sessions::Core::record_deadline(const Connection& of) const {
-  const bool busy = input_waiters_ > 0 && of.reserved > 0;
-  const std::int64_t rate = busy ? kBytesPerSecondBusy : kBytesPerSecondLeast;
+  // Small ones, which take none of it, have the same time at either rate.
+  static_assert(kSmallRecordBytes < kBytesPerSecondLeast);
+  const std::int64_t rate = input_waiters_ > 0 ? kBytesPerSecondBusy : kBytesPerSecondLeast;
   return of.record_begun +
          seconds(kRecordSeconds + static_cast<std::int64_t>(of.record_bytes) / rate);
 }

@@ -135,7 +135,7 @@ void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chun
   } else if (to.events.membership(slot).gap.messages > 0) {
     push_gap(to, slot);
   }
-  if (make_room(to, slot, bytes, message != nullptr)) push(to, slot, chunk);
+  if (make_room(to, slot, bytes)) push(to, slot, chunk);
 }
 
 /// Policy `drop`: true if the message is left out.
@@ -208,8 +208,7 @@ bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
 }
 
 /// False if the session ends instead.
-bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes,
-                               bool is_message) {
+bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
   const bool over = is_over(to, member, bytes);
@@ -225,8 +224,9 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
       }
       break;
     case wire::SlowPolicy::drop:
-      // Views are not left out; a client that takes none for long cannot stay.
-      if (is_message || !is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
+      // Messages that are too much were left out. Views are not; a client that takes none for long
+      // cannot stay.
+      if (!is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
     default:  // block: those who send wait, see room_bytes()

@@ -24,11 +24,12 @@ inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kDataHeaderBytes = kHeaderBytes + 50;
 inline constexpr std::size_t kPacketBytesMax = 65'507;
 
-inline constexpr std::size_t kMembersMax = 128;    // members of one view
-inline constexpr std::size_t kProcessesMax = 256;  // entries of a set in a JOIN or PROBE
-inline constexpr std::size_t kRangesMax = 64;      // request ranges in one section
-inline constexpr std::size_t kSectionsMax = 16;    // request sections on one token
-inline constexpr std::size_t kSpanMax = 16'384;    // high - base of an old view in a COMMIT
+inline constexpr std::size_t kMembersMax = 128;       // members of one view
+inline constexpr std::size_t kProcessesMax = 256;     // entries of a set in a JOIN or PROBE
+inline constexpr std::size_t kRangesMax = 64;         // request ranges in one section
+inline constexpr std::size_t kSectionsMax = 16;       // request sections on one token
+inline constexpr std::size_t kCommitOptionsMax = 32;  // bytes of a protocol's options in a COMMIT
+inline constexpr std::size_t kRecordHeadMax = 64;     // bytes of the head of a record in a COMMIT
 inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations
 inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
 inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes are 1 to this
@@ -160,29 +161,50 @@ struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
+// A COMMIT carries two parts of the protocol that orders in the view, as bytes of its own: options
+// of the next view, which all members settle together, and a record in each old view, which its
+// survivors do.
+
+using CommitOptions = FixedVector<std::byte, kCommitOptionsMax>;
+
+/// How these bytes are found and checked. The functions get bytes from the network, as long as the
+/// format says. The defaults are those of a protocol without any bytes.
+struct CommitFormat {
+  std::size_t options_bytes = 0;
+  /// A record begins with a head of fixed length, which says how long the tail is. In an old view
+  /// the fields come first, then the counts, then the lists, so that the survivors stand between
+  /// the head and the tail, and their count before the last `counts_bytes` of the head.
+  std::size_t head_bytes = 0;
+  std::size_t counts_bytes = 0;
+  Drop (*check_options)(ByteView options) = [](ByteView) { return Drop::none; };
+  Drop (*check_head)(ByteView head) = [](ByteView) { return Drop::none; };
+  /// Nothing if a count in the head is above its maximum.
+  std::optional<std::size_t> (*tail_bytes)(ByteView head) =
+      [](ByteView) -> std::optional<std::size_t> { return 0; };
+  Drop (*check_tail)(ByteView head, ByteView tail) = [](ByteView, ByteView) { return Drop::none; };
+
+  constexpr bool is_sound() const {
+    return options_bytes <= kCommitOptionsMax && head_bytes <= kRecordHeadMax &&
+           counts_bytes <= head_bytes;
+  }
+};
+
 /// What the survivors of one old view hold, folded together on the commit token.
 struct OldView {
   ViewId view{};
-  std::vector<MemberId> survivors;   ///< members of the new view that come from it; sorted, at
-                                     ///< least one; nobody comes from two old views
-  Seq base{};                        ///< greatest aru among them
-  Seq high{};                        ///< greatest position received among them; >= base
-  Seq safe{};                        ///< greatest safe line among them; <= base
-  std::vector<std::uint64_t> have;   ///< bit i: somebody has base + 1 + i; (high-base+63)/64 words,
-                                     ///< bits past high are zero
-  std::vector<MemberId> obligation;  ///< sorted
+  std::vector<MemberId> survivors;  ///< members of the new view that come from it; sorted, at least
+                                    ///< one; nobody comes from two old views
+  std::vector<std::byte> record;    ///< of the protocol: head and tail of its CommitFormat
   friend bool operator==(const OldView&, const OldView&) = default;
 };
 
 struct Commit {
   ViewId view{};
-  std::vector<MemberId> members;     ///< sorted, 1 to kMembersMax
-  std::uint32_t hops{};              ///< 0 to 2n
-  std::uint32_t packet_bytes_max{};  ///< least among the members; kDataHeaderBytes + 1 at least
-  std::uint32_t request_lag{};       ///< greatest
-  std::uint32_t max_gap{};           ///< least; >= 1
-  std::vector<OldView> old_views;    ///< distinct views
-  std::uint64_t list{};              ///< the list of nodes that all members go by
+  std::vector<MemberId> members;   ///< sorted, 1 to kMembersMax
+  std::uint32_t hops{};            ///< 0 to 2n
+  CommitOptions options;           ///< of the protocol, as long as its CommitFormat says
+  std::vector<OldView> old_views;  ///< distinct views
+  std::uint64_t list{};            ///< the list of nodes that all members go by
   friend bool operator==(const Commit&, const Commit&) = default;
 };
 
@@ -212,18 +234,20 @@ struct EpochNotice {
 [[nodiscard]] Drop decode_token(ByteView packet, Token& out);
 [[nodiscard]] Drop decode_data(ByteView packet, Data& out);  ///< unit: packet from kDataHeaderBytes
 [[nodiscard]] Drop decode_join(ByteView packet, Join& out);
-[[nodiscard]] Drop decode_commit(ByteView packet, Commit& out);
+[[nodiscard]] Drop decode_commit(ByteView packet, const CommitFormat& format, Commit& out);
 [[nodiscard]] Drop decode_probe(ByteView packet, ProbeFrame& out);
 [[nodiscard]] Drop decode_hold_cancel(ByteView packet, HoldCancel& out);
 [[nodiscard]] Drop decode_epoch_notice(ByteView packet, EpochNotice& out);
 
 // Encoding writes a whole packet, header and checksum included, and returns its bytes; 0 if `out`
-// is too small or a list longer than its maximum, in which case nothing may be sent. The kind is
+// is too small, a list longer than its maximum, or a part of a COMMIT not as long as its format
+// says; in these cases nothing may be sent. The kind is
 // the frame's, whatever `header` says. Encoders do not check the rules of the structs: who breaks
 // one sends a packet that everybody drops.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
-[[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in,
+                                        const CommitFormat& format, ByteSpan out);
 [[nodiscard]] std::size_t encode_probe(const Header& header, const ProbeFrame& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_hold_cancel(const Header& header, const HoldCancel& in,
                                              ByteSpan out);

@@ -7,10 +7,6 @@
 namespace peal::wire {
 namespace {
 
-// View, base, high, safe and two counts: what every old view takes at least.
-constexpr std::size_t kOldViewBytes = kViewBytes + 3 * 8 + 2 * 2;
-constexpr std::uint64_t kWordBits = 64;
-
 bool contains(const std::vector<MemberId>& sorted, const MemberId& member) {
   return std::binary_search(sorted.begin(), sorted.end(), member);
 }
@@ -19,32 +15,41 @@ bool is_subset(const std::vector<MemberId>& part, const std::vector<MemberId>& w
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
-void read_have(Reader& in, OldView& out) {
-  out.have.clear();
-  const std::uint64_t span = out.high - out.base;
-  const std::uint64_t words = (span + kWordBits - 1) / kWordBits;
-  if (!in.holds(words, sizeof(std::uint64_t))) return;
-  out.have.reserve(words);
-  for (std::uint64_t i = 0; i < words; ++i) out.have.push_back(in.u<std::uint64_t>());
-  const std::uint64_t used = span % kWordBits;
-  if (used != 0) in.require(out.have.back() >> used == 0, Drop::bad_value);
+template <std::size_t Max>
+void append(FixedVector<std::byte, Max>& to, ByteView bytes) {
+  for (const std::byte each : bytes) to.push_back(each);
 }
 
-void read_old_view(Reader& in, const std::vector<MemberId>& members, OldView& out) {
+template <std::size_t Max>
+ByteView view_of(const FixedVector<std::byte, Max>& bytes) {
+  return {bytes.begin(), bytes.size()};
+}
+
+void read_old_view(Reader& in, const std::vector<MemberId>& members, const CommitFormat& format,
+                   OldView& out) {
   out.view = read_any_view(in);
   in.require(out.view != ViewId{}, Drop::bad_value);
-  out.base = read_counter(in);
-  out.high = read_counter(in);
-  out.safe = read_counter(in);
-  in.require(out.safe <= out.base && out.base <= out.high, Drop::bad_value);
-  in.require(out.high - out.base <= kSpanMax, Drop::count_too_large);
+  const ByteView fields = in.bytes(format.head_bytes - format.counts_bytes);
   const auto survivors = in.u<std::uint16_t>();
-  const auto obligation = in.u<std::uint16_t>();
+  const ByteView counts = in.bytes(format.counts_bytes);
+  if (in.failed()) return;
+  FixedVector<std::byte, kRecordHeadMax> head;
+  append(head, fields);
+  append(head, counts);
+  if (const Drop bad = format.check_head(view_of(head)); bad != Drop::none) return in.reject(bad);
+  const std::optional<std::size_t> tail_bytes = format.tail_bytes(view_of(head));
+  if (!tail_bytes) return in.reject(Drop::count_too_large);
   read_members(in, survivors, kMembersMax, out.survivors);
-  read_members(in, obligation, kMembersMax, out.obligation);
   if (in.failed()) return;
   in.require(!out.survivors.empty() && is_subset(out.survivors, members), Drop::bad_value);
-  if (!in.failed()) read_have(in, out);
+  const ByteView tail = in.bytes(*tail_bytes);
+  if (in.failed()) return;
+  if (const Drop bad = format.check_tail(view_of(head), tail); bad != Drop::none) {
+    return in.reject(bad);
+  }
+  out.record.reserve(head.size() + tail.size());
+  out.record.assign(head.begin(), head.end());
+  out.record.insert(out.record.end(), tail.begin(), tail.end());
 }
 
 /// True if some member is said to come from two old views.
@@ -53,16 +58,18 @@ bool overlap(const OldView& a, const OldView& b) {
                      [&](const MemberId& member) { return contains(b.survivors, member); });
 }
 
-void read_old_views(Reader& in, Commit& out) {
+void read_old_views(Reader& in, const CommitFormat& format, Commit& out) {
   out.old_views.clear();
   const auto count = in.u<std::uint16_t>();
   // Each has a survivor of its own, so there are no more of them than members.
   in.require(count <= out.members.size(), Drop::count_too_large);
-  if (in.failed() || !in.holds(count, kOldViewBytes)) return;
+  // What an old view takes at least: its view, the head of its record, and the count of survivors.
+  const std::size_t least = kViewBytes + format.head_bytes + sizeof(std::uint16_t);
+  if (in.failed() || !in.holds(count, least)) return;
   out.old_views.reserve(count);
   for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
     OldView& added = out.old_views.emplace_back();
-    read_old_view(in, out.members, added);
+    read_old_view(in, out.members, format, added);
     for (std::uint16_t j = 0; j < i && !in.failed(); ++j) {
       in.require(out.old_views[j].view != added.view, Drop::not_sorted);
       in.require(!overlap(out.old_views[j], added), Drop::bad_value);
@@ -70,20 +77,18 @@ void read_old_views(Reader& in, Commit& out) {
   }
 }
 
-void write_old_view(Writer& out, const OldView& in) {
+void write_old_view(Writer& out, const OldView& in, const CommitFormat& format) {
+  const ByteView record(in.record);
+  if (record.size() < format.head_bytes) return out.fail();
+  const ByteView head = record.first(format.head_bytes);
+  const ByteView tail = record.subspan(format.head_bytes);
+  if (format.tail_bytes(head) != tail.size()) return out.fail();
   out.view(in.view);
-  out.u(in.base);
-  out.u(in.high);
-  out.u(in.safe);
+  out.bytes(head.first(head.size() - format.counts_bytes));
   out.count(in.survivors.size(), kMembersMax);
-  out.count(in.obligation.size(), kMembersMax);
+  out.bytes(head.last(format.counts_bytes));
   out.members(in.survivors);
-  out.members(in.obligation);
-  // The number of words is not on the wire: the positions give it. Another number has no encoding.
-  const std::uint64_t span = in.high - in.base;
-  if (in.high < in.base || span > kSpanMax) return out.fail();
-  if (in.have.size() != (span + kWordBits - 1) / kWordBits) return out.fail();
-  for (const std::uint64_t word : in.have) out.u(word);
+  out.bytes(tail);
 }
 
 }  // namespace
@@ -126,38 +131,37 @@ std::size_t encode_join(const Header& header, const Join& in, ByteSpan packet) {
   return finish(out, packet, header.checksum);
 }
 
-Drop decode_commit(ByteView packet, Commit& out) {
+Drop decode_commit(ByteView packet, const CommitFormat& format, Commit& out) {
   Reader in = body_of(packet);
   out.view = read_formed_view(in);
   out.hops = in.u<std::uint32_t>();
-  out.packet_bytes_max = in.u<std::uint32_t>();
-  out.request_lag = in.u<std::uint32_t>();
-  out.max_gap = in.u<std::uint32_t>();
+  const ByteView options = in.bytes(format.options_bytes);
   out.list = in.u<std::uint64_t>();
-  in.require(out.packet_bytes_max > kDataHeaderBytes && out.packet_bytes_max <= kPacketBytesMax,
-             Drop::bad_value);
-  in.require(out.max_gap >= 1, Drop::bad_value);
+  if (in.failed()) return in.finish();
+  if (const Drop bad = format.check_options(options); bad != Drop::none) return bad;
+  out.options.clear();
+  append(out.options, options);
   const auto members = in.u<std::uint16_t>();
   read_members(in, members, kMembersMax, out.members);
   in.require(!out.members.empty(), Drop::bad_value);
   in.require(out.hops <= 2 * std::uint64_t{members}, Drop::bad_value);
-  read_old_views(in, out);
+  read_old_views(in, format, out);
   return in.finish();
 }
 
-std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan packet) {
+std::size_t encode_commit(const Header& header, const Commit& in, const CommitFormat& format,
+                          ByteSpan packet) {
   Writer out(packet);
+  if (in.options.size() != format.options_bytes) out.fail();
   write_header(out, FrameKind::commit, header);
   out.view(in.view);
   out.u(in.hops);
-  out.u(in.packet_bytes_max);
-  out.u(in.request_lag);
-  out.u(in.max_gap);
+  out.bytes(view_of(in.options));
   out.u(in.list);
   out.count(in.members.size(), kMembersMax);
   out.members(in.members);
   out.count(in.old_views.size(), kMembersMax);
-  for (const OldView& old : in.old_views) write_old_view(out, old);
+  for (const OldView& old : in.old_views) write_old_view(out, old, format);
   return finish(out, packet, header.checksum);
 }
 

@@ -59,4 +59,15 @@ void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
   }
 }
 
+void check_members(Reader& in, std::uint64_t count, std::size_t count_max) {
+  in.require(count <= count_max, Drop::count_too_large);
+  if (in.failed() || !in.holds(count, kMemberBytes)) return;
+  MemberId before{};
+  for (std::uint64_t i = 0; i < count && !in.failed(); ++i) {
+    const MemberId member = read_member(in);
+    in.require(i == 0 || before < member, Drop::not_sorted);
+    before = member;
+  }
+}
+
 }  // namespace peal::wire

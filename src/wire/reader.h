@@ -82,5 +82,7 @@ ViewId read_any_view(Reader& in);
 /// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
 void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
+/// The same without keeping them.
+void check_members(Reader& in, std::uint64_t count, std::size_t count_max);
 
 }  // namespace peal::wire

@@ -24,7 +24,7 @@ BenchResult result(std::uint64_t delivered, std::uint64_t digest) {
   made.latency.add(delivered * 1'000);
   made.early.add(delivered * 500);
   made.counters = {
-      {"retransmitted", 1}, {"data_sent", 50}, {"paxos_delivered", 50}, {"opt_mistakes", 2}};
+      {"retransmitted", 1}, {"data_sent", 50}, {"quorum_delivered", 50}, {"opt_mistakes", 2}};
   made.gauges = {{"global_window", 20}};
   BenchView view;
   view.id = "1@a.1";

@@ -80,7 +80,7 @@ TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
   // A busy disk may take longer for one sync than one run measures.
   int delivered = 0;
   for (const Json& each : out["each_run"]) {
-    delivered += each["counters"]["paxos_delivered"].get<int>();
+    delivered += each["counters"]["quorum_delivered"].get<int>();
   }
   EXPECT_GT(delivered, 0);
 }
@@ -106,7 +106,7 @@ TEST_F(Bench, ValuesInARingAreOrderedTheSame) {
   EXPECT_TRUE(out.value("one_order", false));
   EXPECT_EQ(out["setting"]["order"], "ridge");
   EXPECT_EQ(out["setting"]["dissemination"], "ring");
-  EXPECT_GT(out["each_run"][0]["counters"]["paxos_delivered"].get<int>(), 0);
+  EXPECT_GT(out["each_run"][0]["counters"]["quorum_delivered"].get<int>(), 0);
 }
 
 TEST_F(Bench, SeveralEnsemblesOrderTheSame) {
@@ -115,7 +115,7 @@ TEST_F(Bench, SeveralEnsemblesOrderTheSame) {
   EXPECT_TRUE(out.value("one_order", false));
   EXPECT_EQ(out["setting"]["ensembles"], 3);
   EXPECT_GT(out["each_run"][0]["counters"]["ensembles_delivered"].get<int>(), 0);
-  EXPECT_EQ(out["each_run"][0]["counters"]["paxos_no_buffer"], 0);
+  EXPECT_EQ(out["each_run"][0]["counters"]["quorum_no_buffer"], 0);
   const Ran said = run(command + "--seconds 0.1");
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_THAT(said.out, testing::HasSubstr("ordered by 3 ensembles of ridge"));

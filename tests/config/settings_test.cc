@@ -121,30 +121,38 @@ TEST(Settings, EveryOptionThatMustBeEqualIsInTheClusterId) {
   }
 }
 
-TEST(Settings, EveryWaitHasWords) {
+TEST(WaitText, NamesNodesAndPositionsInThePlaceOfBraces) {
   trace::Names names;
   names.set({1}, "a");
-  using Kind = order::WaitReason::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::not_heard); ++kind) {
-    EXPECT_FALSE(runtime::wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
-    EXPECT_FALSE(runtime::wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
+  for (const order::WaitKind* kind :
+       {&order::wait::packet, &order::wait::slow_application, &order::wait::window,
+        &order::wait::gathering, &order::wait::recovering, &order::wait::not_heard,
+        &order::wait::coordinator, &order::wait::quorum, &order::wait::majority,
+        &order::wait::bootstrap, &order::wait::bound, &order::wait::other_list,
+        &order::wait::amnesiac, &order::wait::unheard, &order::wait::disk}) {
+    for (const MemberId who : {MemberId{NodeId{1}, 1}, MemberId{}}) {
+      const std::string text = runtime::wait_text({kind, who, 5}, names);
+      EXPECT_FALSE(text.empty()) << kind->name;
+      EXPECT_EQ(text.find('{'), std::string::npos) << text;
+    }
   }
   EXPECT_EQ(runtime::wait_text({}, names), "");
-  EXPECT_EQ(runtime::wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
-            "a to receive position 5, which is safe");
-  EXPECT_EQ(runtime::wait_text({Kind::coordinator, {}, 0}, names), "a coordinator to be elected");
-  EXPECT_EQ(runtime::wait_text({Kind::coordinator, {NodeId{1}, 1}, 0}, names),
+  EXPECT_EQ(runtime::wait_text({&order::wait::packet, {}, 5}, names),
+            "position 5, which did not arrive here");
+  EXPECT_EQ(runtime::wait_text({&order::wait::coordinator, {}, 0}, names),
+            "a coordinator to be elected");
+  EXPECT_EQ(runtime::wait_text({&order::wait::coordinator, {NodeId{1}, 1}, 0}, names),
             "a to be elected coordinator");
-  EXPECT_EQ(runtime::wait_text({Kind::quorum, {NodeId{1}, 1}, 5}, names),
+  EXPECT_EQ(runtime::wait_text({&order::wait::quorum, {NodeId{1}, 1}, 5}, names),
             "a majority of the acceptors to vote for position 5; a has not");
   names.set({2}, "b");
   names.set({3}, "c");
-  order::WaitReason all{Kind::majority, {NodeId{1}, 1}, 5};
+  order::WaitReason all{&order::wait::majority, {NodeId{1}, 1}, 5};
   EXPECT_EQ(runtime::wait_text(all, names), "a majority of the acceptors; a is not heard");
   all.all = {{NodeId{1}, 1}, {NodeId{2}, 0}, {NodeId{3}, 7}};
   EXPECT_EQ(runtime::wait_text(all, names),
             "a majority of the acceptors; a, b and c are not heard");
-  all.kind = Kind::gathering;
+  all.kind = &order::wait::gathering;
   EXPECT_EQ(runtime::wait_text(all, names), "a, b and c to agree on who is there");
 }
 

@@ -50,10 +50,10 @@ Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count
   }
   options.member.multicast = io::MulticastMode::off;
   if (count > 1) {
-    options.member.ring.token_loss = seconds(3);
-    options.member.ring.consensus = seconds(3);
-    options.member.ring.stall = seconds(10);
-    options.member.ring.probe = milliseconds(100);
+    options.member.options.set("ring.token_loss_ms", seconds(3).ns);
+    options.member.options.set("ring.consensus_ms", seconds(3).ns);
+    options.member.options.set("ring.stall_ms", seconds(10).ns);
+    options.member.options.set("ring.probe_ms", milliseconds(100).ns);
   }
   options.sessions.clients.resize(1);
   options.sessions.clients[0].admin = true;

@@ -50,6 +50,9 @@ Result<void, Refusal> Daemon::send(std::uint32_t connection, std::string_view ta
 }
 
 void Daemon::deliver(std::span<const std::uint32_t> connections, const Received& message) {
+  got_type = message.type;
+  got_service = message.service;
+  got_targets.assign(message.targets.begin(), message.targets.end());
   for (const std::uint32_t connection : connections) {
     log.push_back(std::to_string(connection) + " got " + std::string(as_text(message.payload)) +
                   " from " + std::string(message.name) + "@" + letter_of(message.sender.daemon));

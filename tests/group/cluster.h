@@ -57,6 +57,9 @@ class Daemon final : public Effects {
   bool blocked = false;
   std::size_t room = 1'000;  ///< messages that may wait
   std::vector<std::string> log;
+  std::uint16_t got_type = 0;  ///< of the last message; and so on
+  Service got_service = Service::agreed;
+  std::vector<std::string> got_targets;
   std::map<ViewId, std::uint64_t> settled_hashes;
 };
 

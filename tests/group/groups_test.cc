@@ -97,6 +97,20 @@ TEST(Groups, AMessageComesOnceWhateverItsReceiverIsIn) {
   EXPECT_THAT(a.take_log(), ElementsAre("1 got hello from x@a"));
 }
 
+TEST(Groups, AMessageComesAsItWasSent) {
+  Together all(2);
+  const std::string_view targets[] = {"h", "g", "h"};
+  EXPECT_TRUE(all.cluster['a'].groups->send(
+      1, {targets, Service::safe, 0x1234, false, as_bytes_view("payload")}));
+  all.cluster.order_all("ab");
+  for (const char letter : {'a', 'b'}) {
+    const Daemon& daemon = all.cluster[letter];
+    EXPECT_EQ(daemon.got_type, 0x1234U);
+    EXPECT_EQ(daemon.got_service, Service::safe);
+    EXPECT_THAT(daemon.got_targets, ElementsAre("g", "h"));
+  }
+}
+
 TEST(Groups, WhoSendsNeedNotBeAMember) {
   Together all(2);
   Daemon& b = all.cluster['b'];

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "examine.h"
 #include "samples.h"
@@ -188,6 +191,44 @@ TEST(GroupMessages, TrafficThatContradictsItselfIsDropped) {
   EXPECT_EQ(verdict([&](All& t) { std::swap(late(t)[0], late(t)[1]); }), Drop::not_sorted);
   EXPECT_EQ(verdict([&](All& t) { late(t)[0] = late(t)[1]; }), Drop::not_sorted);
   EXPECT_EQ(verdict([&](All& t) { views(t)[2].late.clear(); }), Drop::bad_value) << "nothing";
+}
+
+TEST(GroupMessages, NamesOfTrafficAreBounded) {
+  const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
+  using Fill = std::function<void(std::vector<Traffic>&)>;
+  // Each with the bytes between the count and the first name.
+  const std::pair<Fill, std::size_t> lists[] = {
+      {[&](std::vector<Traffic>& t) {
+         auto& names = t[0].views[1].names;
+         names.clear();
+         for (std::size_t i = 0; i < kTrafficNamesMax; ++i) names.push_back({name(i), 1});
+       },
+       1},
+      {[&](std::vector<Traffic>& t) {
+         auto& late = t[0].views[1].late;
+         late.clear();
+         for (std::size_t i = 0; i < kTrafficNamesMax; ++i) late.push_back({{10, 0}, name(i)});
+       },
+       13},
+      {[&](std::vector<Traffic>& t) {
+         auto& names = t[1].forgotten.names;
+         names.clear();
+         for (std::size_t i = 0; i < kTrafficNamesMax; ++i) names.push_back(name(i));
+       },
+       1}};
+  for (const auto& [fill, between] : lists) {
+    DomainTraffic message{{12, {NodeId{1}, 1}}, sample_traffic()};
+    fill(message.traffic);
+    Bytes bytes;
+    encode(message, bytes);
+    EXPECT_EQ(decode(bytes, message), Drop::none);
+    const std::size_t first = as_text(bytes).find(name(0));
+    ASSERT_NE(first, std::string_view::npos);
+    const ByteSpan count = ByteSpan(bytes).subspan(first - between - 2);
+    ASSERT_EQ(load<std::uint16_t>(count), kTrafficNamesMax);
+    store(count, static_cast<std::uint16_t>(kTrafficNamesMax + 1));
+    EXPECT_EQ(decode(bytes, message), Drop::count_too_large);
+  }
 }
 
 }  // namespace

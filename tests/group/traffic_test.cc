@@ -146,6 +146,50 @@ TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
   }
 }
 
+/// Late messages whose names were given up are told apart all the same, and what two parts know
+/// together is the same for both.
+TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
+  Messages messages(6);
+  for (auto& names : messages) names = {"f", "g"};
+  const auto vague = [&](const Part& part) {
+    Traffic known = known_to(messages, part);
+    shrink(known, bytes_of(Traffic()) + 41);
+    return known;
+  };
+  const Traffic one = vague({2, {3, 5}}), other = vague({2, {4}}), none = vague({2, {}});
+  EXPECT_EQ(together({one, other}), together({other, one}));
+  EXPECT_NE(together({one, other}), one);
+  EXPECT_NE(together({one, other}), other);
+  EXPECT_EQ(together({one, none}), one);
+  EXPECT_EQ(together({none, one}), one);
+  EXPECT_FALSE(missed(other, one).empty());
+  EXPECT_FALSE(missed(one, other).empty());
+  EXPECT_FALSE(missed(one, none).empty());
+  EXPECT_TRUE(missed(none, one).empty());
+}
+
+/// A log that gives names up while messages are late knows which ones are, as one that keeps them.
+TEST(Traffic, ALogWithoutNamesKnowsItsLateMessages) {
+  const auto late_part = [](std::size_t names, std::size_t late) {
+    TrafficLog log(0);
+    log.begin(kView);
+    for (std::size_t i = 0; i < names; ++i) log.note("n" + std::to_string(i), place_of(i), nullptr);
+    for (std::size_t i = names; i < kTrafficNamesMax; ++i) log.note("n0", place_of(i), nullptr);
+    for (std::size_t i = 0; i < late; ++i) {
+      for (const char* name : {"f", "g"}) log.note_late(name, place_of(kTrafficNamesMax + 5 + i));
+    }
+    log.begin(kNext);
+    return log.known();
+  };
+  const Traffic exact = late_part(3, 2), vague = late_part(kTrafficNamesMax, 2);
+  ASSERT_FALSE(exact.views[0].every_name);
+  ASSERT_TRUE(vague.views[0].every_name);
+  EXPECT_TRUE(missed(exact, vague).empty());
+  EXPECT_TRUE(missed(vague, exact).empty());
+  EXPECT_FALSE(missed(late_part(3, 3), vague).empty());
+  EXPECT_FALSE(missed(vague, late_part(3, 1)).empty());
+}
+
 TEST(Traffic, ViewsAreForgottenOldestFirstAndMissedByWhoDoesNotKnowThem) {
   Traffic full, more, last;
   for (std::uint64_t number = 1; number <= kTrafficViewsMax; ++number) {

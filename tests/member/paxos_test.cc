@@ -102,8 +102,8 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
       for (auto& site : sites) {
         EXPECT_EQ(counted(*site, "ensembles"), 3U);
         EXPECT_GT(counted(*site, "ensembles_delivered"), 0U);
-        EXPECT_EQ(counted(*site, "paxos_acceptors"), 3U);
-        EXPECT_EQ(counted(*site, "paxos_no_buffer"), 0U);
+        EXPECT_EQ(counted(*site, "quorum_acceptors"), 3U);
+        EXPECT_EQ(counted(*site, "quorum_no_buffer"), 0U);
       }
     }
   }
@@ -167,9 +167,9 @@ TEST_F(PaxosMembers, DeliverInOneOrderAndSayWhatTheyAre) {
   talk(sites, 200);
   const Status status = sites[1]->member->status();
   EXPECT_EQ(status.order, "paxos");
-  EXPECT_GT(counted(*sites[1], "paxos_delivered"), 0U);
-  EXPECT_EQ(counted(*sites[1], "paxos_acceptors"), 3U);
-  EXPECT_EQ(counted(*sites[1], "paxos_acceptors_heard"), 3U);
+  EXPECT_GT(counted(*sites[1], "quorum_delivered"), 0U);
+  EXPECT_EQ(counted(*sites[1], "quorum_acceptors"), 3U);
+  EXPECT_EQ(counted(*sites[1], "quorum_acceptors_heard"), 3U);
   EXPECT_EQ(counted(*sites[1], "bad_version"), 0U);
   EXPECT_EQ(sites[0]->views.back().primary, true);
 }
@@ -351,7 +351,7 @@ TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
     ASSERT_NE(sites.back()->member, nullptr);
     ASSERT_TRUE(read_until(sites, [&] { return all_have(sites, count); })) << count;
     talk(sites, 20);
-    EXPECT_EQ(counted(*sites[0], "paxos_acceptors"), count);
+    EXPECT_EQ(counted(*sites[0], "quorum_acceptors"), count);
   }
   std::vector<Node> nodes = config(1, 3).nodes;
   for (std::uint32_t i = 0; i < 3; ++i) nodes[i].number = i + 1;
@@ -367,7 +367,7 @@ TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
   sites.erase(sites.begin());
   ASSERT_TRUE(read_until(sites, [&] { return all_have(sites, 2); }));
   talk(sites, 20);
-  EXPECT_EQ(counted(*sites[0], "paxos_list"), 3U);
+  EXPECT_EQ(counted(*sites[0], "quorum_list"), 3U);
 }
 
 // All stop, one is gone for good, and the files no longer have it.
@@ -381,7 +381,7 @@ TEST_F(PaxosMembers, GoOverToTheListOfTheirFilesAfterARestart) {
     ASSERT_NE(sites.back()->member, nullptr);
   }
   ASSERT_TRUE(read_until(
-      sites, [&] { return all_have(sites, 2) && counted(*sites[0], "paxos_acceptors") == 2; }));
+      sites, [&] { return all_have(sites, 2) && counted(*sites[0], "quorum_acceptors") == 2; }));
   talk(sites, 5);
 }
 

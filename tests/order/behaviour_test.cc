@@ -24,7 +24,7 @@ TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
   cluster->run(milliseconds(500));
   EXPECT_EQ(delivered(cluster->log(0)), 0U);
   const WaitReason why = cluster->engine(0).why();
-  EXPECT_EQ(why.kind, WaitReason::Kind::slow_application);
+  EXPECT_EQ(why.kind, &wait::slow_application);
   EXPECT_EQ(why.who.node.value, 3U);
   // Nobody races round an idle ring while it waits.
   std::uint64_t packets = 0;
@@ -49,16 +49,15 @@ TEST(Behaviour, ALeavingMemberIsGoneAtOnce) {
 TEST(Behaviour, ANodeThatNobodyHearsSaysSo) {
   auto cluster = formed(3);
   const auto says = [&](std::uint32_t node) { return cluster->engine(node).why(); };
-  EXPECT_NE(says(0).kind, WaitReason::Kind::not_heard);
+  EXPECT_NE(says(0).kind, &wait::not_heard);
   cluster->filter = [](const Flight& flight) { return flight.from != 0; };
   ASSERT_TRUE(cluster->run_until(
-      [&] { return says(0).kind == WaitReason::Kind::not_heard && says(0).all.size() == 2; },
-      seconds(10)));
+      [&] { return says(0).kind == &wait::not_heard && says(0).all.size() == 2; }, seconds(10)));
   EXPECT_EQ(cluster->log(0).back(), "view a") << "it goes on alone";
-  EXPECT_NE(says(1).kind, WaitReason::Kind::not_heard) << "nobody there hears of anybody";
+  EXPECT_NE(says(1).kind, &wait::not_heard) << "nobody there hears of anybody";
   cluster->filter = [](const Flight&) { return true; };
   ASSERT_TRUE(cluster->run_until([&] { return cluster->in_view_of(3); }, seconds(10)));
-  EXPECT_NE(says(0).kind, WaitReason::Kind::not_heard);
+  EXPECT_NE(says(0).kind, &wait::not_heard);
 }
 
 TEST(Behaviour, TwoWhoMeetHearEachOther) {
@@ -72,7 +71,7 @@ TEST(Behaviour, TwoWhoMeetHearEachOther) {
   ASSERT_TRUE(cluster->run_until(
       [&] {
         for (std::uint32_t node = 0; node < 4; ++node) {
-          said = said || cluster->engine(node).why().kind == WaitReason::Kind::not_heard;
+          said = said || cluster->engine(node).why().kind == &wait::not_heard;
         }
         return cluster->in_view_of(4);
       },
@@ -149,7 +148,7 @@ TEST(Behaviour, StrangersAreNamedOnce) {
       wire::encode_join({FrameKind::join, std::uint64_t{8} << 32, {{2}, 500}}, join, packet));
   for (int i = 0; i < 10; ++i) cluster->inject(0, packet);
   EXPECT_EQ(cluster->counter(0, "other_cluster"), 10U);
-  EXPECT_EQ(cluster->events(0, EventCode::incompatible_peer), 1U);
+  EXPECT_EQ(cluster->events(0, &event::incompatible_peer), 1U);
   EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
 }
 

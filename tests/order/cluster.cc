@@ -57,8 +57,8 @@ struct Cluster::Node final : Host, Effects {
     primary = view.primary;
   }
   void report(const Event& event) override {
-    ++events[event.code];
-    if (event.code == EventCode::nodes_adopted) list = event.a;
+    ++events[event.kind];
+    if (event.kind == &event::nodes_adopted) list = event.a;
   }
   void fatal(std::string_view reason) override { log.push_back("fatal " + std::string(reason)); }
 
@@ -70,7 +70,7 @@ struct Cluster::Node final : Host, Effects {
   std::size_t members = 0;
   ViewId current{};
   Primary primary = Primary::unclaimed;
-  std::map<EventCode, std::uint64_t> events;
+  std::map<const EventKind*, std::uint64_t> events;
   std::uint64_t list = 1;  ///< hash of the one that it goes by
   Log log;
 };
@@ -113,8 +113,8 @@ void Cluster::pause(std::uint32_t node, Duration gap) {
   nodes_[node]->engine->on_drained(now_, *nodes_[node]);
 }
 
-std::uint64_t Cluster::events(std::uint32_t node, EventCode code) const {
-  const auto at = nodes_[node]->events.find(code);
+std::uint64_t Cluster::events(std::uint32_t node, const EventKind* kind) const {
+  const auto at = nodes_[node]->events.find(kind);
   return at == nodes_[node]->events.end() ? 0 : at->second;
 }
 

@@ -57,7 +57,7 @@ class Cluster {
   const Log& log(std::uint32_t node) const;
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
   /// How often the node reported this.
-  std::uint64_t events(std::uint32_t node, EventCode code) const;
+  std::uint64_t events(std::uint32_t node, const EventKind* kind) const;
   /// What its last view claims.
   Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster.h"
+#include "order/ring/commit_record.h"
 
 namespace peal::order::test {
 namespace {
@@ -17,7 +18,7 @@ using wire::FrameKind;
 
 wire::Commit commit_of(const Flight& flight) {
   wire::Commit commit;
-  EXPECT_EQ(wire::decode_commit(flight.bytes, commit), wire::Drop::none);
+  EXPECT_EQ(ring::decode_commit(flight.bytes, commit), wire::Drop::none);
   return commit;
 }
 
@@ -26,7 +27,7 @@ std::vector<std::byte> with(const Flight& flight, const wire::Commit& commit) {
   wire::Header header;
   EXPECT_EQ(wire::decode_header(flight.bytes, header), wire::Drop::none);
   std::vector<std::byte> packet(60'000);
-  packet.resize(wire::encode_commit(header, commit, packet));
+  packet.resize(ring::encode_commit(header, commit, packet));
   return packet;
 }
 
@@ -77,14 +78,8 @@ TEST_F(Commits, ItBringsTheLeastLimitsAndTheGreatestLag) {
   cluster_.on_sent = [&](const Flight& flight) {
     if (flight.kind == FrameKind::commit && flight.from == 1) next = commit_of(flight);
   };
-  hand_on([](wire::Commit& commit) {
-    commit.max_gap = 100;
-    commit.packet_bytes_max = 1'000;
-    commit.request_lag = 3;
-  });
-  EXPECT_EQ(next.max_gap, 100U);
-  EXPECT_EQ(next.packet_bytes_max, 1'000U);
-  EXPECT_EQ(next.request_lag, 3U);
+  hand_on([](wire::Commit& commit) { commit.options = encode(ring::ViewOptions{1'000, 3, 100}); });
+  EXPECT_EQ(ring::decode_options(next.options), (ring::ViewOptions{1'000, 3, 100}));
 }
 
 TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
@@ -95,13 +90,10 @@ TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
   };
   const ring::Options own;
   hand_on([](wire::Commit& commit) {
-    commit.max_gap = 8'000;
-    commit.packet_bytes_max = 9'000;
-    commit.request_lag = 0;
+    commit.options = encode(ring::ViewOptions{9'000, 0, 8'000});
   });
-  EXPECT_EQ(next.max_gap, own.max_gap);
-  EXPECT_EQ(next.packet_bytes_max, own.packet_bytes_max);
-  EXPECT_EQ(next.request_lag, own.request_lag);
+  EXPECT_EQ(ring::decode_options(next.options),
+            (ring::ViewOptions{own.packet_bytes_max, own.request_lag, own.max_gap}));
 }
 
 // What a member wrote into the record of its old view has to be there still.
@@ -136,17 +128,53 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
     };
     ASSERT_TRUE(cluster.run_until([&] { return held.has_value(); }, seconds(5)));
     wire::Commit commit = commit_of(*held);
-    for (wire::OldView& record : commit.old_views) {
+    for (wire::OldView& old : commit.old_views) {
+      ring::OldViewRecord record = ring::decode_record(old.record);
       ASSERT_EQ(record.base, 0U);
       ASSERT_EQ(record.high, 2U);
       if (intact) continue;
       record.high = 1;
       record.have = {0};
+      old.record = encode(record);
     }
-    const std::uint64_t recoveries = cluster.events(1, EventCode::recovery_started);
+    const std::uint64_t recoveries = cluster.events(1, &event::recovery_started);
     cluster.inject(1, with(*held, commit));
-    EXPECT_EQ(cluster.events(1, EventCode::recovery_started), recoveries + (intact ? 1 : 0));
+    EXPECT_EQ(cluster.events(1, &event::recovery_started), recoveries + (intact ? 1 : 0));
   }
+}
+
+// It waits for the commit token as long as for any token, however often others say the same.
+TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
+  Cluster cluster(3, {});
+  std::uint64_t joins = 0;
+  cluster.filter = [&](const Flight& flight) {
+    if (flight.kind == FrameKind::join && flight.to == 1) ++joins;
+    return flight.kind != FrameKind::commit;
+  };
+  cluster.start_all();
+  const auto agreed = [&] { return cluster.events(1, &event::consensus_reached); };
+  ASSERT_TRUE(cluster.run_until([&] { return agreed() == 1; }, seconds(5)));
+  const std::uint64_t gathers = cluster.counter(1, "gathers");
+  joins = 0;
+  ASSERT_TRUE(cluster.run_until([&] { return joins > 2; }, seconds(5)));
+  cluster.run(microseconds(200));
+  ASSERT_EQ(cluster.counter(1, "gathers"), gathers);
+  EXPECT_EQ(agreed(), 1U);
+}
+
+TEST(Commit, AGoodbyeOfOneThatWasToBeInTheViewEndsTheAttempt) {
+  Cluster cluster(3, {});
+  cluster.filter = [&](const Flight& flight) {
+    return flight.kind != FrameKind::commit || flight.to != 2;
+  };
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until(
+      [&] { return cluster.counter(0, "commits") + cluster.counter(1, "commits") == 2; },
+      seconds(5)));
+  const std::uint64_t gathers = cluster.counter(0, "gathers");
+  cluster.leave(2);
+  cluster.run(microseconds(500));
+  EXPECT_EQ(cluster.counter(0, "gathers"), gathers + 1) << "at once";
 }
 
 TEST(Ring, ANodeAloneSendsItselfNothing) {

@@ -218,7 +218,7 @@ void ReplayedNode::take(const Mail::Packet& packet) {
 
 std::uint64_t ReplayedNode::elections() const {
   for (const Counter& each : engine_->counters()) {
-    if (each.name == "paxos_elections") return each.value;
+    if (each.name == "quorum_elections") return each.value;
   }
   PEAL_ASSERT(false && "no such counter");
 }

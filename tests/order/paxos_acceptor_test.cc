@@ -136,6 +136,21 @@ TEST_F(PaxosAcceptor, VotesAreGivenInOrder) {
   EXPECT_EQ(acceptor_->vote(store_), 2U);
 }
 
+// What a coordinator calls decided need not be voted for.
+TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
+  ASSERT_TRUE(acceptor_->accept(first_, 1));
+  hear(first_, 5, "e");
+  EXPECT_EQ(acceptor_->vote(store_), 0U);
+  ASSERT_TRUE(acceptor_->accept(first_, 5));
+  EXPECT_EQ(acceptor_->vote(store_), 1U);
+  hear(first_, 6, "f");
+  ASSERT_TRUE(acceptor_->accept(first_, 2)) << "that came late";
+  EXPECT_EQ(acceptor_->vote(store_), 1U);
+  disk_.sync();
+  acceptor_->on_durable();
+  EXPECT_EQ(acceptor_->voted_upto(), 6U);
+}
+
 // E3: whoever votes in a round promises it.
 TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
   begin_order();

@@ -63,7 +63,7 @@ std::uint64_t rounds_on_a_slow_disk() {
   one.promise(kTwo, {{asked.count, kOne}, 0, {}});
   one.run(milliseconds(20));
   EXPECT_TRUE(one.last_state().leading);
-  return one.counter("paxos_elections");
+  return one.counter("quorum_elections");
 }
 
 // Each round would make the promise worthless that is on its way to the disk.
@@ -272,7 +272,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
   Bench one(kOne, small_windows());
   const Round round = one.lead();
   const auto all = [&one] {
-    return one.counter("paxos_next") + one.counter("paxos_instances_ahead");
+    return one.counter("quorum_next") + one.counter("quorum_instances_ahead");
   };
   const auto says = [&](const MemberId& who, Instance next) {
     wire::State said = voted(round, all() - 1);
@@ -285,7 +285,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
     says(kThree, all());
     says(kTwo, 2);
   }
-  ASSERT_EQ(one.engine->why().kind, WaitReason::Kind::window);
+  ASSERT_EQ(one.engine->why().kind, &wait::window);
   const std::uint64_t views = one.proposed(wire::ValueKind::view);
   const MemberId again{kThree.node, kThree.epoch + 1};
   wire::State back;

@@ -132,7 +132,7 @@ TEST(PaxosLogsHeard, WhatACopyHoldsSaysNothing) {
 /// How often it was reported that this node's log was put back.
 auto times_reported(const Bench& bench, NodeId node) {
   return std::count_if(bench.events.begin(), bench.events.end(), [node](const Event& event) {
-    return event.code == EventCode::log_put_back && event.who.node == node;
+    return event.kind == &event::log_put_back && event.who.node == node;
   });
 }
 

@@ -133,6 +133,32 @@ TEST(PaxosEarly, MistakesAreCountedByPlacesAndInversionsByNeighbours) {
   EXPECT_EQ(node.counted("opt_inversions"), 1U);
 }
 
+TEST(PaxosEarly, WhatComesTwiceTeachesNothingOfHowLongPacketsTake) {
+  Node node;
+  ASSERT_TRUE(node.comes(10, 0, 2, 0));
+  EXPECT_EQ(node.counted("opt_wait_us"), 10U);
+  EXPECT_EQ(node.taken(500, 0, 2, 0), wire::Drop::duplicate);
+  EXPECT_EQ(node.counted("opt_wait_us"), 10U);
+  ASSERT_TRUE(node.comes(600, 0, 1, 0));  // it was lost, and sent again
+  EXPECT_EQ(node.counted("opt_wait_us"), 10U);
+  ASSERT_TRUE(node.comes(620, 0, 3, 600));
+  EXPECT_EQ(node.counted("opt_wait_us"), 20U);
+}
+
+TEST(PaxosEarly, NothingIsLateForWhatWasToldInTheViewBefore) {
+  Node node;
+  ASSERT_TRUE(node.comes(210, 2, 1, 200));
+  ASSERT_EQ(node.told_by(1'000), "2:1");
+  node.early.begin_view(3);
+  node.numbers[2] = 0;
+  ASSERT_TRUE(node.comes(1'010, 0, 1, 100));
+  EXPECT_EQ(node.told_by(2'000), "0:1");
+  EXPECT_EQ(node.counted("opt_late"), 0U);
+  ASSERT_TRUE(node.comes(2'010, 1, 1, 90));
+  EXPECT_EQ(node.told_by(3'000), "1:1");
+  EXPECT_EQ(node.counted("opt_late"), 1U);
+}
+
 TEST(PaxosEarly, AnotherViewForgetsWhatHasNoPlace) {
   Node node;
   ASSERT_TRUE(node.comes(10, 0, 1, 0));

@@ -13,7 +13,6 @@ namespace {
 
 using sim_hooks::Mutant;
 using wire::PaxosKind;
-using Kind = WaitReason::Kind;
 
 constexpr const char* kViewOne = "view 1 123";
 
@@ -28,6 +27,36 @@ TEST(PaxosEngine, AMajorityOfVotesInOneRoundDecides) {
   EXPECT_EQ(three.told(), kViewOne) << "one vote";
   three.vote(kOne, round, 2);
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
+}
+
+// What others have consumed is decided, however few are known to have voted for it.
+TEST(PaxosEngine, WhatItKnowsToBeDecidedStaysSoWhenLessIsVotedFor) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.vote(kTwo, round, 1, 10);
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);
+  three.sync();
+  three.vote(kOne, round, 2);
+  ASSERT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
+  three.sent.clear();
+  three.run(milliseconds(40));
+  const Bench::Sent* asked = three.last(PaxosKind::repeat);
+  ASSERT_NE(asked, nullptr) << "3 to 9 are decided, and not here";
+  wire::Repeat lacking;
+  ASSERT_EQ(wire::decode_repeat(asked->bytes, lacking), wire::Drop::none);
+  EXPECT_EQ(lacking.first, 3U);
+  EXPECT_EQ(lacking.count, 7U);
+}
+
+TEST(PaxosEngine, WhatIsSaidToComeFromItAndDoesNotStopsIt) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kThree, 1), "forged", 1);
+  three.sync();
+  three.vote(kOne, round, 2);
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", fatal");
 }
 
 // E4: who votes is told apart, so a vote that comes twice is one vote.
@@ -180,7 +209,7 @@ TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
   three.decided(kOne, 3, unit_head(kTwo, 1), "a");
   three.decided(kOne, 4, unit_head(kTwo, 2), "b");
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
-  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+  EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
 // what fills an instance is delivered to nobody.
@@ -216,7 +245,7 @@ TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
   three.vote(kOne, round, 2, 3);
   three.vote(kTwo, round, 2, 2);
   EXPECT_EQ(three.count(PaxosKind::repeat), 0U) << "it may be about to come";
-  EXPECT_EQ(three.engine->why().kind, Kind::packet);
+  EXPECT_EQ(three.engine->why().kind, &wait::packet);
   EXPECT_EQ(three.engine->why().seq, 1U);
   int says_so = 0;
   for (int i = 0; i < 30; ++i) {
@@ -227,7 +256,7 @@ TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
   EXPECT_GT(says_so, 0) << "its coordinator may be too fast";
   three.decided(kOne, 2, unit_head(kTwo, 1), "last");
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:last");
-  EXPECT_EQ(three.engine->why().kind, Kind::nothing);
+  EXPECT_EQ(three.engine->why().kind, &wait::nothing);
   three.run(milliseconds(30));
   EXPECT_FALSE(three.last_state().asks);
 }
@@ -238,7 +267,7 @@ TEST(PaxosEngine, WhatMostVotedForIsAskedForBeforeAnybodySaysThatItIsDecided) {
   three.start();
   const Round round = three.join(kOne);
   for (const MemberId& each : {kOne, kTwo}) three.vote(each, round, 2, 2);
-  EXPECT_EQ(three.engine->why().kind, Kind::packet);
+  EXPECT_EQ(three.engine->why().kind, &wait::packet);
   three.run(milliseconds(30));
   EXPECT_GT(three.count(PaxosKind::repeat), 0U);
 }
@@ -267,7 +296,7 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   three.vote(kOne, {1, kOne}, 51, 50);
   three.vote(kTwo, {1, kOne}, 51, 50);
   EXPECT_EQ(three.told(), "") << "it is in no view";
-  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+  EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
 // A node is taken into a view while it asks: it must not begin behind that view.
@@ -284,7 +313,7 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   said.members = {{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   said.numbers = {0, 0, 0};
   three.checkpoint(kOne, said);
-  EXPECT_EQ(three.counter("paxos_next"), 1U);
+  EXPECT_EQ(three.counter("quorum_next"), 1U);
   EXPECT_EQ(three.told(), "");
 }
 
@@ -540,10 +569,9 @@ TEST(PaxosEngine, PacketsOfOtherClustersAndSettingsAreToldApart) {
   hear_of(own + (std::uint64_t{1} << 32));
   EXPECT_EQ(three.counter("other_settings"), 1U);
   EXPECT_EQ(three.counter("other_cluster"), 1U);
-  EXPECT_EQ(
-      std::count_if(three.events.begin(), three.events.end(),
-                    [](const Event& each) { return each.code == EventCode::incompatible_peer; }),
-      2);
+  EXPECT_EQ(std::count_if(three.events.begin(), three.events.end(),
+                          [](const Event& each) { return each.kind == &event::incompatible_peer; }),
+            2);
 }
 
 // ---- why ----
@@ -551,7 +579,7 @@ TEST(PaxosEngine, PacketsOfOtherClustersAndSettingsAreToldApart) {
 TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   Bench three(kThree);
   three.start();
-  EXPECT_EQ(three.engine->why().kind, Kind::majority);
+  EXPECT_EQ(three.engine->why().kind, &wait::majority);
   EXPECT_EQ(three.engine->why().who.node, kOne.node) << "one that was never heard of";
   const auto nodes = [&three] {
     std::vector<NodeId> found;
@@ -560,23 +588,23 @@ TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   };
   EXPECT_EQ(nodes(), (std::vector{kOne.node, kTwo.node})) << "all that are missing are named";
   const Round round = three.join(kOne);
-  EXPECT_EQ(three.engine->why().kind, Kind::nothing);
+  EXPECT_EQ(three.engine->why().kind, &wait::nothing);
   three.submit("a");
-  EXPECT_EQ(three.engine->why().kind, Kind::quorum);
+  EXPECT_EQ(three.engine->why().kind, &wait::quorum);
   three.room = 0;
-  EXPECT_EQ(three.engine->why().kind, Kind::slow_application);
+  EXPECT_EQ(three.engine->why().kind, &wait::slow_application);
   three.room = 10;
   three.run(seconds(1));  // nobody says anything
-  EXPECT_EQ(three.engine->why().kind, Kind::majority);
-  EXPECT_TRUE(is_without_majority(three.engine->why())) << "in a view that claimed to be primary";
+  EXPECT_EQ(three.engine->why().kind, &wait::majority);
+  EXPECT_TRUE(three.engine->why().kind->without_majority) << "in a view that claimed to be primary";
   EXPECT_EQ(nodes(), (std::vector{kOne.node, kTwo.node}));
   three.vote(kOne, round, 1, 2);
   const WaitReason why = three.engine->why();
-  EXPECT_EQ(why.kind, Kind::quorum);
+  EXPECT_EQ(why.kind, &wait::quorum);
   EXPECT_EQ(why.who.node, kTwo.node) << "who has not voted";
   three.run(seconds(1));
   three.vote(kTwo, round, 1, 2);
-  EXPECT_EQ(three.engine->why().kind, Kind::coordinator) << "a majority is there, and none leads";
+  EXPECT_EQ(three.engine->why().kind, &wait::coordinator) << "a majority is there, and none leads";
   EXPECT_EQ(three.engine->why().who, kTwo);
 }
 
@@ -598,18 +626,18 @@ TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
   for (int i = 0; i < 100; ++i) {
     one.submit("unit");
     one.sync();
-    next = one.counter("paxos_next") + one.counter("paxos_instances_ahead");
+    next = one.counter("quorum_next") + one.counter("quorum_instances_ahead");
     says(kTwo, 2);
     says(kThree, next);
     if (i == 0) {
-      EXPECT_EQ(one.engine->why().kind, Kind::nothing);
+      EXPECT_EQ(one.engine->why().kind, &wait::nothing);
     }
   }
   EXPECT_EQ(next, 2U + options.max_gap);
-  EXPECT_EQ(one.engine->why().kind, Kind::window);
+  EXPECT_EQ(one.engine->why().kind, &wait::window);
   EXPECT_EQ(one.engine->why().who, kTwo);
   says(kTwo, next);
-  EXPECT_EQ(one.engine->why().kind, Kind::quorum);
+  EXPECT_EQ(one.engine->why().kind, &wait::quorum);
 }
 
 }  // namespace

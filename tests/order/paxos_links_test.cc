@@ -155,6 +155,20 @@ TEST(PaxosReception, WhatFailsAgainAndAgainIsWaitedForLonger) {
   EXPECT_LT(until_it_works(), milliseconds(300));
 }
 
+// So a member that is heard again stays, though it is not let in anew yet.
+TEST(PaxosReception, WhatIsGoodAgainDoesNotFailThoughItDoesNotWorkYet) {
+  Link link;
+  EXPECT_FALSE(link.reception.failing());
+  link.run(seconds(2), 0, false, false);
+  EXPECT_FALSE(link.reception.works());
+  EXPECT_TRUE(link.reception.failing());
+  for (int i = 0; i < 200 && link.reception.failing(); ++i) link.run(milliseconds(10));
+  EXPECT_FALSE(link.reception.failing());
+  EXPECT_FALSE(link.reception.works()) << "it was good for a moment only";
+  link.run(seconds(5));
+  EXPECT_TRUE(link.reception.works());
+}
+
 TEST(PaxosReception, APauseOfThisProcessSaysNothingOfLinks) {
   Link link;
   link.run(seconds(1));
@@ -258,6 +272,39 @@ TEST(PaxosCompany, ADeafNodeIsLeftOutByItsManyPairs) {
   for (const std::uint32_t from : {1U, 3U, 4U, 5U}) group.lose(from, 2);
   EXPECT_EQ(group.look(), "1345");
   EXPECT_FALSE(group.peers.find({2})->works);
+}
+
+TEST(PaxosCompany, WhatANodeSaysOfItselfCountsForNothing) {
+  Group group(3, 3);
+  group.lose(2, 2);
+  EXPECT_EQ(group.look(), "123");
+  EXPECT_EQ(group.company.fitness(), Fitness::chosen);
+}
+
+TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
+  Group group(3, 3);
+  const auto look_for = [&](Duration span) {
+    for (const Instant end = group.now + span; group.now < end;) {
+      group.now = group.now + milliseconds(10);
+      group.company.look(group.now, group.config, group.peers, group.state);
+    }
+    return group.company.fitness();
+  };
+  EXPECT_EQ(look_for(seconds(1)), Fitness::chosen);
+  // For a second no two hear each other.
+  group.lose(1, 2);
+  group.lose(1, 3);
+  group.lose(2, 3);
+  EXPECT_EQ(look_for(seconds(1)), Fitness::hears);
+  group.peers.find({2})->state.unheard = {};
+  EXPECT_EQ(look_for(milliseconds(400)), Fitness::hears) << "1 and 2 could go on without 3";
+  EXPECT_EQ(look_for(seconds(5)), Fitness::chosen) << "but not for ever";
+  // If all of them are back there is nobody to wait for.
+  group.lose(1, 2);
+  group.lose(2, 3);
+  EXPECT_EQ(look_for(seconds(1)), Fitness::hears);
+  group.peers.find({2})->state.unheard = group.peers.find({3})->state.unheard = {};
+  EXPECT_EQ(look_for(milliseconds(10)), Fitness::chosen);
 }
 
 TEST(PaxosCompany, WithoutMostAcceptorsNobodyIsLeftOut) {

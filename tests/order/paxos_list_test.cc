@@ -72,7 +72,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   one.sent.clear();
   one.state(kTwo, state_of(round, 2, 2, 0, 2));
   one.run(milliseconds(1));
-  EXPECT_EQ(one.counter("paxos_list"), 1U) << "it is decided";
+  EXPECT_EQ(one.counter("quorum_list"), 1U) << "it is decided";
   EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::nothing);
   one.sync();
   wire::Prepare asked;
@@ -124,7 +124,7 @@ std::uint64_t promises_unlogged() {
   three.disk.set_full(true);
   three.disk.set_checkpoints_full(true);
   for (const MemberId& each : {kOne, kTwo}) three.vote(each, round, 2, 2);
-  EXPECT_EQ(three.counter("paxos_list"), 1U);
+  EXPECT_EQ(three.counter("quorum_list"), 1U);
   three.sent.clear();
   three.disk.set_full(false);
   three.prepare(kOne, wire::first_count(1), 3);
@@ -182,7 +182,7 @@ TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
     one.disk.set_checkpoints_full(true);
     one.state(kTwo, state_of(round, 2, 2, 0, 2));  // decided, and the log does not know it yet
     one.run(milliseconds(1));
-    ASSERT_EQ(one.counter("paxos_list"), 1U);
+    ASSERT_EQ(one.counter("quorum_list"), 1U);
     const Round next{wire::first_count(1), kTwo};
     wire::State said = state_of(round, 2, 3, 1, 0);
     if (faster) said.round = next;
@@ -246,7 +246,7 @@ TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
   three.prepare(kOne, wire::first_count(1), 3);
   three.sync();
   three.restart();
-  EXPECT_EQ(three.counter("paxos_list"), 1U);
+  EXPECT_EQ(three.counter("quorum_list"), 1U);
   EXPECT_EQ(three.last_state().round.count, wire::first_count(1));
   EXPECT_EQ(three.last_state().next_list, 1U) << "its file has the list of before";
 }
@@ -262,7 +262,7 @@ TEST(PaxosLists, ANodeThatKnowsNothingDoesNotVoteInAnotherOrder) {
   three.propose(kOne, 1, 1, unit_head(kOne, 1), "a");
   three.sync();
   EXPECT_EQ(three.last_state().voted_upto, 0U);
-  EXPECT_EQ(three.counter("paxos_instances_ahead"), 0U);
+  EXPECT_EQ(three.counter("quorum_instances_ahead"), 0U);
 }
 
 // Two nodes that both know an order, and not the same one, have nothing to say to each other.

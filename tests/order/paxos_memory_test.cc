@@ -104,24 +104,24 @@ TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
   ASSERT_EQ(wire::decode_lives(one.last(PaxosKind::lives)->bytes, said), wire::Drop::none);
   const wire::Lives all{1, {kLife, kLife, kLife}};
   EXPECT_EQ(said, all);
-  EXPECT_EQ(one.counter("paxos_order"), 0U) << "nobody has agreed";
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding);
+  EXPECT_EQ(one.counter("quorum_order"), 0U) << "nobody has agreed";
+  EXPECT_EQ(one.engine->why().kind, &wait::bootstrap);
   one.lives(kTwo, all);
   one.lives(kTwo, all);
-  EXPECT_EQ(one.counter("paxos_order"), 0U) << "a majority is not enough";
+  EXPECT_EQ(one.counter("quorum_order"), 0U) << "a majority is not enough";
   one.lives(kThree, {1, {kLife, kLife, kLife - 1}});
   one.lives(kThree, {2, all.lives});
   one.lives(kThree, {1, {kLife, kLife}});
-  EXPECT_EQ(one.counter("paxos_order"), 0U) << "it took others";
+  EXPECT_EQ(one.counter("quorum_order"), 0U) << "it took others";
   one.lives(kThree, all);
-  EXPECT_NE(one.counter("paxos_order"), 0U);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+  EXPECT_NE(one.counter("quorum_order"), 0U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 0U);
 
   const WithMutant active(Mutant::px_founded_alone);
   Bench other(kOne, {}, Storage::memory);
   other.start();
   hear_others(other, milliseconds(300));
-  EXPECT_NE(other.counter("paxos_order"), 0U) << "the mutant is noticed";
+  EXPECT_NE(other.counter("quorum_order"), 0U) << "the mutant is noticed";
 }
 
 TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
@@ -133,11 +133,11 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   const MemberId later{kThree.node, kLife + 1};
   hear_others(one, milliseconds(50), later);
   one.lives(kThree, first);
-  EXPECT_EQ(one.counter("paxos_order"), 0U) << "the word of a life that is over";
+  EXPECT_EQ(one.counter("quorum_order"), 0U) << "the word of a life that is over";
   one.lives(later, {1, {kLife, kLife, kLife + 1}});
-  EXPECT_EQ(one.counter("paxos_order"), 0U) << "node 2 took another one";
+  EXPECT_EQ(one.counter("quorum_order"), 0U) << "node 2 took another one";
   one.lives(kTwo, {1, {kLife, kLife, kLife + 1}});
-  EXPECT_NE(one.counter("paxos_order"), 0U);
+  EXPECT_NE(one.counter("quorum_order"), 0U);
 }
 
 /// Node 2 went over to another list after node 1 heard it, and before node 3 came. Does node 1 bind
@@ -158,7 +158,7 @@ bool binds_itself(Bench& one) {
 TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   Bench one(kOne, {}, Storage::memory);
   EXPECT_FALSE(binds_itself(one));
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list);
+  EXPECT_EQ(one.engine->why().kind, &wait::other_list);
   EXPECT_EQ(one.engine->why().who, kTwo);
   // With the same list they begin.
   one.list({2, first_nodes().all, first_nodes().acceptors});
@@ -172,7 +172,7 @@ TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   const wire::Lives all{2, {kLife, kLife, kLife}};
   one.lives(kTwo, all);
   one.lives(kThree, all);
-  EXPECT_NE(one.counter("paxos_order"), 0U);
+  EXPECT_NE(one.counter("quorum_order"), 0U);
 
   const WithMutant active(Mutant::px_refused_state_kept);
   Bench other(kOne, {}, Storage::memory);
@@ -192,7 +192,7 @@ TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
   ASSERT_GT(bound.count(PaxosKind::lives), 0U);
   bound.list(next);
   bound.state(kTwo, other);
-  EXPECT_EQ(bound.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(bound.engine->why().kind, &wait::bound);
   EXPECT_EQ(bound.engine->why().who, kOne) << "itself";
 
   Bench one(kOne, {}, Storage::memory);
@@ -204,13 +204,13 @@ TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
     one.run(milliseconds(10));
   };
   hear(kTwo);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list) << "it may still go over";
+  EXPECT_EQ(one.engine->why().kind, &wait::other_list) << "it may still go over";
   one.lives(kTwo, old);
   hear(kTwo);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(one.engine->why().kind, &wait::bound);
   EXPECT_EQ(one.engine->why().who, kTwo);
   hear({kTwo.node, kLife + 1});
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding) << "it was restarted";
+  EXPECT_EQ(one.engine->why().kind, &wait::bootstrap) << "it was restarted";
 }
 
 TEST(PaxosMemory, NobodyBeginsBesideWhoKnowsAnOrder) {
@@ -257,7 +257,7 @@ std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
 /// How often it was reported that this node votes again.
 auto times_renewed(const Bench& one) {
   return std::count_if(one.events.begin(), one.events.end(), [](const Event& event) {
-    return event.code == EventCode::acceptor_renewed && event.who.node == kOne.node;
+    return event.kind == &event::acceptor_renewed && event.who.node == kOne.node;
   });
 }
 
@@ -267,13 +267,13 @@ TEST(PaxosMemory, WhoHasForgottenIsSilentUntilAListNamesItsNewLife) {
   one.restart();
   ASSERT_EQ(one.self.epoch, kLife + 1);
   EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 0U);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 1U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 1U);
   EXPECT_EQ(times_renewed(one), 0);
   EXPECT_EQ(promises(one, order_of_others(1, kLife + 9, 6)), 0U);
   EXPECT_EQ(times_renewed(one), 0) << "another life of it was taken in";
   EXPECT_EQ(promises(one, order_of_others(2, kLife + 1, 7)), 1U);
   EXPECT_EQ(times_renewed(one), 1);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 0U);
 
   const WithMutant active(Mutant::px_amnesiac_votes);
   Bench other(kOne, {}, Storage::memory);
@@ -294,8 +294,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
   knows.first_list = 77;
   one.state(later, knows);
   one.checkpoint(later, order_of_others(0, kLife, 5));
-  EXPECT_NE(one.counter("paxos_order"), 0U) << "it follows";
-  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "and does not vote";
+  EXPECT_NE(one.counter("quorum_order"), 0U) << "it follows";
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 1U) << "and does not vote";
 
   Bench other(kOne, {}, Storage::memory);
   other.start();
@@ -314,16 +314,16 @@ void hear_say(Bench& one) {
   knows.first_list = 77;
   one.state(later, knows);
   one.checkpoint(later, order_of_others(0, kLife, 5));
-  ASSERT_EQ(one.counter("paxos_forgotten"), 1U);
+  ASSERT_EQ(one.counter("quorum_amnesiac"), 1U);
 }
 
 TEST(PaxosMemory, WhoKnowsByHearsayVotesOnceAnAcceptorBeginsARound) {
   Bench one(kOne, {}, Storage::memory);
   hear_say(one);
   one.prepare({kThree.node, kLife + 1}, wire::first_count(0), 5);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "no list names that life";
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 1U) << "no list names that life";
   EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 1U);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 0U);
 }
 
 TEST(PaxosMemory, WhoKnowsByHearsayVotesOnceAnAcceptorSaysThatItVoted) {
@@ -333,11 +333,11 @@ TEST(PaxosMemory, WhoKnowsByHearsayVotesOnceAnAcceptorSaysThatItVoted) {
   said.next = 5;
   said.first_list = 77;
   one.state(kTwo, said);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "it may know by hearsay, too";
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 1U) << "it may know by hearsay, too";
   said.round = said.voted_round = {wire::first_count(0), kTwo};
   said.voted_upto = 4;
   one.state(kTwo, said);
-  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 0U);
 }
 
 TEST(PaxosMemory, OnlyAnAcceptorOfTheListThatItSpokeForTellsItToVote) {
@@ -354,19 +354,19 @@ TEST(PaxosMemory, OnlyAnAcceptorOfTheListThatItSpokeForTellsItToVote) {
   ASSERT_GT(one.count(PaxosKind::lives), 0U);
   EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 0U)
       << "an order may have begun without node 2";
-  EXPECT_EQ(one.counter("paxos_forgotten"), 1U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 1U);
 }
 
 TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   Bench one(kOne, {}, Storage::memory);
   hear_say(one);
-  EXPECT_EQ(one.counter("paxos_acceptors_living"), 2U) << "node 2 may say that it votes";
-  EXPECT_EQ(one.counter("paxos_acceptors_heard"), 1U);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::majority);
+  EXPECT_EQ(one.counter("quorum_acceptors_living"), 2U) << "node 2 may say that it votes";
+  EXPECT_EQ(one.counter("quorum_acceptors_heard"), 1U);
+  EXPECT_EQ(one.engine->why().kind, &wait::majority);
   EXPECT_EQ(one.engine->why().who, kOne);
   one.state({kTwo.node, kLife + 1}, {});
-  EXPECT_EQ(one.counter("paxos_acceptors_living"), 0U);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
+  EXPECT_EQ(one.counter("quorum_acceptors_living"), 0U);
+  EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
 /// Does node 1 follow the order once `from` tells it of it?
@@ -376,7 +376,7 @@ bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
   knows.first_list = at.nodes.first;
   one.state(from, knows);
   one.checkpoint(from, at);
-  return one.counter("paxos_order") != 0;
+  return one.counter("quorum_order") != 0;
 }
 
 TEST(PaxosMemory, NobodyFollowsAnOrderByHearsayBeforeAnythingIsDecided) {
@@ -386,7 +386,7 @@ TEST(PaxosMemory, NobodyFollowsAnOrderByHearsayBeforeAnythingIsDecided) {
   hear_others(one, milliseconds(300), later);
   EXPECT_FALSE(follows(one, later, order_of_others(0, kLife, 1)));
   EXPECT_TRUE(follows(one, kTwo, order_of_others(0, kLife, 1))) << "an acceptor of it says so";
-  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+  EXPECT_EQ(one.counter("quorum_amnesiac"), 0U);
 
   Bench restarted(kOne, {}, Storage::memory);
   restarted.start();
@@ -400,7 +400,7 @@ TEST(PaxosMemory, NobodyFollowsAnOrderByHearsayBeforeAnythingIsDecided) {
   wire::Checkpoint own = order_of_others(0, kLife, 1);
   own.nodes.first = wire::first_of(own.nodes);
   EXPECT_TRUE(follows(agreed, later, own)) << "with those whom it took last";
-  EXPECT_EQ(agreed.counter("paxos_forgotten"), 0U);
+  EXPECT_EQ(agreed.counter("quorum_amnesiac"), 0U);
 }
 
 TEST(PaxosMemory, WhoIsNoAcceptorAndKnowsOfABeginningKeepsNobodyFromAnother) {
@@ -432,7 +432,7 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   one.start();
   hear_others(one, milliseconds(300));
   for (const MemberId& each : {kTwo, kThree}) one.lives(each, {1, {kLife, kLife, kLife}});
-  EXPECT_NE(one.counter("paxos_order"), 0U);
+  EXPECT_NE(one.counter("quorum_order"), 0U);
   one.run(milliseconds(50));
   wire::State there;
   there.first_list = one.last_state().first_list;
@@ -454,7 +454,7 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   later.nodes.lives = {kLife, kLife, kLife};
   later.nodes.first = there.first_list;
   one.checkpoint(kTwo, later);
-  EXPECT_EQ(one.counter("paxos_next"), there.next);
+  EXPECT_EQ(one.counter("quorum_next"), there.next);
   EXPECT_EQ(words_of(one, kTwo, 1, 2), "1:a, 2 no vote");
 }
 
@@ -522,12 +522,12 @@ TEST(PaxosMemory, MostLostIsSaid) {
   const wire::Lives all{1, {kLife, kLife, kLife}};
   one.lives(kTwo, all);
   one.lives(kThree, all);
-  ASSERT_NE(one.counter("paxos_order"), 0U);
-  EXPECT_NE(one.engine->why().kind, WaitReason::Kind::forgotten);
+  ASSERT_NE(one.counter("quorum_order"), 0U);
+  EXPECT_NE(one.engine->why().kind, &wait::amnesiac);
   one.state({kTwo.node, kLife + 1}, {});
   one.state({kThree.node, kLife + 1}, {});
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
-  EXPECT_EQ(one.counter("paxos_acceptors_living"), 1U);
+  EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
+  EXPECT_EQ(one.counter("quorum_acceptors_living"), 1U);
 }
 
 }  // namespace

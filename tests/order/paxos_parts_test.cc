@@ -580,6 +580,21 @@ TEST(PaxosPeers, OlderWordsOfOneIncarnationAreNotBelieved) {
   EXPECT_TRUE(two.state.leaving) << "a goodbye is not taken back";
 }
 
+TEST(PaxosPeers, ThatOneAskedForSomethingIsKnownUntilItIsLookedAt) {
+  Peers peers = three_peers();
+  Peer& two = *peers.find(kTwo.node);
+  ASSERT_TRUE(peers.note({}, two, kTwo));
+  wire::State said;
+  said.next = 5;
+  peers.note_state(two, said);
+  EXPECT_FALSE(two.asked);
+  said.asks = true;
+  peers.note_state(two, said);
+  said.asks = false;
+  peers.note_state(two, said);
+  EXPECT_TRUE(two.asked) << "what it said since does not take it back";
+}
+
 TEST(PaxosPeers, WhatACoordinatorSaysIsDecidedIsBelievedForTheRoundItVotedIn) {
   Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);

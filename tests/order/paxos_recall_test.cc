@@ -271,12 +271,12 @@ TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
     three.decided(kTwo, k, {wire::ValueKind::nothing, Service::agreed, 0, kTwo, 0});
   }
   three.state(kOne, far);
-  ASSERT_EQ(three.counter("paxos_next"), 5U);
+  ASSERT_EQ(three.counter("quorum_next"), 5U);
   wire::Checkpoint said;
   said.next = 10'000;
   said.nodes = first_nodes();
   three.checkpoint(kOne, said);
-  ASSERT_EQ(three.counter("paxos_next"), 10'000U);
+  ASSERT_EQ(three.counter("quorum_next"), 10'000U);
   EXPECT_EQ(words_of(three, kTwo, 1, 5), "2 decided, 3 decided, 4 decided, 5 no vote");
 }
 

@@ -115,8 +115,8 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
     three.vote(kTwo, round, 1);
     three.run(milliseconds(10));
   }
-  EXPECT_EQ(three.counter("paxos_originated"), kUnits - kUnderWay);
-  EXPECT_LT(three.counter("paxos_resent"), kUnits / 3);
+  EXPECT_EQ(three.counter("quorum_originated"), kUnits - kUnderWay);
+  EXPECT_LT(three.counter("quorum_resent"), kUnits / 3);
 }
 
 // A header is written in front of the bytes without a copy. What is proposed may be on its way

@@ -92,6 +92,17 @@ TEST_F(RidgeRing, WhoSeemsDeadIsPassedOver) {
   EXPECT_EQ(told(), "") << "it is the last one now";
 }
 
+TEST_F(RidgeRing, WhoseLinkFailsOrWhoIsNotToGoOnIsPassedOver) {
+  be(2);
+  peers_->find({3})->works = false;
+  take(PaxosKind::relay, 1, relay(1, 1));
+  EXPECT_EQ(told(), sent_relay(4));
+  sent_.clear();
+  peers_->find({4})->serve = false;
+  take(PaxosKind::relay, 1, relay(2, 1));
+  EXPECT_EQ(told(), sent_relay(5));
+}
+
 TEST_F(RidgeRing, AValueThatComesTwiceIsPassedOnOnce) {
   be(2);
   for (const Instance instance : {1U, 2U, 1U, 3U, 2U}) {
@@ -211,6 +222,19 @@ TEST_F(RidgeRing, ElseItGoesWithTheValue) {
   routes_->end_turn(decided(6), *this);
   EXPECT_EQ(told(), "");
   EXPECT_EQ(propose(6).behind, 0U) << "one that is proposed again";
+}
+
+TEST_F(RidgeRing, WhatAnEarlierRoundDecidedIsNotSaidOfALaterOne) {
+  be(1);
+  for (const Instance instance : {5U, 6U, 7U}) propose(instance);
+  routes_->end_turn(decided(7), *this);
+  ++round_.count;
+  sent_.clear();
+  EXPECT_EQ(propose(6).behind, 0U);
+  EXPECT_EQ(propose(7).behind, 1U) << "6 is not decided in this round";
+  sent_.clear();
+  routes_->end_turn(decided(7), *this);
+  EXPECT_EQ(told(), line(PaxosKind::state, {2, 3, 4, 5, 6, 7})) << "now it is, and told anew";
 }
 
 TEST_F(RidgeRing, OnlyWhatWasDecidedInItsRoundIsToldByTheCoordinator) {

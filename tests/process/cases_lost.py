@@ -95,7 +95,7 @@ def put_back(bench):
         for name in others:
             wait_said(cluster, name, f"the data_dir of node {victim}", OLDER_COPY, REMEDY)
         counters = cluster[victim].status()["counters"]
-        if counters["paxos_forgotten"] != 1:
+        if counters["quorum_amnesiac"] != 1:
             raise Failure(f"{victim} may vote: {counters}")
         cluster[victim].crash()
         cluster.wait_view(others)

@@ -241,11 +241,12 @@ def memory_sigkill(bench):
         back(cluster, killed)
         deadline = now_ns() + START_S * 1e9
         for name in killed:
-            while (counters := cluster[name].status()["counters"])["paxos_forgotten"] != 0:
+            while (counters := cluster[name].status()["counters"])["quorum_amnesiac"] != 0:
                 if now_ns() > deadline:
-                    raise Failure(f"{name} does not vote: it goes by list {counters['paxos_list']}")
-            if counters["paxos_list"] <= turn:
-                raise Failure(f"{name} votes in list {counters['paxos_list']}")
+                    raise Failure(
+                        f"{name} does not vote: it goes by list {counters['quorum_list']}")
+            if counters["quorum_list"] <= turn:
+                raise Failure(f"{name} votes in list {counters['quorum_list']}")
     bench.step("kill of most")
     most = bench.names[1:minority + 2]
     for name in most:
@@ -288,7 +289,7 @@ def power(bench, order, ensembles=1, rounds=(4, 3)):
         bench.step(f"power failure {turn + 1}")
         cluster.progress(bench.names, 300)
         # What one of them has consumed, an acceptor's majority has on disk.
-        consumed = max(cluster[name].status()["counters"]["paxos_next"] for name in bench.names)
+        consumed = max(cluster[name].status()["counters"]["quorum_next"] for name in bench.names)
         lives = list(cluster.traces)
         for node in cluster:
             node.child.signal(signal.SIGKILL)
@@ -302,7 +303,7 @@ def power(bench, order, ensembles=1, rounds=(4, 3)):
         if int(after.partition("@")[0]) <= int(before.partition("@")[0]):
             raise Failure(f"view {after} comes after {before}")
         for name in bench.names:
-            going_on = cluster[name].status()["counters"]["paxos_next"]
+            going_on = cluster[name].status()["counters"]["quorum_next"]
             if going_on <= consumed:
                 raise Failure(f"{name} is at instance {going_on}; {consumed} was consumed before")
     bench.step("end")

@@ -55,7 +55,7 @@ class ScenarioFile : public testing::Test {
     bool judged_once = false;
     run_pool(
         pool, [&](std::uint64_t) { return run_scenario(*script, sim_hooks::Mutant::none); },
-        [&](const Finding& finding) {
+        [&](const RunResult& finding) {
           judged_once = true;
           EXPECT_EQ(judged(*script, finding).text, "") << script->text();
         });

@@ -95,15 +95,25 @@ void Daemon::lose_member_of(std::string_view group) {
   change_view();
 }
 
-void Daemon::let_in(const std::vector<std::string>& names) {
+void Daemon::hear_other(std::uint64_t number) {
+  std::vector<std::byte> bytes;
+  encode(group::Join{{1, "far"}, "elsewhere"}, bytes);
+  sessions->on_message(now, {kOther, number, false, view_, ++seq_, 0, Service::safe, bytes});
+}
+
+void Daemon::begin_to_meet() {
   const std::vector<MemberId> self{self_}, both{self_, kOther};
   const ViewId next{view_.number + 1, self_};
   sessions->on_view(now, {true, next, view_, self, {}}, self_);
   view_ = next;
   seq_ = 0;
   sessions->on_view(now, {false, next, {}, both, {}}, self_);
+}
+
+void Daemon::let_in(const std::vector<std::string>& names) {
+  begin_to_meet();
   group::Tables tables;
-  tables.view = next;
+  tables.view = view_;
   tables.synced = {kOther};
   group::ViewTraffic traffic;
   traffic.view = {++met_, kOther};
@@ -118,6 +128,7 @@ void Daemon::let_in(const std::vector<std::string>& names) {
 }
 
 Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
+  if (stopped) return unexpected(Errc::closed);
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({++number_, service, false, {message.begin(), message.end()}});
   return number_;

@@ -49,8 +49,12 @@ class Daemon final : public Host {
   void pass(Duration time);
   /// A new view of the same single member.
   void change_view();
+  /// Another member comes, and has not said yet what it knows.
+  void begin_to_meet();
   /// Another member comes, has ordered messages for these names (sorted), and goes again.
   void meet(const std::vector<std::string>& names);
+  /// Another member, which is not in the view, ordered a safe message with this number.
+  void hear_other(std::uint64_t number);
   /// Another member comes, a client of it joins the group, and the network takes it away.
   void lose_member_of(std::string_view group);
 
@@ -103,6 +107,7 @@ class Daemon final : public Host {
   std::deque<Waiting> control;
   std::size_t room = 100'000;  ///< messages that may wait
   bool blocked = false;
+  bool stopped = false;        ///< the node takes nothing any more
   bool stops_for_room = true;  ///< nothing is ordered without Sessions::room_bytes()
   std::unique_ptr<Sessions> sessions;
 

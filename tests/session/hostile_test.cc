@@ -246,6 +246,50 @@ TEST(Hostile, RoomForARecordHasToBeUsedWhileOthersWaitForIt) {
   EXPECT_EQ(late.acked, 1U);
 }
 
+TEST(Hostile, WhoWaitsForRoomForARecordGoesOnWaitingWhenTheNodeHasRoom) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter");
+  for (Client* each : {&holder, &waiter}) each->connect();
+  holder.bytes(begin_of(1'000'000));
+  send_in_parts(waiter, 900'000);
+  daemon.sessions->on_room(daemon.now);
+  daemon.run();
+  EXPECT_TRUE(daemon.pipe(waiter.connection).paused);
+  daemon.cut(holder.connection);
+  daemon.run();
+  waiter.take();
+  EXPECT_EQ(waiter.acked, 1U);
+}
+
+TEST(Hostile, WhoseSessionEndsWhileItWaitsForRoomHoldsNobodyUp) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter"), late(daemon, "late");
+  for (Client* each : {&holder, &waiter, &late}) each->connect();
+  holder.bytes(begin_of(1'000'000));
+  send_in_parts(waiter, 900'000);
+  send_in_parts(late, 400'000);  // it would fit, but another was there before
+  daemon.run();
+  ASSERT_TRUE(daemon.pipe(late.connection).paused);
+  ASSERT_TRUE(daemon.sessions->evict(daemon.now, "#waiter#n"));
+  daemon.run();
+  EXPECT_TRUE(daemon.pipe(waiter.connection).closed);
+  late.take();
+  EXPECT_EQ(late.acked, 1U);
+}
+
+TEST(Hostile, ARemoteClientThatFallsSilentInALargeRecordIsClosedAsAnyOther) {
+  Daemon daemon(little_input());
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client holder(daemon, "holder", 60'000, remote);
+  holder.connect();
+  holder.bytes(begin_of(1'000'000));
+  daemon.pass(seconds(14));
+  EXPECT_FALSE(daemon.pipe(holder.connection).closed);
+  daemon.pass(seconds(2));
+  EXPECT_TRUE(daemon.pipe(holder.connection).closed);
+}
+
 TEST(Hostile, ALargeRecordAloneMayTakeItsTime) {
   Daemon daemon(little_input());
   Client holder(daemon, "holder");
@@ -283,6 +327,54 @@ TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
   EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
 }
 
+/// Has just as many replies that it does not read as may wait, and then a record of a million
+/// bytes, which takes a while to come.
+void send_behind_replies(Daemon& daemon, Client& from, Duration time) {
+  daemon.let_read(from.connection, false);
+  Bytes pings;
+  for (std::uint64_t i = 0; i < 5'042; ++i) {
+    append(pings, wire::RecordKind::ping, wire::Acked{i});
+  }
+  from.bytes(pings);
+  Bytes large = begin_of(1'000'000);
+  large.resize(1'000'004);
+  from.bytes(ByteView(large).first(500));
+  daemon.pass(time);
+  from.bytes(ByteView(large).subspan(500));
+}
+
+TEST(Hostile, RepliesBeforeALargeRecordHaveToBeReadSoonFromWhenItIsComplete) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter");
+  for (Client* each : {&holder, &waiter}) each->connect();
+  daemon.run();
+  send_behind_replies(daemon, holder, seconds(9));
+  send_in_parts(waiter, 900'000);
+  daemon.run();
+  daemon.pass(seconds(8));
+  EXPECT_FALSE(daemon.pipe(waiter.connection).closed);
+  EXPECT_EQ(daemon.sessions->status(daemon.now, "#holder").sessions.at(0).connected, true);
+  daemon.pass(seconds(4));
+  daemon.run();
+  EXPECT_EQ(daemon.sessions->status(daemon.now, "#holder").sessions.at(0).connected, false);
+  waiter.take();
+  EXPECT_EQ(waiter.acked, 1U);
+}
+
+TEST(Hostile, RepliesBeforeALargeRecordMayWaitForTheNetworkIfNobodyElseWaits) {
+  Daemon daemon(little_input());
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client holder(daemon, "holder", 60'000, remote);
+  holder.connect();
+  daemon.run();
+  send_behind_replies(daemon, holder, seconds(1));
+  daemon.pass(seconds(20));  // longer than it may be silent while it is read
+  EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, true);
+  daemon.pass(seconds(6));
+  EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, false);
+}
+
 TEST(Hostile, AnswersThatAreNeverReadToTheEndDoNotPileUp) {
   Daemon daemon;
   Client client(daemon, "a");
@@ -300,6 +392,33 @@ TEST(Hostile, AnswersThatAreNeverReadToTheEndDoNotPileUp) {
     ASSERT_GT(bytes, 13U);
     daemon.sessions->written(daemon.now, client.connection, bytes - 13);
     daemon.sessions->check_invariants();  // of what was written, little is kept
+  }
+}
+
+// A burst of events is not read; then of many answers all but a few bytes.
+TEST(Hostile, OfManyAnswersThatAreReadAtOnceLittleIsKept) {
+  Daemon daemon;
+  Client client(daemon, "a");
+  client.connect();
+  daemon.run();
+  daemon.let_read(client.connection, false);
+  for (int round = 0; round < 3; ++round) {
+    Bytes pings;
+    for (std::uint64_t i = 0; i < 5'100; ++i) {
+      append(pings, wire::RecordKind::ping, wire::Acked{i});
+    }
+    daemon.sessions->received(daemon.now, client.connection, pings);
+    std::size_t bytes = 0;
+    for (const ByteView piece : daemon.sessions->output(client.connection)) bytes += piece.size();
+    ASSERT_GT(bytes, 65'536U);
+    daemon.sessions->written(daemon.now, client.connection, bytes - 7);
+    daemon.sessions->check_invariants();
+    daemon.sessions->written(daemon.now, client.connection, 0);
+    std::size_t left = 0;
+    for (const ByteView piece : daemon.sessions->output(client.connection)) left += piece.size();
+    EXPECT_EQ(left, 7U);
+    daemon.sessions->written(daemon.now, client.connection, 7);
+    daemon.pump();
   }
 }
 

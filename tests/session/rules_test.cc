@@ -45,6 +45,58 @@ TEST(Rules, KnowUsersGroupsCertificatesAndSecrets) {
   EXPECT_FALSE(fits(Who{Who::Kind::secret, 0, ""}, {ann, ""}));
 }
 
+TEST(Rules, TakeTwoForTheSamePersonOnlyIfAllThatIsKnownOfThemIsEqual) {
+  const Person ann{user(7, "ann"), "sesame"};
+  EXPECT_TRUE(same_person(ann, ann));
+  Person other = ann;
+  other.identity.kind = Identity::Kind::certificate;
+  EXPECT_FALSE(same_person(ann, other));
+  other = ann;
+  other.identity.uid = 8;
+  EXPECT_FALSE(same_person(ann, other));
+  other = ann;
+  other.identity.name = "anne";
+  EXPECT_FALSE(same_person(ann, other));
+  for (const char* secret : {"sesamf", "aesame", "sesam", ""}) {
+    other = ann;
+    other.secret = secret;
+    EXPECT_FALSE(same_person(ann, other)) << secret;
+  }
+}
+
+TEST(Rules, SayOfWhomTheyKnowWhat) {
+  Identity site;
+  site.kind = Identity::Kind::certificate;
+  site.name = "feed.example";
+  EXPECT_EQ(person_text({user(7, "ann"), "sesame"}), "user ann (7)");
+  EXPECT_EQ(person_text({user(7, ""), {}}), "user 7");
+  EXPECT_EQ(person_text({site, {}}), "certificate feed.example");
+  EXPECT_EQ(person_text({Identity{}, {}}), "nobody known");
+  EXPECT_EQ(person_text({Identity{}, "sesame"}), "holder of a secret");
+}
+
+TEST(Rules, FitCertificatesByWhatTheirNamesBeginWith) {
+  Identity site;
+  site.kind = Identity::Kind::certificate;
+  site.name = "feed.example";
+  EXPECT_TRUE(fits(Who{Who::Kind::certificate, 0, "feed.*"}, {site, {}}));
+  EXPECT_FALSE(fits(Who{Who::Kind::certificate, 0, "news.*"}, {site, {}}));
+  EXPECT_FALSE(fits(Who{Who::Kind::certificate, 0, "*"}, person(7))) << "a user has none";
+  EXPECT_FALSE(fits(Who{Who::Kind::gid, 0, {}}, {site, {}}));
+  EXPECT_TRUE(fits(Who{Who::Kind::everyone, 0, {}}, {Identity{}, {}}));
+}
+
+TEST(Rules, ASecretIsKnownWhicheverRuleHasIt) {
+  Options rules = options();
+  rules.clients = {{{Who::Kind::secret, 0, "first"}, "*"},
+                   {{Who::Kind::everyone, 0, "no secret"}, "*"},
+                   {{Who::Kind::secret, 0, "last"}, "*"}};
+  EXPECT_TRUE(knows_secret(rules, "first"));
+  EXPECT_TRUE(knows_secret(rules, "last"));
+  EXPECT_FALSE(knows_secret(rules, "no secret"));
+  EXPECT_FALSE(knows_secret(rules, "firs"));
+}
+
 std::vector<std::string> hello(const Options& rules, const std::string& name,
                                const Identity& identity, const std::string& secret = {}) {
   Daemon daemon(rules);
@@ -100,6 +152,40 @@ TEST(Rules, NamesAreTakenOnceAndSessionsCounted) {
   EXPECT_THAT(z.take(), ElementsAre("closing too_many"));
 }
 
+TEST(Rules, ANameThatIsMadeUpIsOneThatNobodyHas) {
+  Daemon daemon;
+  Client taken(daemon, "c1"), first(daemon, ""), second(daemon, "");
+  for (Client* each : {&taken, &first, &second}) each->connect();
+  daemon.run();
+  EXPECT_THAT(first.take(), ElementsAre("welcome #c2#n"));
+  EXPECT_THAT(second.take(), ElementsAre("welcome #c3#n"));
+}
+
+TEST(Rules, SessionsOfAllRulesTogetherAreCounted) {
+  Options rules = options();
+  rules.sessions_max = 2;
+  rules.clients = {{{Who::Kind::uid, 7, {}}, "*"}, {{Who::Kind::everyone, 0, {}}, "*"}};
+  Daemon daemon(rules);
+  Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 0), z(daemon, "z");
+  for (Client* each : {&x, &y, &z}) each->connect();
+  daemon.run();
+  EXPECT_THAT(y.take(), ElementsAre("welcome #y#n"));
+  EXPECT_THAT(z.take(), ElementsAre("closing too_many"));
+  y.cut();
+  daemon.run();
+  z.connect();
+  daemon.run();
+  EXPECT_THAT(z.take(), ElementsAre("welcome #z#n"));
+  rules.sessions_max = 1;  // new rules end none that is there
+  daemon.sessions->reconfigure(daemon.now, rules);
+  z.goodbye();
+  daemon.run();
+  EXPECT_THAT(z.take(), ElementsAre("closing goodbye"));
+  y.connect();
+  daemon.run();
+  EXPECT_THAT(y.take(), ElementsAre("closing too_many"));
+}
+
 TEST(Rules, WithoutTheRightNothingIsJoinedOrSent) {
   Options rules = options();
   rules.groups = {{{Who::Kind::everyone, 0, {}}, "open", true, true},
@@ -148,6 +234,76 @@ TEST(Rules, WithoutTheRightNobodyMakesTheOthersWait) {
   EXPECT_THAT(y.take(),
               ElementsAre("welcome #y#n", "reply 1 not_permitted", "reply 1 ok", "reply 1 ok",
                           "view g join #y#n: #y#n", "view h join #y#n: #y#n"));
+}
+
+TEST(Rules, LimitsOfAMembershipGoAsFarAsTheConfigurationSays) {
+  Options rules = options();
+  rules.slow_max = {wire::SlowPolicy::normal, 100'000, 200'000, 3'000};
+  const auto join = [](const Options& of, const wire::SlowLimits& limits) {
+    Daemon daemon(of);
+    Client x(daemon, "x");
+    x.connect();
+    x.join("g", limits);
+    daemon.pump();
+    return x.take().back();
+  };
+  const auto policy = wire::SlowPolicy::spill;
+  EXPECT_EQ(join(rules, {policy, 100'000, 200'000, 3'000}), "reply 1 ok");
+  EXPECT_EQ(join(rules, {policy, 100'001, 0, 0}), "reply 1 not_permitted");
+  EXPECT_EQ(join(rules, {policy, 0, 200'001, 0}), "reply 1 not_permitted");
+  EXPECT_EQ(join(rules, {policy, 0, 0, 3'001}), "reply 1 not_permitted");
+  rules.slow_max = {wire::SlowPolicy::normal, 0, 0, 0};
+  EXPECT_EQ(join(rules, {policy, 1ULL << 50, 1ULL << 50, 1U << 30}), "reply 1 ok") << "0: any";
+}
+
+TEST(Rules, LimitsThatAMembershipDoesNotAskForAreThoseOfTheConfiguration) {
+  Options rules = options();
+  rules.slow = {wire::SlowPolicy::drop, 50'000, 70'000, 0};
+  Daemon daemon(rules);
+  Client x(daemon, "x");
+  x.connect();
+  x.join("all");
+  x.join("own", {wire::SlowPolicy::evict, 30'000, 40'000, 0});
+  x.join("little", {wire::SlowPolicy::evict, 1, 1, 0});
+  daemon.run();
+  const SessionStatus status = daemon.sessions->status(daemon.now).sessions.at(0);
+  ASSERT_EQ(status.memberships.size(), 4U);
+  for (const MembershipStatus& each : status.memberships) {
+    SCOPED_TRACE(each.group);
+    const bool own = each.group == "own" || each.group == "little";
+    EXPECT_EQ(each.policy, own ? wire::SlowPolicy::evict : wire::SlowPolicy::drop);
+    const std::uint64_t memory = each.group == "own" ? 30'000 : own ? kSlowBytesMin : 50'000;
+    const std::uint64_t disk = each.group == "own" ? 40'000 : own ? kSlowBytesMin : 70'000;
+    EXPECT_EQ(each.memory_bytes_max, memory);
+    EXPECT_EQ(each.disk_bytes_max, disk);
+  }
+}
+
+TEST(Rules, AMemberThatJoinsAgainIsNoFurtherGroup) {
+  Options rules = options();
+  rules.clients[0].groups_max = 1;
+  Daemon daemon(rules);
+  Client x(daemon, "x");
+  x.connect();
+  for (const char* group : {"g", "g", "h"}) x.join(group);
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 ok", "reply 1 member_already",
+                                    "reply 1 too_many", "view g join #x#n: #x#n"));
+  x.leave("g");
+  x.join("g");  // before it has left
+  daemon.run();
+  EXPECT_THAT(x.take(),
+              ElementsAre("reply 2 ok", "reply 1 ok", "left g", "view g join #x#n: #x#n"));
+}
+
+TEST(Rules, WhatGroupsRefuseIsSaidWithTheReason) {
+  Daemon daemon;
+  Client x(daemon, "x");
+  x.connect();
+  x.join("#private");
+  x.leave("g");
+  daemon.pump();
+  EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 bad_name", "reply 2 no_member"));
 }
 
 TEST(Rules, GroupsOfOneSessionAreCounted) {
@@ -281,6 +437,55 @@ TEST(Rules, ReadAnewAreAppliedToManyMembershipsInTurns) {
     for (const std::string& text : each->take()) left += text.rfind("left ", 0) == 0 ? 1U : 0U;
     EXPECT_EQ(left, 2'500U);
   }
+}
+
+TEST(Rules, ReadAnewAllowASessionByTheNameThatItHas) {
+  Daemon daemon;
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) each->connect();
+  daemon.run();
+  for (Client* each : {&x, &y}) each->take();
+  Options rules = options();
+  rules.clients[0].names = "x";
+  daemon.sessions->reconfigure(daemon.now, rules);
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre());
+  EXPECT_THAT(y.take(), ElementsAre("closing not_permitted"));
+}
+
+TEST(Rules, ReadAnewLeaveWhatCannotChangeAsItIs) {
+  Daemon daemon;
+  Options rules = options();
+  rules.cluster = "another";
+  rules.node = "m";
+  rules.message_bytes_max = 100'000;
+  daemon.sessions->reconfigure(daemon.now, rules);
+  Client x(daemon, "x");
+  x.connect();
+  daemon.run();
+  const wire::Framed framed = wire::next_record(daemon.pipe(x.connection).from_daemon, 10'000);
+  wire::Welcome welcome;
+  ASSERT_EQ(decode(framed.record.body, welcome), wire::Drop::none);
+  EXPECT_EQ(welcome.cluster, "demo");
+  EXPECT_EQ(welcome.node, "n");
+  EXPECT_EQ(welcome.message_bytes_max, options().message_bytes_max - kMessageOverheadMax);
+}
+
+TEST(Rules, WhomTheyDoNotAllowAnyMoreIsNoLongerCounted) {
+  Options rules = options();
+  rules.clients = {{{Who::Kind::uid, 7, {}}, "*"}, {{Who::Kind::uid, 8, {}}, "*"}};
+  Daemon daemon(rules);
+  Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 60'000, user(8, "bob"));
+  Client late(daemon, "late", 60'000, user(8, "bob"));
+  for (Client* each : {&x, &y}) each->connect();
+  daemon.run();
+  rules.clients = {{{Who::Kind::uid, 8, {}}, "*", 1}};
+  daemon.sessions->reconfigure(daemon.now, rules);
+  daemon.run();  // x, which was counted by the first rule, ends
+  EXPECT_EQ(daemon.sessions->sessions(), 1U);
+  late.connect();
+  daemon.run();
+  EXPECT_THAT(late.take(), ElementsAre("closing too_many"));
 }
 
 TEST(Rules, CountTheSessionsOfEachAlsoWhenTheyAreReadAnew) {

@@ -244,6 +244,161 @@ TEST(Sessions, ASessionEndsIfItsClientDoesNotComeBack) {
   EXPECT_THAT(y.take(), ElementsAre("closing session_lost"));
 }
 
+TEST(Sessions, ASessionIsKeptFromWhenItsConnectionWent) {
+  Alone alone;
+  Client y(alone.daemon, "y", 5'000), brief(alone.daemon, "brief", 1'000);
+  for (Client* each : {&y, &brief}) each->connect();
+  alone.daemon.run();
+  for (Client* each : {&y, &brief}) each->take();
+  alone.daemon.pass(seconds(30));
+  for (Client* each : {&y, &brief}) each->cut();
+  alone.daemon.pass(seconds(4));  // meanwhile the brief one ends
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 2U);
+  alone.daemon.pass(seconds(2));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+}
+
+TEST(Sessions, ASessionThatIsAboutToEndIsNotGoneOnWith) {
+  Alone alone;
+  alone.x.send("g", "not settled yet");
+  alone.x.goodbye();
+  Client again = alone.x;
+  again.connect();
+  alone.daemon.pump();
+  EXPECT_THAT(again.take(), ElementsAre("closing session_lost")) << "it said goodbye";
+
+  Client y(alone.daemon, "y");
+  y.connect();
+  alone.daemon.run();
+  y.take();
+  ASSERT_TRUE(alone.daemon.sessions->evict(alone.daemon.now, "#y#n"));
+  Client late = y;
+  late.connect();
+  alone.daemon.pump();
+  EXPECT_THAT(late.take(), ElementsAre("closing session_lost")) << "it was ended";
+}
+
+TEST(Sessions, AGoodbyeIsNotRememberedAsAnEnd) {
+  Alone alone;
+  alone.x.goodbye();
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("closing goodbye"));
+  alone.x.connect();
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("closing session_lost"));
+}
+
+wire::Welcome welcome_of(Daemon& daemon, const Client& client) {
+  const auto& bytes = daemon.pipe(client.connection).from_daemon;
+  wire::Welcome welcome;
+  EXPECT_EQ(decode(wire::next_record(bytes, 10'000).record.body, welcome), wire::Drop::none);
+  return welcome;
+}
+
+TEST(Sessions, AWelcomeSaysWhatTheClientMayDo) {
+  Options some = options();
+  some.unsettled_messages_max = 123;
+  some.unsettled_bytes_max = 45'678;
+  some.keep_max = seconds(9);
+  some.ping = seconds(7);
+  Daemon daemon(some);
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client x(daemon, "x", 5'000), y(daemon, "y", 60'000, remote);
+  for (Client* each : {&x, &y}) each->connect();
+  daemon.run();
+  const wire::Welcome here = welcome_of(daemon, x);
+  EXPECT_FALSE(here.resumed);
+  EXPECT_EQ(here.name, "#x#n");
+  EXPECT_EQ(here.node, "n");
+  EXPECT_EQ(here.cluster, "demo");
+  EXPECT_EQ(here.message_bytes_max, some.message_bytes_max - kMessageOverheadMax);
+  EXPECT_EQ(here.unsettled_messages_max, 123U);
+  EXPECT_EQ(here.unsettled_bytes_max, 45'678U);
+  EXPECT_EQ(here.received, 0U);
+  EXPECT_EQ(here.acked, 0U);
+  EXPECT_EQ(here.events_next, 1U);
+  EXPECT_EQ(here.keep_ms, 5'000U);
+  EXPECT_EQ(here.ping_ms, 0U) << "a local one need not say anything";
+  EXPECT_EQ(here.shared_bytes, 0U) << "it did not ask for it";
+  const wire::Welcome there = welcome_of(daemon, y);
+  EXPECT_NE(there.session, here.session);
+  EXPECT_EQ(there.keep_ms, 9'000U) << "no longer than the configuration says";
+  EXPECT_EQ(there.ping_ms, 7'000U);
+}
+
+TEST(Sessions, AWelcomeBackSaysWhatHasBecomeOfThem) {
+  Alone alone;
+  const std::uint64_t events = alone.x.events;
+  alone.x.send("g", "settled");
+  alone.daemon.run();
+  alone.x.take();
+  alone.x.send("g", "not settled");
+  alone.x.cut();
+  alone.x.connect();
+  alone.daemon.pump();
+  const wire::Welcome back = welcome_of(alone.daemon, alone.x);
+  EXPECT_TRUE(back.resumed);
+  EXPECT_EQ(back.session, alone.x.token);
+  EXPECT_EQ(back.received, 2U);
+  EXPECT_EQ(back.acked, 1U);
+  EXPECT_EQ(back.events_next, events + 2);
+  EXPECT_THAT(alone.x.take(), ElementsAre("welcome back #x#n")) << "that says what is acked";
+}
+
+TEST(Sessions, AWelcomeBackDoesNotAckWhatIsNotSettledBeforeARefusal) {
+  Alone alone;
+  alone.x.send("g", "not settled");
+  alone.x.send("#nobody", "refused");
+  alone.x.cut();
+  alone.x.connect();
+  alone.daemon.pump();
+  EXPECT_EQ(welcome_of(alone.daemon, alone.x).acked, 0U);
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("welcome back #x#n", "refused 2 bad_name",
+                                          "message g: not settled from #x#n", "acked 2"));
+}
+
+TEST(Sessions, AMessageMayBeAsLargeAsTheWelcomeSays) {
+  Alone alone;
+  const std::size_t most = options().message_bytes_max - kMessageOverheadMax;
+  alone.x.send("h", std::string(most, 'p'));
+  alone.x.send("h", std::string(most + 1, 'p'));
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 too_large", "acked 2"));
+}
+
+TEST(Sessions, WhoSaidGoodbyeMayStayAwayUntilAllIsSettled) {
+  Alone alone;
+  Client y(alone.daemon, "y");
+  y.connect();
+  y.join("g");
+  alone.daemon.run();
+  y.take();
+  alone.daemon.run();
+  alone.x.take();
+  y.send("g", "last words");
+  y.goodbye();
+  y.cut();
+  alone.daemon.pass(seconds(100));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 2U);
+  alone.daemon.run();
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+  EXPECT_THAT(alone.x.take(), ElementsAre("message g: last words from #y#n",
+                                          "view g disconnect (goodbye) #y#n: #x#n"));
+}
+
+TEST(Sessions, WhatOthersSendSettlesNothing) {
+  Alone alone;
+  alone.x.send("g", "mine", Service::safe);
+  alone.daemon.pump();
+  ASSERT_EQ(alone.daemon.waiting.size(), 1U);
+  alone.daemon.hear_other(alone.daemon.waiting[0].number);
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), IsEmpty());
+  EXPECT_FALSE(alone.daemon.sessions->idle());
+}
+
 TEST(Sessions, WithoutAKeepASessionEndsWithItsConnection) {
   Daemon daemon;
   Client x(daemon, "x", 0);
@@ -308,6 +463,52 @@ TEST(Sessions, WhoWasNotReadHasToBeHeardOfAgainAfterwards) {
   EXPECT_TRUE(daemon.pipe(x.connection).closed);
 }
 
+// The owner may be late: then it is said first that there is room, and read afterwards.
+TEST(Sessions, WhoIsReadAgainHasAllItsTimeToBeHeardOf) {
+  Daemon daemon;
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client x(daemon, "x", 60'000, remote);
+  x.connect();
+  daemon.room = 1;
+  for (int i = 0; i < 3; ++i) x.send("g", "payload");
+  daemon.pump();
+  daemon.pass(seconds(40));
+  daemon.connect(user(1, "silent"));
+  daemon.pass(seconds(4));
+  daemon.sessions->on_room(daemon.now);
+  daemon.now = daemon.now + seconds(2);  // now that the silent one is due, all are looked at
+  daemon.pump();
+  EXPECT_FALSE(daemon.pipe(x.connection).closed);
+}
+
+TEST(Sessions, RemoteClientsHaveToBeHeardOfHoweverLongAHelloMayTake) {
+  Options patient = options();
+  patient.hello_patience = seconds(1'000);
+  Daemon daemon(patient);
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client x(daemon, "x", 60'000, remote);
+  x.connect();
+  daemon.pass(seconds(14));
+  EXPECT_FALSE(daemon.pipe(x.connection).closed);
+  daemon.pass(seconds(2));
+  EXPECT_TRUE(daemon.pipe(x.connection).closed);
+}
+
+TEST(Sessions, WhoDoesNotReadItsLastWordsIsClosedSoon) {
+  Alone alone;
+  alone.daemon.let_read(alone.x.connection, false);
+  ASSERT_TRUE(alone.daemon.sessions->evict(alone.daemon.now, "#x#n"));
+  alone.daemon.run();
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 0U);
+  alone.daemon.pass(milliseconds(900));
+  EXPECT_FALSE(alone.daemon.pipe(alone.x.connection).closed);
+  alone.daemon.pass(milliseconds(200));
+  EXPECT_TRUE(alone.daemon.pipe(alone.x.connection).closed);
+  EXPECT_EQ(alone.daemon.sessions->connections(), 0U);
+}
+
 TEST(Sessions, AWrongResumptionLeavesASessionThatStillEnds) {
   Alone alone;
   alone.x.events = 99;
@@ -341,6 +542,76 @@ TEST(Sessions, AnAdministratorEndsOne) {
   EXPECT_THAT(alone.x.take(), ElementsAre("closing evicted"));
 }
 
+TEST(Sessions, AreIdleOnceAllIsSettledAndWhatEndsIsGone) {
+  Alone alone;
+  EXPECT_TRUE(alone.daemon.sessions->idle());
+  alone.x.send("g", "one", Service::safe);
+  EXPECT_FALSE(alone.daemon.sessions->idle()) << "it is not settled";
+  alone.daemon.run();
+  EXPECT_TRUE(alone.daemon.sessions->idle());
+  ASSERT_TRUE(alone.daemon.sessions->evict(alone.daemon.now, "#x#n"));
+  EXPECT_FALSE(alone.daemon.sessions->idle()) << "it ends at the next turn";
+  EXPECT_EQ(alone.daemon.sessions->next_deadline(), alone.daemon.now);
+  alone.daemon.run();
+  EXPECT_TRUE(alone.daemon.sessions->idle());
+  alone.daemon.begin_to_meet();
+  EXPECT_FALSE(alone.daemon.sessions->idle()) << "the tables of two daemons are not equal yet";
+  alone.daemon.change_view();
+  alone.daemon.run();
+  EXPECT_TRUE(alone.daemon.sessions->idle());
+}
+
+TEST(Sessions, AMessageComesAsItWasSent) {
+  Daemon daemon;
+  Client x(daemon, "x");
+  x.connect();
+  x.join("g");
+  daemon.run();
+  x.take();
+  wire::SendRequest request;
+  request.number = 1;
+  request.targets.push_back("g");
+  request.targets.push_back("h");
+  request.service = Service::safe;
+  request.type = 0x1234;
+  request.payload = as_bytes_view("payload");
+  std::vector<std::byte> record;
+  append(record, request);
+  x.bytes(record);
+  daemon.run();
+  const auto& bytes = daemon.pipe(x.connection).from_daemon;
+  const wire::Framed acked = wire::next_record(bytes, 10'000);
+  const wire::Framed framed = wire::next_record(ByteView(bytes).subspan(acked.bytes), 10'000);
+  wire::MessageEvent message;
+  ASSERT_EQ(decode(framed.record.body, message), wire::Drop::none);
+  EXPECT_EQ(message.sender, "#x#n");
+  EXPECT_EQ(message.service, Service::safe);
+  EXPECT_EQ(message.type, 0x1234U);
+  ASSERT_EQ(message.targets.size(), 2U);
+  EXPECT_EQ(message.targets[1], "h");
+  EXPECT_EQ(as_text(message.payload), "payload");
+  EXPECT_GT(message.place.position, 0U);
+  EXPECT_GT(message.place.view.number, 0U);
+}
+
+TEST(Sessions, ANodeThatHasStoppedTakesNothingAndSaysSo) {
+  Alone alone;
+  Client y(alone.daemon, "y");
+  y.connect();
+  alone.daemon.run();
+  y.take();
+  alone.daemon.stopped = true;
+  y.join("h");
+  alone.x.send("g", "too late");
+  alone.daemon.pump();
+  EXPECT_THAT(y.take(), ElementsAre("reply 1 shutdown"));
+  EXPECT_THAT(alone.x.take(), ElementsAre("refused 1 shutdown", "acked 1"));
+  Client late(alone.daemon, "late");
+  late.connect();
+  alone.daemon.pump();
+  EXPECT_THAT(late.take(), ElementsAre("closing shutdown"));
+}
+
 TEST(Sessions, StopTellsEverybody) {
   Alone alone;
   const ConnectionId silent = alone.daemon.connect(user(1, "ann"));
@@ -362,6 +633,42 @@ TEST(Sessions, WhoDoesNotReadItsRepliesIsNotReadOn) {
   alone.daemon.let_read(alone.x.connection, true);
   alone.daemon.pump();
   EXPECT_EQ(alone.x.take().size(), 10'000U);
+}
+
+// However few bytes its connection takes at a time, and whatever is said between them.
+TEST(Sessions, WhatIsWrittenInPartsComesWhole) {
+  Alone alone;
+  alone.daemon.let_read(alone.x.connection, false);
+  std::vector<std::string> events, others;
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    alone.x.send("g", std::string(30, 'p') + std::to_string(i), Service::safe);
+    events.push_back("message g: " + std::string(30, 'p') + std::to_string(i) + " from #x#n");
+  }
+  alone.daemon.run();
+  auto& got = alone.daemon.pipe(alone.x.connection).from_daemon;
+  for (std::uint64_t step = 1; step < 2'000; ++step) {
+    if (step <= 60) {
+      alone.x.ping(step);
+      others.push_back("pong " + std::to_string(step));
+    }
+    const std::size_t most = 1 + step % 150;
+    std::size_t bytes = 0;
+    for (const ByteView piece : alone.daemon.sessions->output(alone.x.connection)) {
+      const std::size_t part = std::min(piece.size(), most - bytes);
+      got.insert(got.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(part));
+      bytes += part;
+    }
+    if (bytes > 0) alone.daemon.sessions->written(alone.daemon.now, alone.x.connection, bytes);
+    alone.daemon.sessions->check_invariants();
+  }
+  std::vector<std::string> messages, pongs;
+  for (const std::string& text : alone.x.take()) {
+    if (text.rfind("message", 0) == 0) messages.push_back(text);
+    if (text.rfind("pong", 0) == 0) pongs.push_back(text);
+  }
+  EXPECT_EQ(messages, events);
+  EXPECT_EQ(pongs, others);
+  EXPECT_EQ(alone.x.acked, 40U);
 }
 
 }  // namespace

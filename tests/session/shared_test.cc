@@ -196,6 +196,13 @@ TEST(SharedEvents, StandInTheConnectionWhereThereIsNoMemory) {
   }
 }
 
+TEST(SharedEvents, NeedARegionOfSomeSize) {
+  Room least(with_region(kSharedBytesLeast)), less(with_region(kSharedBytesLeast - 8));
+  EXPECT_EQ(least.add("a", true).shared_bytes, kSharedBytesLeast);
+  EXPECT_EQ(less.add("a", true).shared_bytes, 0U);
+  EXPECT_TRUE(less.daemon.regions.empty());
+}
+
 TEST(SharedEvents, StandInTheConnectionIfTheyAreTooLarge) {
   Room room;
   Client& a = room.add("a", true);

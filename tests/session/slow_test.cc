@@ -203,6 +203,57 @@ TEST(Slow, TheAgeIsThatOfTheNextEventToBeWritten) {
   EXPECT_EQ(queue.membership(slot).age(now), std::nullopt);
 }
 
+TEST(Slow, WhatComesBackFromTheDiskIsAsOldAsItWas) {
+  ChunkPool chunks;
+  MemorySpool spool;
+  EventQueue queue(spool, 1, chunks);
+  const std::uint32_t slot = queue.add_membership("g", limits(SlowPolicy::spill));
+  queue.begin_spill(4'096);
+  constexpr std::size_t kBytes = 3'000;
+  for (const std::int64_t at_ms : {0, 600, 900}) {
+    const ChunkRef chunk = chunks.make(kBytes, [](std::vector<std::byte>& out) {
+      out.resize(kBytes);
+      store(ByteSpan(out), static_cast<std::uint32_t>(kBytes - 4));
+    });
+    ASSERT_TRUE(queue.push(Instant{} + milliseconds(at_ms), slot, chunk));
+  }
+  const Instant now = Instant{} + milliseconds(1'000);
+  for (const std::int64_t age_ms : {1'000, 400, 100}) {
+    ASSERT_TRUE(queue.refill(1U << 20));  // there is room for one at a time
+    EXPECT_EQ(queue.membership(slot).age(now), milliseconds(age_ms));
+    std::vector<ByteView> pieces;
+    queue.gather(pieces, 1);
+    ASSERT_EQ(pieces.size(), 1U);
+    queue.written(kBytes);
+    ASSERT_TRUE(queue.seen(queue.written_events()));
+  }
+  EXPECT_EQ(queue.membership(slot).age(now), std::nullopt);
+  queue.check_invariants();
+}
+
+TEST(Slow, AMembershipThatWasLeftGivesItsPlaceBackOnceItsEventsWereSeen) {
+  ChunkPool chunks;
+  MemorySpool spool;
+  EventQueue queue(spool, 1, chunks);
+  const std::uint32_t own = queue.add_membership({}, limits(SlowPolicy::evict));
+  const std::uint32_t slot = queue.add_membership("g", limits(SlowPolicy::evict));
+  for (const std::uint32_t to : {own, slot}) {
+    const ChunkRef chunk = chunks.make(8, [](std::vector<std::byte>& out) { out.resize(8); });
+    ASSERT_TRUE(queue.push(Instant{}, to, chunk));
+  }
+  queue.membership(slot).joins = 0;
+  queue.drop_membership(slot);
+  EXPECT_NE(queue.add_membership("h", limits(SlowPolicy::evict)), slot) << "an event waits";
+  std::vector<ByteView> pieces;
+  queue.gather(pieces, 2);
+  queue.written(16);
+  ASSERT_TRUE(queue.seen(2));
+  EXPECT_EQ(queue.add_membership("i", limits(SlowPolicy::evict)), slot);
+  EXPECT_EQ(queue.memberships().size(), 3U);
+  EXPECT_EQ(queue.membership(own).events, 0U) << "that of the private name stays";
+  queue.check_invariants();
+}
+
 // A message to several groups counts for the first that the client is in. That it was left out is
 // told before the next view of the others too.
 TEST(Slow, AGapIsToldBeforeTheViewsOfAllGroups) {
@@ -303,6 +354,36 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, OfSeveralMembershipsThatBlockTheLeastLimitCounts) {
+  for (const bool least_first : {true, false}) {
+    Daemon daemon;
+    Client x(daemon, "x");
+    x.connect();
+    x.join(least_first ? "little" : "much", {SlowPolicy::block, least_first ? kMemory : 1U << 20});
+    x.join(least_first ? "much" : "little", {SlowPolicy::block, least_first ? 1U << 20 : kMemory});
+    daemon.run();
+    x.take();
+    EXPECT_EQ(daemon.sessions->room_bytes(), kMemory);
+    x.leave("little");
+    daemon.run();
+    x.take();
+    EXPECT_EQ(daemon.sessions->room_bytes(), 1U << 20);
+    x.leave("much");
+    daemon.run();
+    x.take();
+    EXPECT_EQ(daemon.sessions->room_bytes(), ~std::uint64_t{0});
+  }
+}
+
+TEST(Slow, WhoIsAboutToEndBlocksNobody) {
+  Hall hall(3, limits(SlowPolicy::block));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(300);
+  ASSERT_EQ(hall.daemon.sessions->room_bytes(), 0U);
+  ASSERT_TRUE(hall.daemon.sessions->evict(hall.daemon.now, "#c0#n"));
+  EXPECT_GE(hall.daemon.sessions->room_bytes(), kMemory / 2);
+}
+
 TEST(Slow, ADiskThatFailsAtOnceLeavesNothingOfASessionBehind) {
   Hall hall(3, limits(SlowPolicy::spill));
   hall.daemon.spool.appends_left = 0;
@@ -360,6 +441,38 @@ TEST(Slow, WhoTakesEverythingIsNotSlowEvenIfItDoesNotSaySo) {
   }
 }
 
+TEST(Slow, WhoNeverSaysWhatItHasSeenIsSlowOnceThatIsMuch) {
+  for (const bool much : {false, true}) {
+    Hall hall(2, {SlowPolicy::evict, 2U << 20, 1U << 20, 0});
+    hall.slow().says_seen = false;
+    hall.send(much ? 20 : 15, 1'000'000);
+    EXPECT_EQ(hall.daemon.sessions->sessions(), much ? 1U : 2U);
+    EXPECT_EQ(hall.daemon.sessions->counters().warnings, 1U) << "it is told when that comes near";
+  }
+}
+
+TEST(Slow, WhatWaitsOnTheDiskCountsWhereThePolicyDoesNotSpill) {
+  Hall hall(2, limits(SlowPolicy::spill));
+  hall.slow().join("h", limits(SlowPolicy::evict));
+  hall.quiet();
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(200);
+  ASSERT_GT(hall.status().memberships[1].disk_bytes, 0U);
+  const auto send_to_h = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      hall.all.back()->send("h", std::string(1'000, '.'));
+      hall.daemon.run();
+      hall.all.back()->take();
+    }
+  };
+  send_to_h(10);
+  ASSERT_EQ(hall.daemon.sessions->sessions(), 2U);
+  EXPECT_GT(hall.status().memberships[2].disk_bytes, 10'000U) << "behind what spills";
+  send_to_h(10);
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 1U);
+  EXPECT_EQ(hall.daemon.sessions->counters().evicted, 1U);
+}
+
 TEST(Slow, WhatIsOnDiskComesBackForWhoTakesItAndDoesNotSaySo) {
   Hall hall(3, limits(SlowPolicy::spill, 60'000));
   hall.daemon.let_read(hall.slow().connection, false);
@@ -410,6 +523,23 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
   EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
 }
 
+TEST(Slow, WhoSaidGoodbyeIsNotEndedForWhatItDoesNotTake) {
+  Hall hall(2, limits(SlowPolicy::block));
+  hall.daemon.let_read(hall.slow().connection, false);
+  // Its last message waits behind many, which it gets before it may go.
+  for (int i = 0; i < 18; ++i) hall.all.back()->send("g", std::string(1'000'000, '.'));
+  hall.slow().send("g", "the last");
+  hall.slow().goodbye();
+  for (int i = 0; i < 30; ++i) {
+    hall.daemon.pump();
+    hall.daemon.order_one();
+    hall.daemon.pump();
+    hall.all.back()->take();
+  }
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 1U);
+  EXPECT_EQ(hall.daemon.sessions->counters().evicted, 0U);
+}
+
 TEST(Slow, AnAgeEndsWaitingUnderBlockSpillAndEvict) {
   for (const SlowPolicy policy : {SlowPolicy::block, SlowPolicy::spill, SlowPolicy::evict}) {
     Hall hall(3, limits(policy, 1'000));
@@ -454,6 +584,60 @@ TEST(Slow, AWarningComesAtHalfAndOnlyOnce) {
   hall.daemon.let_read(hall.slow().connection, false);
   hall.send(30);
   EXPECT_EQ(hall.daemon.sessions->counters().warnings, 2U);
+}
+
+TEST(Slow, AWarningComesAgainOnlyOnceThreeQuartersWereFree) {
+  Hall hall(2, limits(SlowPolicy::evict));
+  hall.slow().says_seen = false;
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(35);
+  ASSERT_EQ(hall.daemon.sessions->counters().warnings, 1U);
+  const std::uint64_t all = hall.status().memberships[1].memory_bytes;
+  const auto take_until = [&](std::uint64_t most) {
+    while (hall.status().memberships[1].memory_bytes > most) {
+      std::size_t bytes = 0;
+      auto& got = hall.daemon.pipe(hall.slow().connection).from_daemon;
+      for (const ByteView piece : hall.daemon.sessions->output(hall.slow().connection)) {
+        got.insert(got.end(), piece.begin(), piece.end());
+        bytes += piece.size();
+        if (hall.slow().events == 0 || bytes > 150) break;
+      }
+      hall.daemon.sessions->written(hall.daemon.now, hall.slow().connection, bytes);
+      hall.slow().take();
+      hall.slow().seen();
+    }
+  };
+  take_until(all / 2);
+  hall.send(18);
+  EXPECT_EQ(hall.daemon.sessions->counters().warnings, 1U) << "half of it waited all the time";
+  take_until(all / 8);
+  hall.send(35);
+  EXPECT_EQ(hall.daemon.sessions->counters().warnings, 2U);
+}
+
+TEST(Slow, ExactlyAsMuchMayWaitAsTheLimitSays) {
+  const auto cost_of_one = [] {
+    Hall hall(2, limits(SlowPolicy::evict));
+    hall.daemon.let_read(hall.slow().connection, false);
+    hall.send(1);
+    return hall.status().memberships[1].memory_bytes;
+  }();
+  ASSERT_GT(cost_of_one, 200U);
+  for (const SlowPolicy policy : {SlowPolicy::evict, SlowPolicy::drop, SlowPolicy::spill}) {
+    Hall hall(2, {policy, cost_of_one * 40, 1U << 20, 0});
+    const auto told = [&] { return hall.daemon.sessions->counters(); };
+    hall.daemon.let_read(hall.slow().connection, false);
+    hall.send(19);
+    EXPECT_EQ(told().warnings, 0U);
+    hall.send(1);
+    EXPECT_EQ(told().warnings, 1U) << "half of it is used";
+    hall.send(20);
+    EXPECT_EQ(told().evicted + told().left_out + told().spilled_bytes, 0U);
+    hall.send(1);
+    EXPECT_EQ(told().evicted > 0, policy == SlowPolicy::evict);
+    EXPECT_EQ(told().left_out > 0, policy == SlowPolicy::drop);
+    EXPECT_EQ(told().spilled_bytes > 0, policy == SlowPolicy::spill);
+  }
 }
 
 TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {

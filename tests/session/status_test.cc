@@ -79,6 +79,25 @@ TEST(Status, QuestionsAreAnsweredSoOftenAndNotMore) {
   EXPECT_EQ(ask(*all[0]), 1U);
 }
 
+TEST(Status, AnAdministratorIsAnsweredHoweverMuchTheOthersAsk) {
+  Options some = options();
+  some.clients = {{{Who::Kind::uid, 7, {}}, "*", 100, 100, 0, true},
+                  {{Who::Kind::everyone, 0, {}}, "*", 100, 100, 0, false}};
+  Daemon daemon(some);
+  std::vector<std::unique_ptr<Client>> all;
+  for (int i = 0; i < 12; ++i) {
+    const bool admin = i == 11;
+    all.push_back(std::make_unique<Client>(daemon, "c" + std::to_string(i), 60'000,
+                                           admin ? user(7, "root") : user(8, "bob")));
+    all.back()->connect();
+    for (int k = 0; k < 4; ++k) all.back()->ask("status");
+    daemon.run();
+    const auto told = all.back()->take();
+    EXPECT_EQ(count(told, "reply 3 ok well"), i < 10 ? 4U : 0U);
+    EXPECT_EQ(count(told, "reply 3 ok all is well"), admin ? 4U : 0U);
+  }
+}
+
 TEST(Status, AnAnswerThatIsTooLongIsNotCut) {
   Daemon daemon;
   Client x(daemon, "x");

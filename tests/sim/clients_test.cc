@@ -37,7 +37,7 @@ TEST(Clients, AStoryWithGroupsIsTheStoryOfItsSeed) {
 TEST(Clients, ARunWithGroupsRepeatsExactly) {
   SeedOptions options;
   options.swarm.groups = true;
-  const Finding first = run_seed(3, options);
+  const RunResult first = run_seed(3, options);
   EXPECT_EQ(first.property, "") << first.text;
   EXPECT_EQ(first.digest, run_seed(3, options).digest);
   EXPECT_GT(first.figures.group_deliveries, 100U);

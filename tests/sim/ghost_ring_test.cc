@@ -57,9 +57,7 @@ class GhostRingTest : public GhostReports {
   /// Two of three go on; together they hold all up to `high`, without `hole`.
   wire::Commit settled(Seq base, Seq high, Seq hole = 0) {
     wire::Commit commit = commit_of(2, {kFirst, kSecond});
-    wire::OldView old;
-    old.view = first();
-    old.survivors = {kFirst, kSecond};
+    order::ring::OldViewRecord old;
     old.base = base;
     old.high = high;
     old.have.assign((high - base + 63) / 64, 0);
@@ -67,7 +65,7 @@ class GhostRingTest : public GhostReports {
       if (seq == hole) continue;
       old.have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
     }
-    commit.old_views = {old};
+    commit.old_views = {{first(), {kFirst, kSecond}, encode(old)}};
     return commit;
   }
   GhostRing ring{0, report};
@@ -141,7 +139,9 @@ TEST_F(GhostRingTest, TwoAgreementsOnOneView) {
   const wire::Commit commit = settled(1, 2);
   ring.said_commit(kFirst, commit);
   wire::Commit other = commit;
-  other.old_views.front().base = 2;
+  order::ring::OldViewRecord record = order::ring::decode_record(other.old_views.front().record);
+  record.base = 2;
+  other.old_views.front().record = encode(record);
   ring.said_commit(kSecond, other);
   EXPECT_TRUE(finds("n2.1 passes on another commit token of view 2 of n1.1 than was settled"));
   other = commit_of(2, {kFirst, kThird});

@@ -13,10 +13,10 @@
 namespace peal::sim {
 namespace {
 
-std::map<std::uint64_t, Finding> run(const PoolOptions& options,
-                                     const std::function<Finding(std::uint64_t)>& work) {
-  std::map<std::uint64_t, Finding> found;
-  run_pool(options, work, [&found](const Finding& finding) {
+std::map<std::uint64_t, RunResult> run(const PoolOptions& options,
+                                       const std::function<RunResult(std::uint64_t)>& work) {
+  std::map<std::uint64_t, RunResult> found;
+  run_pool(options, work, [&found](const RunResult& finding) {
     EXPECT_TRUE(found.emplace(finding.index, finding).second);
   });
   return found;
@@ -28,7 +28,7 @@ TEST(Pool, RunsEveryIndexOnceAndBringsBackEverything) {
   options.last = 60;
   options.jobs = 3;
   const auto found = run(options, [](std::uint64_t index) {
-    Finding finding;
+    RunResult finding;
     finding.property = index % 7 == 0 ? "E5" : "";
     finding.text = std::string(index, 'x');
     finding.figures.events = index * 10;
@@ -52,7 +52,7 @@ TEST(Pool, ReportsAnAssertionAndGoesOn) {
   options.jobs = 2;
   const auto found = run(options, [](std::uint64_t index) {
     PEAL_ASSERT(index != 3 && index != 11);
-    return Finding{};
+    return RunResult{};
   });
   ASSERT_EQ(found.size(), 20U);
   for (const auto& [index, finding] : found) {
@@ -73,7 +73,7 @@ TEST(Pool, GivesUpWhatNeverEnds) {
     volatile bool forever = index == 2;
     while (forever) {
     }
-    return Finding{};
+    return RunResult{};
   });
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found.at(2).property, "hang");
@@ -87,7 +87,7 @@ TEST(Pool, StopsAboveAFailureIfAsked) {
   options.jobs = 2;
   options.stop_at_failure = true;
   const auto found = run(options, [](std::uint64_t index) {
-    Finding finding;
+    RunResult finding;
     if (index == 9) finding.property = "E1";
     return finding;
   });
@@ -98,7 +98,7 @@ TEST(Pool, StopsAboveAFailureIfAsked) {
 TEST(Summary, AddsUpAndSortsFailures) {
   Summary summary;
   for (const std::uint64_t index : {4U, 2U, 3U}) {
-    Finding finding;
+    RunResult finding;
     finding.index = index;
     finding.figures.deliveries_checked = 100;
     finding.probes["a.probe"] = 2;

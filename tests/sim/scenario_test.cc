@@ -52,7 +52,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},
       {"run until morning", "'morning': accepted is installed, delivered, idle, event or packet"},
       {"on event n1 sunrise do crash n1",
-       "'sunrise' is no event; src/order/engine.h lists them, e.g. recovery_started"},
+       "'sunrise' is no event; src/order/vocabulary.h lists them, e.g. paused"},
       {"on event n1 token_lost do crash n9", "'n9' is not in this cluster of 3 nodes"},
   };
   for (const Case& c : cases) {

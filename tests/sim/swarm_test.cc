@@ -167,7 +167,7 @@ TEST(Swarm, AFewSeedsAreClean) {
   SeedOptions options;
   run_pool(
       pool, [&options](std::uint64_t seed) { return run_seed(seed, options); },
-      [](const Finding& finding) { EXPECT_EQ(finding.property, "") << finding.text; });
+      [](const RunResult& finding) { EXPECT_EQ(finding.property, "") << finding.text; });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/words.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 namespace {
@@ -16,8 +16,8 @@ Nodes nodes(std::initializer_list<std::uint32_t> numbers) {
   return out;
 }
 
-TEST(Words, SplitsAtBlanksAndStopsAtComments) {
-  Words words("  cut n1\tfrom n2  # and then?", 3);
+TEST(Tokenizer, SplitsAtBlanksAndStopsAtComments) {
+  Tokenizer words("  cut n1\tfrom n2  # and then?", 3);
   EXPECT_EQ(words.take("a word"), "cut");
   EXPECT_EQ(words.node(), NodeId{1});
   words.expect("from");
@@ -25,40 +25,40 @@ TEST(Words, SplitsAtBlanksAndStopsAtComments) {
   EXPECT_TRUE(words.finish()) << words.problem();
 }
 
-TEST(Words, KeepsQuotedTextTogether) {
-  Words words(R"(submit "a # b  c" "")", 1);
+TEST(Tokenizer, KeepsQuotedTextTogether) {
+  Tokenizer words(R"(submit "a # b  c" "")", 1);
   words.expect("submit");
   EXPECT_EQ(words.text(), "a # b  c");
   EXPECT_EQ(words.text(), "");
   EXPECT_TRUE(words.finish()) << words.problem();
 }
 
-TEST(Words, ReadsListsOfNodesSortedAndOnce) {
-  EXPECT_EQ(Words("n3,n1,n3", 3).nodes(), nodes({1, 3}));
-  EXPECT_EQ(Words("n2-n4,n1", 4).nodes(), nodes({1, 2, 3, 4}));
-  EXPECT_EQ(Words("all", 2).nodes(), nodes({1, 2}));
+TEST(Tokenizer, ReadsListsOfNodesSortedAndOnce) {
+  EXPECT_EQ(Tokenizer("n3,n1,n3", 3).nodes(), nodes({1, 3}));
+  EXPECT_EQ(Tokenizer("n2-n4,n1", 4).nodes(), nodes({1, 2, 3, 4}));
+  EXPECT_EQ(Tokenizer("all", 2).nodes(), nodes({1, 2}));
 }
 
-TEST(Words, ReadsDurations) {
-  EXPECT_EQ(Words("20ms", 0).duration(), milliseconds(20));
-  EXPECT_EQ(Words("1.5s", 0).duration(), milliseconds(1'500));
-  EXPECT_EQ(Words("300us", 0).duration(), microseconds(300));
-  EXPECT_EQ(Words("0", 0).duration(), Duration{});
-  EXPECT_EQ(Words("0-30ms", 0).duration_range(), std::pair(Duration{}, milliseconds(30)));
-  EXPECT_EQ(Words("5-30ms", 0).duration_range(), std::pair(milliseconds(5), milliseconds(30)));
-  EXPECT_EQ(Words("7ms", 0).duration_range(), std::pair(milliseconds(7), milliseconds(7)));
+TEST(Tokenizer, ReadsDurations) {
+  EXPECT_EQ(Tokenizer("20ms", 0).duration(), milliseconds(20));
+  EXPECT_EQ(Tokenizer("1.5s", 0).duration(), milliseconds(1'500));
+  EXPECT_EQ(Tokenizer("300us", 0).duration(), microseconds(300));
+  EXPECT_EQ(Tokenizer("0", 0).duration(), Duration{});
+  EXPECT_EQ(Tokenizer("0-30ms", 0).duration_range(), std::pair(Duration{}, milliseconds(30)));
+  EXPECT_EQ(Tokenizer("5-30ms", 0).duration_range(), std::pair(milliseconds(5), milliseconds(30)));
+  EXPECT_EQ(Tokenizer("7ms", 0).duration_range(), std::pair(milliseconds(7), milliseconds(7)));
 }
 
-TEST(Words, WritesDurationsThatItReadsBack) {
+TEST(Tokenizer, WritesDurationsThatItReadsBack) {
   for (const std::int64_t ns :
        {0LL, 1LL, 999LL, 1'000LL, 1'500LL, 2'000'000LL, 3'000'000'000LL, 4'000'000'001LL}) {
     const std::string text = duration_text(Duration{ns});
-    EXPECT_EQ(Words(text, 0).duration(), Duration{ns}) << text;
+    EXPECT_EQ(Tokenizer(text, 0).duration(), Duration{ns}) << text;
   }
 }
 
-TEST(Words, TakesKeysFromAnywhere) {
-  Words words("kind=token from n1 count=3", 3);
+TEST(Tokenizer, TakesKeysFromAnywhere) {
+  Tokenizer words("kind=token from n1 count=3", 3);
   words.take_keys();
   words.expect("from");
   EXPECT_EQ(words.node(), NodeId{1});
@@ -68,8 +68,8 @@ TEST(Words, TakesKeysFromAnywhere) {
   EXPECT_TRUE(words.finish()) << words.problem();
 }
 
-TEST(Words, DoesNotTakeComparisonsForKeys) {
-  Words words("views <= 2", 3);
+TEST(Tokenizer, DoesNotTakeComparisonsForKeys) {
+  Tokenizer words("views <= 2", 3);
   words.expect("views");
   words.take_keys();
   EXPECT_EQ(words.take("a comparison"), "<=");
@@ -83,7 +83,7 @@ struct Mistake {
 };
 
 std::string problem_of(const char* line) {
-  Words words(line, 3);
+  Tokenizer words(line, 3);
   static_cast<void>(words.take("a command"));
   words.take_keys();
   static_cast<void>(words.nodes());
@@ -95,7 +95,7 @@ std::string problem_of(const char* line) {
   return words.problem();
 }
 
-TEST(Words, NamesMistakes) {
+TEST(Tokenizer, NamesMistakes) {
   const Mistake mistakes[] = {
       {"x", "the line ends where a node is expected"},
       {"x m1", "'m1' is no node; nodes are n1, n2, ... and lists of them are n1,n3 or n1-n4"},

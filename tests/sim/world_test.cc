@@ -22,19 +22,19 @@ WorldOptions small_cluster(std::uint64_t seed) {
 
 struct Cluster {
   explicit Cluster(const WorldOptions& options)
-      : ledger(ledger_options(options)), world(options, ledger) {
+      : recorder(ledger_options(options)), world(options, recorder) {
     for (std::uint32_t n = 1; n <= options.nodes; ++n) world.start(NodeId{n});
     world.run_until(Instant{} + seconds(1));
   }
-  static Ledger::Options ledger_options(const WorldOptions& options) {
-    Ledger::Options out;
+  static HistoryRecorder::Options ledger_options(const WorldOptions& options) {
+    HistoryRecorder::Options out;
     out.nodes = options.nodes;
     out.keep_history = true;
     return out;
   }
   std::uint64_t views(std::uint32_t node) { return world.process(NodeId{node})->views; }
 
-  Ledger ledger;
+  HistoryRecorder recorder;
   World world;
 };
 
@@ -54,8 +54,8 @@ std::uint64_t eventful_run(std::uint64_t seed) {
   const std::vector<std::vector<NodeId>> parts{{NodeId{1}}, {NodeId{2}, NodeId{3}}};
   world.network().split(parts);
   world.run_until(world.now() + milliseconds(700));
-  EXPECT_GT(cluster.ledger.figures().deliveries_checked, 1'000U);
-  EXPECT_FALSE(cluster.ledger.broken());
+  EXPECT_GT(cluster.recorder.figures().deliveries_checked, 1'000U);
+  EXPECT_FALSE(cluster.recorder.broken());
   return world.digest();
 }
 
@@ -75,8 +75,8 @@ TEST(World, FormsOneViewAndDeliversEverywhere) {
     EXPECT_EQ(cluster.world.process(NodeId{n})->messages_delivered, 3U);
   }
   EXPECT_TRUE(cluster_is_idle(cluster.world));
-  cluster.ledger.finish();
-  EXPECT_TRUE(cluster.ledger.violations().empty());
+  cluster.recorder.finish();
+  EXPECT_TRUE(cluster.recorder.violations().empty());
 }
 
 TEST(World, PacketsOfACrashedNodeStillArrive) {
@@ -100,8 +100,8 @@ TEST(World, ARestartedNodeIsAnotherMember) {
   const MemberId after = cluster.world.process(NodeId{3})->self;
   EXPECT_EQ(after.node, before.node);
   EXPECT_GT(after.epoch, before.epoch);
-  EXPECT_EQ(cluster.ledger.faults().of(Fault::crash), 1U);
-  EXPECT_EQ(cluster.ledger.faults().of(Fault::restart), 1U);
+  EXPECT_EQ(cluster.recorder.faults().of(Fault::crash), 1U);
+  EXPECT_EQ(cluster.recorder.faults().of(Fault::restart), 1U);
 }
 
 TEST(World, ACrashCutsAStepInTheMiddle) {
@@ -109,16 +109,16 @@ TEST(World, ACrashCutsAStepInTheMiddle) {
     Cluster cluster(small_cluster(1));
     World& world = cluster.world;
     const std::uint64_t before = world.process(NodeId{1})->packets_sent;
-    const std::uint64_t all_before = cluster.ledger.figures().packets;
+    const std::uint64_t all_before = cluster.recorder.figures().packets;
     EXPECT_GT(before, 0U);
     world.crash_after_sends(NodeId{1}, sends);
     for (int i = 0; i < 20; ++i) world.submit(NodeId{1}, Service::agreed, "x");
     while (world.process(NodeId{1}) != nullptr) ASSERT_TRUE(world.step(Instant{seconds(9).ns}));
-    EXPECT_GE(cluster.ledger.figures().packets - all_before, sends);
-    EXPECT_EQ(cluster.ledger.faults().of(Fault::crash_in_call), 1U);
+    EXPECT_GE(cluster.recorder.figures().packets - all_before, sends);
+    EXPECT_EQ(cluster.recorder.faults().of(Fault::crash_in_call), 1U);
     world.run_until(world.now() + seconds(2));
-    cluster.ledger.finish();
-    EXPECT_TRUE(cluster.ledger.violations().empty()) << cluster.ledger.violations()[0].text;
+    cluster.recorder.finish();
+    EXPECT_TRUE(cluster.recorder.violations().empty()) << cluster.recorder.violations()[0].text;
   }
 }
 
@@ -143,7 +143,7 @@ TEST(World, ALeavingNodeSaysSoAndIsGone) {
   cluster.world.run_until(cluster.world.now() + milliseconds(100));
   EXPECT_EQ(cluster.world.process(NodeId{1})->members.size(), 2U);
   bool left = false;
-  for (const trace::Event& event : cluster.ledger.events()) {
+  for (const trace::Event& event : cluster.recorder.events()) {
     left = left || (event.kind == trace::Kind::leave && event.node.node == NodeId{3});
   }
   EXPECT_TRUE(left);
@@ -171,7 +171,7 @@ TEST(World, AFullSocketLosesPackets) {
     cluster.world.submit(NodeId{1}, Service::agreed, cluster.world.make_payload(NodeId{1}, 1'400));
   }
   cluster.world.run_until(cluster.world.now() + milliseconds(40));
-  EXPECT_GT(cluster.ledger.faults().of(Fault::socket_full), 0U);
+  EXPECT_GT(cluster.recorder.faults().of(Fault::socket_full), 0U);
   cluster.world.set_slowness(NodeId{2}, 1);
   cluster.world.run_until(cluster.world.now() + seconds(1));
   EXPECT_EQ(cluster.world.process(NodeId{2})->messages_delivered, 50U);
@@ -185,8 +185,8 @@ TEST(World, OldAndRandomPacketsDoNoHarm) {
     EXPECT_TRUE(world.replay(std::nullopt, microseconds(i)));
     world.run_until(world.now() + microseconds(100));
   }
-  EXPECT_EQ(cluster.ledger.faults().of(Fault::garbage), 200U);
-  EXPECT_FALSE(cluster.ledger.broken());
+  EXPECT_EQ(cluster.recorder.faults().of(Fault::garbage), 200U);
+  EXPECT_FALSE(cluster.recorder.broken());
 }
 
 TEST(World, PlannedActionsHappenInTheirOrder) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -231,6 +232,29 @@ TEST(Log, CheckpointLetsGoOfWholeSegments) {
   EXPECT_EQ(kept.records.back().bytes, "state");
 }
 
+/// That a checkpoint needs what begins with a segment needs none before it.
+TEST(Log, ACheckpointLetsGoOfAllSegmentsBeforeTheOneThatBeginsWithWhatItNeeds) {
+  const auto first_kept = [](std::uint64_t keep_from) {
+    sim::Disk disk(1);
+    const auto log = open_good(disk, 1, Start::create);
+    for (int i = 0; i < 20; ++i) {
+      append(*log, std::string(300, 'r'));
+      EXPECT_TRUE(log->commit());
+    }
+    EXPECT_TRUE(log->checkpoint(as_bytes_view("state"), LogPosition{keep_from}));
+    EXPECT_TRUE(log->commit());
+    const auto again = open_good(disk, 2, Start::existing);
+    return replayed(*again).records.front().position.value;
+  };
+  std::set<std::uint64_t> begins;  // of segments
+  for (std::uint64_t keep_from = 1; keep_from <= 20; ++keep_from) {
+    begins.insert(first_kept(keep_from));
+    EXPECT_LE(*begins.rbegin(), keep_from);
+  }
+  EXPECT_GT(begins.size(), 4U);
+  for (const std::uint64_t begin : begins) EXPECT_EQ(first_kept(begin), begin);
+}
+
 /// The file of a segment that is not needed any more becomes the next one, with what it holds.
 TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
   sim::Disk disk(1);
@@ -405,6 +429,27 @@ TEST(Log, ACutSegmentIsNamedWithItsPlaceAndTheRemedy) {
                     HasSubstr("must not take part"), HasSubstr("empty it, and start the node")));
 }
 
+TEST(Log, ATornTailIsSaidWithItsFileAndItsPlace) {
+  sim::Disk disk(1);
+  auto log = open_good(disk, 1, Start::create);
+  append(*log, "first");
+  append(*log, "second");
+  ASSERT_TRUE(log->commit());
+  log.reset();
+  const std::string newest = disk.names().back();
+  auto bytes = disk.bytes_of(newest);
+  const std::size_t second = kHeaderBytes + frame_bytes(std::string_view("first").size());
+  bytes[second + kFrameBytes] ^= std::byte{1};
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(second + frame_bytes(6)), bytes.end(),
+            std::byte{0});
+  disk.put(newest, bytes);
+  const auto again = open_good(disk, 2, Start::existing);
+  EXPECT_TRUE(again->found().tail_cut);
+  EXPECT_EQ(again->found().tail_file, newest);
+  EXPECT_EQ(again->found().tail_at, second);
+  EXPECT_EQ(again->last(), LogPosition{1});
+}
+
 /// The file that is used again is as long as its new header says.
 TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
   sim::Disk disk(1);
@@ -435,6 +480,39 @@ TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
   }
 }
 
+// Each with another one that is wrong and is looked at later, so that no such log is made.
+TEST(Log, BothEndsOfTheRangesOfOptionsAreAccepted) {
+  const auto message = [](auto change) {
+    sim::Disk disk(1);
+    Options options = small_options(1);
+    options.log = 0;
+    change(options);
+    return refused(disk, options, Start::create).message;
+  };
+  const auto largest = [](Options& o) {
+    o.segment_bytes = kSegmentBytesMax;
+    o.bytes_max = 4 * kSegmentBytesMax;
+  };
+  EXPECT_THAT(message([](Options& o) {
+                o.segment_bytes = kSegmentBytesMin;
+                o.record_bytes_max = 1;
+              }),
+              HasSubstr("log = 0"));
+  EXPECT_THAT(message(largest), HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.read_bytes = kHeaderBytes; }), HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.read_bytes = kSegmentBytesMax; }), HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 1; }), HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = frame_bytes(o.record_bytes_max); }),
+              HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = frame_bytes(o.record_bytes_max) - 1; }),
+              HasSubstr("batch_bytes_max"));
+  EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = kSegmentBytesMax; }),
+              HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.block_bytes = kFrameBytes; }), HasSubstr("log = 0"));
+  EXPECT_THAT(message([](Options& o) { o.block_bytes = port::kDiskBlockBytes; }),
+              HasSubstr("log = 0"));
+}
+
 TEST(Log, BadOptionsAreNamed) {
   const auto message = [](auto change) {
     sim::Disk disk(1);
@@ -457,6 +535,8 @@ TEST(Log, BadOptionsAreNamed) {
   EXPECT_THAT(message([](Options& o) { o.read_bytes = 1; }), HasSubstr("read_bytes = 1:"));
   EXPECT_THAT(message([](Options& o) { o.read_bytes = kSegmentBytesMax + 1; }),
               HasSubstr("read_bytes = "));
+  EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = kSegmentBytesMax + 1; }),
+              HasSubstr("batch_bytes_max"));
   EXPECT_THAT(message([](Options& o) { o.log = 0; }), HasSubstr("log = 0"));
   EXPECT_THAT(message([](Options& o) { o.owner.node = NodeId{0}; }), HasSubstr("node = 0"));
 }

@@ -15,21 +15,21 @@ namespace {
 /// The bytes of a segment, frame by frame.
 class Bytes {
  public:
-  explicit Bytes(std::uint64_t salt = 5, std::uint32_t file_bytes = 0) {
+  explicit Bytes(std::uint64_t salt = 5, std::uint32_t file_bytes = 0, std::uint64_t serial = 1) {
     bytes_.resize(kHeaderBytes);
-    decoded_.header = {test::kOwner, file_bytes, 1, 1, LogPosition{1}, 1, salt, 1};
+    decoded_.header = {test::kOwner, file_bytes, 1, serial, LogPosition{1}, 1, salt, 1};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
   /// Returns where it lies.
   std::size_t frame(FrameKind kind, std::uint64_t position, std::uint64_t durable,
-                    std::string_view record = {}) {
+                    std::string_view record = {}, std::uint64_t oldest = 1) {
     const std::size_t at = bytes_.size();
     bytes_.resize(at + frame_bytes(record.size()));
     const ByteView text = as_bytes_view(record);
     std::copy(text.begin(), text.end(),
               bytes_.begin() + static_cast<std::ptrdiff_t>(at + kFrameBytes));
     seal_frame(ByteSpan(bytes_).subspan(at),
-               {kind, LogPosition{position}, LogPosition{durable}, 1, {}}, record.size(),
+               {kind, LogPosition{position}, LogPosition{durable}, oldest, {}}, record.size(),
                decoded_.seed);
     return at;
   }
@@ -133,6 +133,21 @@ TEST(Scan, FramesOutOfOrderAreDamage) {
   EXPECT_EQ(tail_of(3, 1), Tail::damaged);
   EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // what was durable is so for ever
   EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame does not know of its own sync
+}
+
+// A segment that is not needed any more never will be, and none that is to come is the oldest.
+TEST(Scan, TheOldestSegmentThatIsNeededOnlyRises) {
+  const auto tail_of = [](std::uint64_t first, std::uint64_t second) {
+    Bytes bytes(5, 0, 7);
+    bytes.frame(FrameKind::record, 1, 0, "a", first);
+    bytes.frame(FrameKind::mark, 1, 1, {}, second);
+    return bytes.scan().tail;
+  };
+  EXPECT_EQ(tail_of(3, 3), Tail::clean);
+  EXPECT_EQ(tail_of(3, 5), Tail::clean);
+  EXPECT_EQ(tail_of(3, 7), Tail::clean) << "the segment itself";
+  EXPECT_EQ(tail_of(3, 2), Tail::damaged);
+  EXPECT_EQ(tail_of(3, 8), Tail::damaged);
 }
 
 TEST(Scan, NothingIsBehindTheEnd) {

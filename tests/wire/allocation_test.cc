@@ -210,9 +210,10 @@ TEST(WireAllocation, MemoryOfAListOfNodesIsTakenOnce) {
 TEST(WireAllocation, CountsWithoutContentTakeNothing) {
   Commit commit = plain_commit();
   commit.members = first_members(kMembersMax);
-  OldView& last = commit.old_views.back();
-  last.high = last.base + kSpanMax;
+  OldViewRecord last;
+  last.high = kSpanMax;
   last.have.resize(kSpanMax / 64);
+  commit.old_views.back().record = encode(last);
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_commit(header_of(FrameKind::commit), commit, ByteSpan(packet)));
 
@@ -223,11 +224,14 @@ TEST(WireAllocation, CountsWithoutContentTakeNothing) {
   constexpr std::uint64_t kMembersMemory = kMembersMax * sizeof(MemberId);
   EXPECT_EQ(bytes_of_decoding<Commit>(ByteView(packet).first(kOldViewsEnd), decode_commit),
             kMembersMemory);
-  const std::size_t before_have = packet.size() - kSpanMax / 8;
-  const std::uint64_t without =
-      bytes_of_decoding<Commit>(ByteView(packet).first(before_have), decode_commit);
-  EXPECT_LT(without, kMembersMemory + kSpanMax / 8);
-  EXPECT_EQ(bytes_of_decoding<Commit>(packet, decode_commit), without + kSpanMax / 8);
+  // A record is kept only once it is whole.
+  const std::size_t record_bytes = commit.old_views.back().record.size();
+  for (const std::size_t missing : {std::size_t{1}, kSpanMax / 8}) {
+    const ByteView cut = ByteView(packet).first(packet.size() - missing);
+    const std::uint64_t without = bytes_of_decoding<Commit>(cut, decode_commit);
+    EXPECT_LT(without, kMembersMemory + kSpanMax / 8);
+    EXPECT_EQ(bytes_of_decoding<Commit>(packet, decode_commit), without + record_bytes);
+  }
 }
 
 }  // namespace

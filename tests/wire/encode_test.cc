@@ -84,7 +84,9 @@ TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
   commit.old_views[0].survivors = first_members(kMembersMax + 1);
   none(encode_commit(header_of(FrameKind::commit), commit, packet));
   commit = plain_commit();
-  commit.old_views[0].obligation = first_members(kMembersMax + 1);
+  OldViewRecord record = decode_record(commit.old_views[0].record);
+  record.obligation = first_members(kMembersMax + 1);
+  commit.old_views[0].record = encode(record);
   none(encode_commit(header_of(FrameKind::commit), commit, packet));
   commit = plain_commit();
   commit.old_views.resize(kMembersMax + 1);
@@ -139,12 +141,12 @@ TEST(WireEncode, AValueMayFillADatagram) {
 
 TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {
   std::vector<std::byte> packet(kPacketBytesMax);
-  const auto encoded = [&](const OldView& old) {
+  const auto encoded = [&](const OldViewRecord& record) {
     Commit commit = plain_commit();
-    commit.old_views[0] = old;
+    commit.old_views[0].record = encode(record);
     return encode_commit(header_of(FrameKind::commit), commit, packet);
   };
-  OldView old = plain_commit().old_views[0];
+  OldViewRecord old = decode_record(plain_commit().old_views[0].record);
   EXPECT_GT(encoded(old), 0U);
   old.have.push_back(0);
   EXPECT_EQ(encoded(old), 0U);
@@ -164,9 +166,9 @@ TEST(WireEncode, GivesZeroForACommitThatNoDatagramHolds) {
   commit.members = first_members(64);
   commit.old_views.clear();
   for (const MemberId& member : commit.members) {
-    OldView old{{8, member}, {member}, 0, kSpanMax, 0, {}, {}};
-    old.have.resize(kSpanMax / 64);
-    commit.old_views.push_back(old);
+    OldViewRecord record{0, kSpanMax, 0, {}, {}};
+    record.have.resize(kSpanMax / 64);
+    commit.old_views.push_back({{8, member}, {member}, encode(record)});
   }
   std::vector<std::byte> large(300'000);
   EXPECT_EQ(encode_commit(header_of(FrameKind::commit), commit, large), 0U);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "examine_body.h"
+#include "order/ring/commit_record.h"
 
 namespace peal::wire::test {
 namespace {
@@ -45,7 +46,8 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
           [&](const Join& frame) { return broken_rule(frame, header.sender); }, with(encode_join),
           out);
     case FrameKind::commit:
-      return examine_body(packet, commit, decode_commit, rule, with(encode_commit), out);
+      return examine_body(packet, commit, order::ring::decode_commit, rule,
+                          with(order::ring::encode_commit), out);
     case FrameKind::probe:
       return examine_body(packet, probe, decode_probe, rule, with(encode_probe), out);
     case FrameKind::hold_cancel:

@@ -118,14 +118,18 @@ TEST(WireGolden, Joins) {
 }
 
 TEST(WireGolden, Commits) {
-  const OldView only{kGoldenView, {kA}, 100, 100, 90, {}, {kA}};
-  const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, 1'472, 1, 4'096, {only}, kList};
+  const OldView only{kGoldenView, {kA}, encode(OldViewRecord{100, 100, 90, {}, {kA}})};
+  const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, encode(ViewOptions{1'472, 1, 4'096}), {only},
+                     kList};
   expect_golden("v1-commit-first", FrameKind::commit, kA, first, decode_commit, encode_commit);
 
-  const OldView one{kOldOne, {kA, kB}, 100, 165, 90, {(1ULL << 63) | 1, 1}, {kA, kB, kC}};
-  const OldView birth{kBirth, {kD}, 0, 0, 0, {}, {kD}};
-  const OldView two{kOldTwo, {kC}, 7, 71, 7, {~0ULL}, {}};
-  const Commit merge{{82, kA}, {kA, kB, kC, kD}, 5, 1'400, 2, 2'048, {one, birth, two}, ~0ULL};
+  const OldView one{
+      kOldOne, {kA, kB}, encode(OldViewRecord{100, 165, 90, {(1ULL << 63) | 1, 1}, {kA, kB, kC}})};
+  const OldView birth{kBirth, {kD}, encode(OldViewRecord{0, 0, 0, {}, {kD}})};
+  const OldView two{kOldTwo, {kC}, encode(OldViewRecord{7, 71, 7, {~0ULL}, {}})};
+  const Commit merge{
+      {82, kA}, {kA, kB, kC, kD}, 5, encode(ViewOptions{1'400, 2, 2'048}), {one, birth, two},
+      ~0ULL};
   expect_golden("v1-commit-merge", FrameKind::commit, kA, merge, decode_commit, encode_commit);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "examine.h"
+#include "order/ring/commit_record.h"
 
 namespace peal::wire::test {
 namespace {
@@ -54,12 +55,9 @@ const char* broken_rule(const RequestSection& section) {
   return nullptr;
 }
 
-const char* broken_rule(const OldView& old, const std::vector<MemberId>& members) {
-  if (!formed_or_birth(old.view)) return "old.view";
+const char* broken_rule(const order::ring::OldViewRecord& old) {
   if (old.high > kTop || old.base > old.high || old.safe > old.base) return "old positions";
   if (old.high - old.base > 16'384) return "old span";
-  if (old.survivors.empty() || !proper_set(old.survivors)) return "old.survivors";
-  if (!within(old.survivors, members)) return "old.survivors outside members";
   if (old.obligation.size() > 128 || !proper_set(old.obligation)) return "old.obligation";
   const std::uint64_t span = old.high - old.base;
   if (old.have.size() != span / 64 + (span % 64 == 0 ? 0 : 1)) return "old.have size";
@@ -67,6 +65,13 @@ const char* broken_rule(const OldView& old, const std::vector<MemberId>& members
     if ((old.have[bit / 64] >> (bit % 64)) % 2 == 1) return "old.have past high";
   }
   return nullptr;
+}
+
+const char* broken_rule(const OldView& old, const std::vector<MemberId>& members) {
+  if (!formed_or_birth(old.view)) return "old.view";
+  if (old.survivors.empty() || !proper_set(old.survivors)) return "old.survivors";
+  if (!within(old.survivors, members)) return "old.survivors outside members";
+  return broken_rule(order::ring::decode_record(old.record));
 }
 
 }  // namespace
@@ -114,10 +119,11 @@ const char* broken_rule(const Commit& commit) {
   const std::size_t n = commit.members.size();
   if (n < 1 || n > 128 || !proper_set(commit.members)) return "commit.members";
   if (commit.hops > 2 * n) return "commit.hops";
-  if (commit.packet_bytes_max < 83 || commit.packet_bytes_max > 65'507) {
+  const order::ring::ViewOptions options = order::ring::decode_options(commit.options);
+  if (options.packet_bytes_max < 83 || options.packet_bytes_max > 65'507) {
     return "commit.packet_bytes_max";
   }
-  if (commit.max_gap == 0) return "commit.max_gap";
+  if (options.max_gap == 0) return "commit.max_gap";
   std::set<ViewId> views;
   std::set<MemberId> survivors;
   for (const OldView& old : commit.old_views) {

@@ -74,9 +74,10 @@ RequestSection random_section(Random& random) {
 }
 
 OldView random_old_view(Random& random, std::vector<MemberId> survivors) {
-  OldView old;
-  old.view = random_view_or_birth(random);
-  old.survivors = std::move(survivors);
+  OldView view;
+  view.view = random_view_or_birth(random);
+  view.survivors = std::move(survivors);
+  OldViewRecord old;
   const std::uint64_t span = skewed(random, random.chance(0.1) ? kSpanMax : 200);
   old.base = skewed(random, kCounterMax - span);
   old.high = old.base + span;
@@ -85,7 +86,8 @@ OldView random_old_view(Random& random, std::vector<MemberId> survivors) {
   for (std::uint64_t& word : old.have) word = random.next();
   if (span % 64 != 0) old.have.back() &= (1ULL << (span % 64)) - 1;
   old.obligation = random_set(random, 0, random.chance(0.1) ? kMembersMax : 6);
-  return old;
+  view.record = encode(old);
+  return view;
 }
 
 }  // namespace
@@ -118,9 +120,12 @@ Join plain_join() {
 
 Commit plain_commit() {
   const std::vector<MemberId> members = first_members(4);
-  const OldView one{{8, members[0]}, {members[0], members[1]}, 10, 80, 5, {~0ULL, 0x3f}, members};
-  const OldView two{{0, members[2]}, {members[2]}, 0, 0, 0, {}, {members[2]}};
-  return {kSomeView, members, 8, 1'472, 1, 4'096, {one, two}};
+  const OldView one{{8, members[0]},
+                    {members[0], members[1]},
+                    encode(OldViewRecord{10, 80, 5, {~0ULL, 0x3f}, members})};
+  const OldView two{
+      {0, members[2]}, {members[2]}, encode(OldViewRecord{0, 0, 0, {}, {members[2]}})};
+  return {kSomeView, members, 8, encode(ViewOptions{1'472, 1, 4'096}), {one, two}};
 }
 
 Token random_token(Random& random) {
@@ -186,10 +191,12 @@ Commit random_commit(Random& random) {
   commit.view = random_view(random);
   commit.members = random_set(random, 1, kMembersMax);
   commit.hops = static_cast<std::uint32_t>(skewed(random, 2 * commit.members.size()));
-  commit.packet_bytes_max = static_cast<std::uint32_t>(
+  ViewOptions options;
+  options.packet_bytes_max = static_cast<std::uint32_t>(
       kDataHeaderBytes + 1 + skewed(random, kPacketBytesMax - kDataHeaderBytes - 1));
-  commit.request_lag = any32(random);
-  commit.max_gap = static_cast<std::uint32_t>(1 + skewed(random, 0xffff'fffe));
+  options.request_lag = any32(random);
+  options.max_gap = static_cast<std::uint32_t>(1 + skewed(random, 0xffff'fffe));
+  commit.options = encode(options);
   commit.list = skewed(random, ~0ULL);
   // Deal the members out to old views; some come from none yet.
   const std::uint64_t piles = 1 + random.below(12);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "order/ring/commit_record.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 
@@ -14,6 +15,14 @@ namespace peal::wire::test {
 
 inline constexpr MemberId kSender{{5}, 50};
 inline constexpr ViewId kSomeView{9, {{1}, 10}};
+
+// The commit tokens of the golden packets, and of the samples, are those of rings.
+using order::ring::decode_commit;
+using order::ring::decode_record;
+using order::ring::encode_commit;
+using order::ring::kSpanMax;
+using order::ring::OldViewRecord;
+using order::ring::ViewOptions;
 
 inline Header header_of(FrameKind kind) { return {kind, 0x1122334455667788, kSender}; }
 

@@ -7,7 +7,7 @@ if(NOT TARGET peal_wire_examine)
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_rules.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/rules.cc)
-  target_link_libraries(peal_wire_examine PRIVATE peal_flags PUBLIC peal_wire)
+  target_link_libraries(peal_wire_examine PRIVATE peal_flags PUBLIC peal_wire PRIVATE peal_order)
   target_include_directories(peal_wire_examine PUBLIC ${CMAKE_CURRENT_LIST_DIR})
 
   add_library(peal_wire_golden STATIC ${CMAKE_CURRENT_LIST_DIR}/golden.cc)

@@ -189,9 +189,9 @@ class Failover {
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
         // Only who coordinates has a window.
-        const bool leads = on_quorums ? counter(reports[i], "paxos_window") > 0
+        const bool leads = on_quorums ? counter(reports[i], "quorum_window") > 0
                                       : reports[i].view->members.front() == nodes_[i].name;
-        const std::uint64_t round = on_quorums ? counter(reports[i], "paxos_round") + 1 : 1;
+        const std::uint64_t round = on_quorums ? counter(reports[i], "quorum_round") + 1 : 1;
         if (!leads || round <= newest) continue;
         newest = round;
         best = i;

@@ -10,10 +10,14 @@ namespace {
 
 constexpr int kSamples = 20;
 constexpr std::array<std::string_view, 15> kGauges = {
-    "global_window",     "personal_window",       "accelerated_percent",   "node_queued_messages",
-    "node_queued_bytes", "paxos_window",          "paxos_member_window",   "paxos_round",
-    "paxos_acceptors",   "paxos_acceptors_heard", "paxos_instances_ahead", "ensembles",
-    "ensembles_waiting", "opt_wait_us",           "paxos_links_failing"};
+    "global_window",          "personal_window",
+    "accelerated_percent",    "node_queued_messages",
+    "node_queued_bytes",      "quorum_window",
+    "quorum_member_window",   "quorum_round",
+    "quorum_acceptors",       "quorum_acceptors_heard",
+    "quorum_instances_ahead", "ensembles",
+    "ensembles_waiting",      "opt_wait_us",
+    "quorum_links_failing"};
 
 bool is_gauge(std::string_view name) {
   return std::find(kGauges.begin(), kGauges.end(), name) != kGauges.end();

@@ -99,8 +99,8 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
       return found == result.gauges.end() ? 0.0 : static_cast<double>(found->second);
     };
     // On quorums an ensemble has one coordinator, and the window of the others is 0.
-    f.global_window_packets += gauge("global_window") / nodes + gauge("paxos_window");
-    f.personal_window_packets += (gauge("personal_window") + gauge("paxos_member_window")) / nodes;
+    f.global_window_packets += gauge("global_window") / nodes + gauge("quorum_window");
+    f.personal_window_packets += (gauge("personal_window") + gauge("quorum_member_window")) / nodes;
     f.after_token_percent += gauge("accelerated_percent") / nodes;
   }
   const auto count = [&run](const char* name) {
@@ -109,18 +109,18 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
   };
   // Each engine has counters of its own; those of the other are 0.
   f.retransmitted_packets =
-      count("retransmitted") + count("paxos_repeated") + count("paxos_resent");
+      count("retransmitted") + count("quorum_repeated") + count("quorum_resent");
   f.retransmitted_percent =
-      100 * ratio(f.retransmitted_packets, count("data_sent") + count("paxos_originated"));
-  f.mistaken_percent = 100 * ratio(count("opt_mistakes"), count("paxos_delivered"));
-  f.requested_packets = count("requested") + count("paxos_repeats_asked");
+      100 * ratio(f.retransmitted_packets, count("data_sent") + count("quorum_originated"));
+  f.mistaken_percent = 100 * ratio(count("opt_mistakes"), count("quorum_delivered"));
+  f.requested_packets = count("requested") + count("quorum_repeats_asked");
   f.lost_at_sockets_packets = count("udp_drop_kernel");
   f.dropped_packets = count("udp_drop_fault_in");
   f.tokens_retransmitted = count("tokens_retransmitted");
   // Of several ensembles, the views of each count less than those that people see.
   const bool together = run.counters.contains("ensembles_views");
   f.views_installed =
-      count("views_installed") + count(together ? "ensembles_views" : "paxos_views");
+      count("views_installed") + count(together ? "ensembles_views" : "quorum_views");
   f.multicast_percent = 100 * ratio(count("udp_data_multicast_out"), count("udp_data_packets_out"));
   f.packets_per_send_call = ratio(count("udp_data_packets_out") + count("udp_token_packets_out") +
                                       count("udp_control_packets_out"),

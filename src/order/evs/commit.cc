@@ -16,9 +16,6 @@ void Membership::create_commit(Instant now, const MemberSet& members, Effects& o
   if (PEAL_MUTANT(m12_id_without_epoch))
     commit.view = ViewId{committed_.number + 1, {self_.node, 1}};
   commit.members = members;
-  commit.packet_bytes_max = settings_.packet_bytes_max;
-  commit.request_lag = settings_.request_lag;
-  commit.max_gap = settings_.max_gap;
   commit.list = list();
   if (members.size() > wire::kMembersMax) {
     ++tally_.unsendable;
@@ -54,9 +51,9 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       break;
     case State::recovery:
       if (this_attempt && commit.hops == 2 * n && mine == 0 &&
-          (!originated_ || PEAL_MUTANT(second_first_rotation))) {
-        originated_ = true;
-        protocol_.first_rotation(now, out);
+          (!led_ || PEAL_MUTANT(second_first_rotation))) {
+        led_ = true;
+        protocol_.lead_recovery(now, out);
         return;
       }
       break;
@@ -80,14 +77,12 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
     if (old.view == view_) record = &old;
   }
   if (record == nullptr) {
-    commit.old_views.push_back({view_, {}, 0, 0, 0, {}, {}});
+    commit.old_views.push_back({view_, {}, {}});
     record = &commit.old_views.back();
   }
   insert(record->survivors, self_);
-  protocol_.freeze(*record);
-  commit.packet_bytes_max = std::min(commit.packet_bytes_max, settings_.packet_bytes_max);
-  commit.request_lag = std::max(commit.request_lag, settings_.request_lag);
-  commit.max_gap = std::min(commit.max_gap, settings_.max_gap);
+  protocol_.freeze(record->record);
+  protocol_.fold_options(commit.options);
 
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
@@ -101,9 +96,9 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
   agreement_.view = commit.view;
   agreement_.members = commit.members;
   agreement_.index = static_cast<std::uint16_t>(index);
-  originated_ = false;
-  arm_token_loss(now);
-  out.report({EventCode::commit_started, commit.view, {}, commit.members.size(), 0});
+  led_ = false;
+  note_life(now);
+  out.report({&event::commit_started, commit.view, {}, commit.members.size(), 0});
   if (commit.members.size() == 1) {
     enter_recovery(now, commit, out);
     protocol_.install_alone(now, out);
@@ -114,7 +109,10 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
 
 void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out) {
   ++commit.hops;
-  const BufferRef packet = build(wire::FrameKind::commit, commit, wire::encode_commit);
+  const auto encode = [this](const wire::Header& header, const wire::Commit& in, ByteSpan bytes) {
+    return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
+  };
+  const BufferRef packet = build(wire::FrameKind::commit, commit, encode);
   if (!packet) return;  // the attempt fails by its timeout, and the next one says less
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
@@ -124,25 +122,22 @@ void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects
   for (const wire::OldView& old : commit.old_views) {
     if (old.view == view_) record = &old;
   }
-  const bool usable = record != nullptr && contains(record->survivors, self_) &&
-                      protocol_.accepts(*record) &&
-                      commit.packet_bytes_max > wire::kDataHeaderBytes && commit.max_gap > 0;
+  const bool usable =
+      record != nullptr && contains(record->survivors, self_) && protocol_.accepts(record->record);
   if (!usable) {  // not what I wrote in the first rotation: nonsense from the network
     tally_.drop(wire::Drop::bad_value);
     return;
   }
   state_ = State::recovery;
   agreement_.old_view = *record;
-  agreement_.packet_bytes_max = commit.packet_bytes_max;
-  agreement_.request_lag = commit.request_lag;
-  agreement_.max_gap = commit.max_gap;
+  agreement_.options = commit.options;
   if (PEAL_MUTANT(transitional_by_members)) {
     agreement_.old_view.survivors.clear();
     for (const MemberId& m : commit.members) {
       if (contains(members_, m)) agreement_.old_view.survivors.push_back(m);
     }
   }
-  arm_token_loss(now);
+  note_life(now);
   protocol_.recover(now, agreement_, out);
   if (commit.members.size() > 1) {
     wire::Commit next = commit;

@@ -50,8 +50,8 @@ void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
   failed_.clear();
   join_number_ = settings_.first_count;
   committed_ = {};
-  out.report({EventCode::epoch_corrected, view_, self_, self_.epoch, 0});
-  shift_to_gather(now, GatherReason::epoch, {}, out);
+  out.report({&event::epoch_corrected, view_, self_, self_.epoch, 0});
+  shift_to_gather(now, &gather::epoch, {}, out);
 }
 
 void Membership::on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out) {
@@ -173,7 +173,7 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
     }
     start_sets_from_view();
     insert(processes_, from);
-    shift_to_gather(now, GatherReason::foreign, from, out);
+    shift_to_gather(now, &gather::foreign, from, out);
     return;
   }
   if (state_ != State::gather || contains(processes_, from)) return;
@@ -187,7 +187,7 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
     return;
   }
   insert(processes_, from);
-  shift_to_gather(now, GatherReason::foreign, from, out);
+  shift_to_gather(now, &gather::foreign, from, out);
 }
 
 }  // namespace peal::order::evs

@@ -15,7 +15,7 @@ constexpr Duration kJoinGapMin = milliseconds(2);
 
 }  // namespace
 
-void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberId& who,
+void Membership::shift_to_gather(Instant now, const GatherReason* reason, const MemberId& who,
                                  Effects& out) {
   if (state_ == State::operational) protocol_.flush(out);
   if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) {
@@ -27,16 +27,15 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberI
   state_ = State::gather;
   ++tally_.gathers;
   protocol_.abandon();
-  timers_.cancel(Timer::token_loss);
-  timers_.cancel(Timer::token_retransmit);
+  timers_.cancel(Timer::silence);
+  timers_.cancel(Timer::resend);
   timers_.cancel_those_of_engine();
   last_sent_.reset();
   insert(processes_, self_);
   erase(failed_, self_);
   consensus_ = {self_};
   agreed_ = false;
-  out.report({EventCode::gather_started, view_, who, static_cast<std::uint64_t>(reason),
-              candidates().size()});
+  out.report({&event::gather_started, view_, who, 0, candidates().size(), reason});
   if (!PEAL_MUTANT(gather_consensus_not_armed)) {
     timers_.arm(Timer::consensus, now + settings_.consensus);
   }
@@ -85,11 +84,11 @@ void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
   if (cand.size() == 1 && !from_timer && !PEAL_MUTANT(gather_one_agrees)) return;
   agreed_ = true;
   timers_.cancel(Timer::consensus);
-  out.report({EventCode::consensus_reached, view_, {}, cand.size(), 0});
+  out.report({&event::consensus_reached, view_, {}, cand.size(), 0});
   if (cand.front() == self_) {
     create_commit(now, cand, out);
   } else {
-    arm_token_loss(now);  // the representative's commit token is on its way, or lost
+    note_life(now);  // the representative's commit token is on its way, or lost
   }
 }
 
@@ -101,15 +100,14 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
   }
   for (const MemberId& member : silent) {
     note_accuser(member, {});  // it is silent, for all that is known: not one link is bad
-    out.report({EventCode::member_accused, view_, member,
-                static_cast<std::uint64_t>(GatherReason::consensus_timeout), 0});
+    out.report({&event::member_accused, view_, member, 0, 0, &gather::consensus_timeout});
   }
   failed_ = set_union(failed_, silent);
   if (candidates().size() == 1) {
     send_join(now, out);
     check_consensus(now, true, out);
   } else {
-    shift_to_gather(now, GatherReason::consensus_timeout, {}, out);
+    shift_to_gather(now, &gather::consensus_timeout, {}, out);
   }
 }
 
@@ -149,7 +147,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
         return;
       }
       start_sets_from_view();
-      shift_to_gather(now, GatherReason::join, from, out);
+      shift_to_gather(now, &gather::join, from, out);
       gather_join(now, from, join, out);
       return;
     }
@@ -175,7 +173,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
           (join.committed.number >= agreement_.view.number || contains(join.failed, self_) ||
            !is_subset(join.processes, processes_))) {
         PEAL_PROBE("membership.join_breaks_attempt");
-        shift_to_gather(now, GatherReason::join, from, out);
+        shift_to_gather(now, &gather::join, from, out);
         gather_join(now, from, join, out);
       }
       return;
@@ -239,7 +237,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   }
   processes_ = std::move(processes);
   failed_ = std::move(failed);
-  shift_to_gather(now, GatherReason::sets_grew, from, out);
+  shift_to_gather(now, &gather::sets_grew, from, out);
   // It may have said just this, and say no more, since it has consensus: then it is no suspect.
   if (join.processes != processes_ || join.failed != failed_) return;
   if (PEAL_MUTANT(gather_growth_unheard)) return;
@@ -256,7 +254,7 @@ void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
     case State::recovery: concerns_us = contains(agreement_.members, from); break;
     case State::gather: concerns_us = contains(processes_, from) && !contains(failed_, from); break;
   }
-  if (concerns_us) regather(now, GatherReason::leave, from, out);
+  if (concerns_us) regather(now, &gather::leave, from, out);
 }
 
 }  // namespace peal::order::evs

@@ -10,7 +10,7 @@ namespace peal::order::evs {
 namespace {
 
 // A control frame may be as large as a datagram; a few are enough, since each is handed to the
-// transport at once and the last token is kept.
+// transport at once and the last one that was sent to one member is kept.
 constexpr std::uint32_t kControlBuffers = 64;
 
 // One may be lost, and one may meet a receiver that still throws away what came during its pause.
@@ -35,15 +35,16 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
 }
 
 void Membership::start(Instant now, Effects& out) {
+  PEAL_ASSERT(protocol_.commit_format().is_sound());
   processes_ = {self_};
   failed_.clear();
-  shift_to_gather(now, GatherReason::boot, {}, out);
+  shift_to_gather(now, &gather::boot, {}, out);
 }
 
 void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   switch (timer) {
-    case Timer::token_loss: on_token_loss(now, out); return;
-    case Timer::token_retransmit: resend(now, out); return;
+    case Timer::silence: on_silence(now, out); return;
+    case Timer::resend: resend(now, out); return;
     case Timer::join:
       if (state_ != State::gather) return;
       send_join(now, out);
@@ -63,23 +64,25 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   PEAL_ASSERT(false && "not a timer of the membership");
 }
 
-void Membership::on_token_loss(Instant now, Effects& out) {
+// The names of events come from the ring, whose sign of life is its token; during an attempt it is
+// the commit token.
+void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
-  ++tally_.tokens_lost;
+  ++tally_.silences;
   out.report(
-      {EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
+      {&event::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
     start_sets_from_view();
-    shift_to_gather(now, long_pause_ ? GatherReason::pause : GatherReason::token_loss, {}, out);
+    shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
   // A failed attempt keeps both sets: what they say is still true, and the episode must end.
   PEAL_PROBE("membership.attempt_lost");
-  shift_to_gather(now, GatherReason::commit_loss, {}, out);
+  shift_to_gather(now, &gather::commit_loss, {}, out);
 }
 
 void Membership::on_pause(Instant now, Duration gap, Effects& out) {
-  out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
   give_up_trial(now);
   if (state_ == State::gather) {
     // Nobody is accused on account of my own absence.
@@ -87,13 +90,13 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
     timers_.arm(Timer::join, now);
     return;
   }
-  // If the whole machine stood still, so did everybody: the token gets the time of a few
-  // retransmissions to show up. If only this member did, the others have begun without it.
-  const std::optional<Instant> due = timers_.at(Timer::token_loss);
-  const Instant at = now + settings_.token_retransmit * kRetransmissionsAfterPause;
+  // If the whole machine stood still, so did everybody: a sign of life gets the time of a few
+  // retransmissions to come. If only this member did, the others have begun without it.
+  const std::optional<Instant> due = timers_.at(Timer::silence);
+  const Instant at = now + settings_.resend * kRetransmissionsAfterPause;
   if (!due || *due >= at) return;
-  timers_.arm(Timer::token_loss, at);
-  long_pause_ = gap >= settings_.token_loss;
+  timers_.arm(Timer::silence, at);
+  long_pause_ = gap >= settings_.silence;
 }
 
 void Membership::leave(Instant now, Effects& out) {
@@ -108,7 +111,8 @@ void Membership::leave(Instant now, Effects& out) {
   last_sent_.reset();
 }
 
-void Membership::regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out) {
+void Membership::regather(Instant now, const GatherReason* reason, const MemberId& suspect,
+                          Effects& out) {
   if (state_ == State::operational) start_sets_from_view();
   if (suspect != MemberId{} && suspect != self_) {
     insert(processes_, suspect);
@@ -117,8 +121,9 @@ void Membership::regather(Instant now, GatherReason reason, const MemberId& susp
   shift_to_gather(now, reason, suspect, out);
 }
 
-void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {
-  out.report({EventCode::member_accused, view_, member, static_cast<std::uint64_t>(reason), 0});
+void Membership::accuse(Instant now, const MemberId& member, const GatherReason* reason,
+                        Effects& out) {
+  out.report({&event::member_accused, view_, member, 0, 0, reason});
   note_accuser(member, self_);
   regather(now, reason, member, out);
 }
@@ -147,13 +152,12 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   resent_ = resent_score_ = 0;
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  if (members_.size() == 1) {
-    timers_.cancel(Timer::token_loss);
-    timers_.cancel(Timer::token_retransmit);
-    last_sent_.reset();
-  }
+  // The attempt needs no more signs of life; those of the view are the protocol's.
+  timers_.cancel(Timer::silence);
+  timers_.cancel(Timer::resend);
+  last_sent_.reset();
   ++tally_.views_installed;
-  out.report({EventCode::view_installed,
+  out.report({&event::view_installed,
               view_,
               {},
               members_.size(),
@@ -167,32 +171,32 @@ void Membership::start_sets_from_view() {
 }
 
 void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
-                              Effects& out, Duration rest) {
+                              Effects& out, Duration extra) {
   note_pass(now, to);
   last_sent_to_ = to;
   last_sent_ = packet;
-  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit + rest);
+  timers_.arm(Timer::resend, now + settings_.resend + extra);
   out.send(to.node, Lane::token, packet);
 }
 
-void Membership::expect_token(Instant now) {
-  const auto due = timers_.at(Timer::token_retransmit);
-  const Instant usual = now + settings_.token_retransmit;
-  if (due && *due > usual) timers_.arm(Timer::token_retransmit, usual);
+void Membership::end_extra(Instant now) {
+  const auto due = timers_.at(Timer::resend);
+  const Instant usual = now + settings_.resend;
+  if (due && *due > usual) timers_.arm(Timer::resend, usual);
 }
 
 void Membership::resend_overdue(Instant now, Effects& out) {
-  const auto due = timers_.at(Timer::token_retransmit);
-  if (due && *due > now + settings_.token_retransmit) resend(now, out);
+  const auto due = timers_.at(Timer::resend);
+  if (due && *due > now + settings_.resend) resend(now, out);
 }
 
 void Membership::resend(Instant now, Effects& out) {
   if (!last_sent_ || state_ == State::gather) return;
   if (PEAL_MUTANT(token_retx_never)) return;
-  ++tally_.tokens_retransmitted;
+  ++tally_.resent;
   ++resent_;
-  out.report({EventCode::token_retransmitted, view_, last_sent_to_, 0, 0});
-  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
+  out.report({&event::token_retransmitted, view_, last_sent_to_, 0, 0});
+  timers_.arm(Timer::resend, now + settings_.resend);
   out.send(last_sent_to_.node, Lane::token, last_sent_);
 }
 

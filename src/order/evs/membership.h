@@ -13,8 +13,11 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "order/engine.h"
+#include "order/evs/protocol.h"
 #include "order/evs/timers.h"
+#include "order/evs/vocabulary.h"
 #include "order/member_set.h"
+#include "order/said_once.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 
@@ -22,65 +25,19 @@ namespace peal::order::evs {
 
 enum class State : std::uint8_t { gather, commit, recovery, operational };
 
-struct Settings {
-  MemberId self{};
-  NodeList nodes;
-  std::uint64_t cluster{};
-  wire::Checksum checksum = wire::Checksum::present;
-  std::uint64_t seed{};
-  Duration token_loss, token_retransmit, join, consensus, probe, damping, damping_max;
-  std::uint32_t packet_bytes_max{};
-  std::uint32_t request_lag{};
-  std::uint32_t max_gap{};
-  std::uint64_t first_count{};  ///< view numbers and JOIN numbers begin here
-  bool majority = false;        ///< mark views as primary or not
-};
-
-/// What the commit token settled about a new view.
-struct Agreement {
-  ViewId view{};
-  MemberSet members;
-  std::uint16_t index{};   ///< of this member
-  wire::OldView old_view;  ///< what the survivors of my old view hold together
-  std::uint32_t packet_bytes_max{};
-  std::uint32_t request_lag{};
-  std::uint32_t max_gap{};
-};
-
-/// What membership asks of the engine whose views it agrees on.
-class Protocol {
- public:
-  virtual ~Protocol() = default;
-  /// The view is about to be given up: hand everything that was ordered to the network.
-  virtual void flush(Effects& out) = 0;
-  /// An attempt begins or failed: forget a held token and what belongs to the attempt. Packets of
-  /// the old view stay.
-  virtual void abandon() = 0;
-  /// Folds what this member holds of its old view into the record; from now on nothing that
-  /// contradicts it may be accepted.
-  virtual void freeze(wire::OldView& record) = 0;
-  /// Whether a record can be the one that this member froze, with what others added to it.
-  virtual bool accepts(const wire::OldView& record) const = 0;
-  /// Everybody's record is known: repair the old view. Membership::state() is `recovery`.
-  virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
-  /// Every member is in recovery: the representative starts the first rotation.
-  virtual void first_rotation(Instant now, Effects& out) = 0;
-  /// The only member of a view has nobody to wait for.
-  virtual void install_alone(Instant now, Effects& out) = 0;
-};
-
 /// Numbers of the membership, since the start.
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
   std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
   std::uint64_t lists_adopted = 0, trials = 0;
-  std::uint64_t views_installed = 0, tokens_lost = 0, tokens_retransmitted = 0, unsendable = 0;
+  std::uint64_t views_installed = 0, silences = 0, resent = 0, unsendable = 0;
 
   void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
 };
 
 /// Agrees with the other nodes on who is in the next view (spec: gather and commit), finds other
-/// views to merge with, and keeps the identity of this member. Engines with views own one each.
+/// views to merge with, and keeps the identity of this member. Engines with views own one each, and
+/// are its Protocol.
 ///
 /// The last installed view stays the current one, with its packets, until the next is installed.
 class Membership {
@@ -89,28 +46,25 @@ class Membership {
 
   // Inputs
   void start(Instant now, Effects& out);
-  void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
-  void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
-  void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
-  void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
-  void on_trial(Instant now, const MemberId& from, wire::Trial& frame, Effects& out);
+  /// Whether a packet with this header, which was checked, is for this member, and from an
+  /// incarnation that counts. If not, it is counted.
+  bool admit(Instant now, const wire::Header& header, Effects& out);
+  /// A packet that was admitted, of a kind that is the membership's: JOIN, COMMIT, PROBE,
+  /// EPOCH_NOTICE, TRIAL, and DATA that is a TRIAL (wire/trial.h). Says whether it was of use.
+  wire::Drop on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
+                      Effects& out);
   /// A packet of a member that is not of the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
+  /// See Engine::on_old_incarnation().
+  void on_old_incarnation(Instant now, const MemberId& newest, Effects& out);
+  /// Says once which node sends packets that cannot be used, and why.
+  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void on_timer(Instant now, Timer timer, Effects& out);
   void on_pause(Instant now, Duration gap, Effects& out);
   void leave(Instant now, Effects& out);
 
   /// See Engine::set_nodes().
   void set_nodes(Instant now, const NodeList& nodes, Effects& out);
-
-  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
-  bool note(Instant now, const MemberId& member, Effects& out);
-  /// The sender's newest incarnation is another one: tell it so.
-  void tell_newest(Instant now, NodeId node, Effects& out);
-
-  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
-  /// is of no use then.
-  bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
 
   // Called by the engine
   /// Every member of the view has been given the next list: see nodes.cc.
@@ -119,31 +73,40 @@ class Membership {
   void try_adopt(Instant now, Effects& out);
   /// Gives the current view up and looks for a new one, beginning with `suspect` accused, if it is
   /// set.
-  void regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out);
+  void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
   /// Recovery is blocked by this member: accuse it and start again.
-  void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
+  void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);
   /// Nothing moves: tries the link with this member, and accuses it if that does not work. If it
   /// works all the same, the member is accused if it is `at_fault`.
   void suspect(Instant now, const MemberId& member, bool at_fault);
   bool is_trying() const { return trial_.active; }
-  /// The agreed view is complete everywhere: it becomes the current one.
+  /// The agreed view is complete everywhere: it becomes the current one. It lasts until the engine
+  /// gives it up, or has called note_life() and not again in time, or somebody else's packet ends
+  /// it.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
-  /// which may take `rest` longer than usual.
-  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
-                    Duration rest = {});
-  /// The token is wanted now: what was sent is sent again after the usual time, rest or not.
-  void expect_token(Instant now);
-  /// Sends what was sent again if it would wait for longer than usual.
-  void resend_overdue(Instant now, Effects& out);
-  void arm_token_loss(Instant now) {
-    timers_.arm(Timer::token_loss, now + settings_.token_loss);
+  /// A sign of life of the view, or of the attempt at one: it is over if there is not another one
+  /// within Settings::silence.
+  void note_life(Instant now) {
+    timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
   }
+  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
+  /// which may take `extra` longer than usual.
+  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
+                    Duration extra = {});
+  /// What was sent has arrived: it is not sent again.
+  void sent_arrived() { timers_.cancel(Timer::resend); }
+  /// What was sent shows a sign of life.
+  void sent_lives(Instant now) {
+    if (timers_.armed(Timer::resend)) timers_.arm(Timer::resend, now + settings_.resend);
+  }
+  /// What was sent is sent again after the usual time, whatever was `extra`.
+  void end_extra(Instant now);
+  /// Sends what was sent again if it would wait for longer than usual.
+  void resend_overdue(Instant now, Effects& out);
   /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
-  template <class Frame>
-  BufferRef build(wire::FrameKind kind, const Frame& frame,
-                  std::size_t (*encode)(const wire::Header&, const Frame&, ByteSpan)) {
+  template <class Frame, class Encode>
+  BufferRef build(wire::FrameKind kind, const Frame& frame, Encode encode) {
     BufferRef packet = control_->take();
     const std::size_t bytes =
         packet ? encode(header(kind), frame, ByteSpan{packet.data(), packet.size()}) : 0;
@@ -223,6 +186,16 @@ class Membership {
     ViewId view{};
   };
 
+  // packets.cc
+  void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
+  void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
+  void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
+  void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
+  void on_trial(Instant now, const MemberId& from, wire::Trial& frame, Effects& out);
+  wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
+  wire::Drop take_join(Instant now, const wire::Header& header, ByteView packet, Effects& out);
+  wire::Drop take_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out);
+
   Peer* peer(NodeId node);
   const Peer* peer(NodeId node) const;
   bool superseded(const MemberId& member) const;
@@ -250,6 +223,9 @@ class Membership {
   int echoes() const;
 
   // nodes.cc
+  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
+  /// is of no use then.
+  bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
   void adopt(Instant now, Effects& out);
   void know_peers();
   bool may_leave_list() const;
@@ -257,7 +233,7 @@ class Membership {
 
   // gather.cc
   /// `who` is the other member that gave the reason, if one did.
-  void shift_to_gather(Instant now, GatherReason reason, const MemberId& who, Effects& out);
+  void shift_to_gather(Instant now, const GatherReason* reason, const MemberId& who, Effects& out);
   void send_join(Instant now, Effects& out, bool leaving = false);
   void expedite_join(Instant now, Effects& out);
   void check_consensus(Instant now, bool from_timer, Effects& out);
@@ -276,13 +252,17 @@ class Membership {
   void forward_commit(Instant now, wire::Commit& commit, Effects& out);
 
   // foreign.cc
+  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
+  bool note(Instant now, const MemberId& member, Effects& out);
+  /// The sender's newest incarnation is another one: tell it so.
+  void tell_newest(Instant now, NodeId node, Effects& out);
   void answer(Instant now, const MemberId& from, Effects& out);
   void send_probe(Instant now, Effects& out);
   void on_probe_timer(Instant now, Effects& out);
   void arm_probe(Instant now);
   void correct_epoch(Instant now, std::uint64_t epoch, Effects& out);
   void resend(Instant now, Effects& out);
-  void on_token_loss(Instant now, Effects& out);
+  void on_silence(Instant now, Effects& out);
 
   Settings settings_;
   Protocol& protocol_;
@@ -307,16 +287,16 @@ class Membership {
   Instant last_join_at_{};
   bool join_sent_ = false;
   Instant gather_since_{};
-  bool long_pause_ = false;  ///< since the last token, longer than the token timeout
+  bool long_pause_ = false;  ///< since the last sign of life, longer than Settings::silence
   bool episode_ = false;     // a gather episode ends only with an install
 
   Agreement agreement_;  // of the attempt in Commit or Recovery
-  bool originated_ = false;
+  bool led_ = false;     // the protocol was told that all members are in recovery
   MemberId last_sent_to_{};
   BufferRef last_sent_;
 
   Trial trial_;
-  std::uint32_t resent_ = 0;        ///< times that the last token was sent again
+  std::uint32_t resent_ = 0;        ///< times that last_sent_ was sent again
   std::uint32_t resent_score_ = 0;  ///< of the successor; see trials.cc
   Instant suspect_again_{};
 
@@ -328,6 +308,7 @@ class Membership {
   Instant last_probe_at_{};
   bool probe_sent_ = false;
   std::vector<Peer> peers_;  // sorted by node, self excluded
+  SaidOnce reported_;
 };
 
 }  // namespace peal::order::evs

@@ -2,11 +2,10 @@
 // The list of configured nodes, and how a running cluster goes over to another one.
 //
 // A member goes by one list, and forms views with members that go by the same. A next list is given
-// to each node from outside. In a view, the token goes round twice once all members have been given
-// the same next list: the first rotation shows each of them that all have it (all_have_next_), the
-// second shows each that all know that, and it adopts the list then. If the view ends in between,
-// some may have adopted it and others not. Those others know that all have it, and follow when they
-// hear of somebody who goes by it already.
+// to each node from outside. In a view, the engine finds out when all members have been given the
+// same next list (all_have_next()), and then when all know that (try_adopt()): a member adopts the
+// list then. If the view ends in between, some may have adopted it and others not. Those others
+// know that all have it, and follow when they hear of somebody who goes by it already.
 //
 // With a majority rule the two lists differ by one node. Then a majority of one and a majority of
 // the other have a node in common: n/2 + (n+1)/2, each rounded down, and 2 are more than the n + 1
@@ -66,6 +65,7 @@ bool Membership::is_configured(NodeId node) const {
 void Membership::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(nodes.hash != 0 && holds(nodes, self_.node));
   PEAL_ASSERT(std::is_sorted(nodes.nodes.begin(), nodes.nodes.end()));
+  reported_.clear();
   if (next_list() == nodes.hash || left_) return;
   all_have_next_ = false;
   next_.reset();
@@ -111,7 +111,7 @@ void Membership::adopt(Instant now, Effects& out) {
   for (Peer& known : peers_) known.other_list = false;
   ++tally_.lists_adopted;
   PEAL_PROBE("membership.list_adopted");
-  out.report({EventCode::nodes_adopted, view_, {}, list(), 0});
+  out.report({&event::nodes_adopted, view_, {}, list(), 0});
   if (!timers_.armed(Timer::probe)) arm_probe(now);
 }
 
@@ -142,7 +142,7 @@ bool Membership::same_list(Instant now, const MemberId& from, std::uint64_t list
       drop_strangers(processes_);
       drop_strangers(failed_);
     }
-    shift_to_gather(now, GatherReason::nodes, from, out);
+    shift_to_gather(now, &gather::nodes, from, out);
   }
   known->other_list = list != settings_.nodes.hash;
   return !known->other_list;

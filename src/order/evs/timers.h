@@ -14,8 +14,8 @@ namespace peal::order::evs {
 /// together fire. The membership leaves those called `engine` to the engine, which gives them names
 /// and meanings of its own: some fire before the timers of a change of view, one after them.
 enum class Timer : std::uint8_t {
-  token_loss,        ///< no token for too long: the view is broken
-  token_retransmit,  ///< the token that this member sent shows no sign of life
+  silence,  ///< no sign of life for too long: the view, or the attempt at one, is over
+  resend,   ///< what this member sent to another one shows no sign of life
   engine_0,
   engine_1,
   engine_2,

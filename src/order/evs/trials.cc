@@ -13,10 +13,10 @@
 // the view would invite the accused at once, as its own links work, and the view would lose the
 // accused again as soon as the bad link had shown, with little ordered in between.
 //
-// Inside a view, a link is tried only if its token has to be sent again too often, or if nothing
-// moves because a member misses packets. If too few echoes come, another member is tried. If that
-// one echoes enough, the first one is accused. If not, this member's own links are bad, or the
-// whole network is: the view stays as it is.
+// Inside a view, a link is tried only if what is sent to the next member has to be sent again too
+// often, or if nothing moves because a member misses packets. If too few echoes come, another
+// member is tried. If that one echoes enough, the first one is accused. If not, this member's own
+// links are bad, or the whole network is: the view stays as it is.
 
 #include <algorithm>
 #include <bit>
@@ -32,11 +32,11 @@ static_assert(kAsks <= wire::kTrialAsksMax);
 constexpr int kEchoesToComeIn = 26;
 constexpr int kEchoesToStay = 24;
 constexpr Duration kAskGap = milliseconds(1);
-// The last echoes may take so many times as long as a token without a sign of life is waited for.
+// The last echoes may take so many times as long as what was sent waits for a sign of life.
 constexpr std::int64_t kEchoWait = 5;
 constexpr Duration kSuspectGap = seconds(2);
 
-// Retransmissions of the token to one successor: each pass forgets a sixteenth and adds at most
+// Retransmissions to one successor: each send_tracked() forgets a sixteenth and adds at most
 // four. A link that loses 30 % both ways comes to 8, one that loses 5 % to 1.6.
 constexpr std::uint32_t kScale = 16;
 constexpr std::uint32_t kResentMax = 4;
@@ -132,7 +132,7 @@ void Membership::on_trial_timer(Instant now, Effects& out) {
     send_trial(ask, out);
   }
   const bool last = trial_.sent == kAsks;
-  timers_.arm(Timer::trial, now + (last ? settings_.token_retransmit * kEchoWait : kAskGap));
+  timers_.arm(Timer::trial, now + (last ? settings_.resend * kEchoWait : kAskGap));
 }
 
 int Membership::echoes() const {
@@ -192,7 +192,7 @@ void Membership::end_trial(Instant now, Effects& out) {
   if (operational) start_sets_from_view();
   if (processes_.size() >= wire::kProcessesMax) return;
   insert(processes_, trial.with);
-  shift_to_gather(now, GatherReason::foreign, trial.with, out);
+  shift_to_gather(now, &gather::foreign, trial.with, out);
 }
 
 /// This member was paused: echoes that did not come say nothing about the link.
@@ -256,8 +256,8 @@ void Membership::end_suspicion(Instant now, const Trial& trial, bool stays, Effe
 void Membership::accuse_for_link(Instant now, const MemberId& member, Effects& out) {
   if (!contains(members_, member)) return;
   PEAL_PROBE("membership.accused_for_link");
-  out.report({EventCode::stall_excluded, view_, member, 0, 0});
-  accuse(now, member, GatherReason::stall, out);
+  out.report({&event::stall_excluded, view_, member, 0, 0});
+  accuse(now, member, &gather::stall, out);
 }
 
 }  // namespace peal::order::evs

@@ -40,7 +40,7 @@ bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bo
 void Coordinator::forget_waiting() {
   waiting_.assign(tip_.members().size(), {});
   came_.assign(tip_.members().size(), {});
-  gaps_.clear();
+  gaps_.clear();  // they name members of the view before
 }
 
 // A member's units come one behind the other, unless some are lost.

@@ -188,7 +188,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   // Others were not silent: this node did not listen.
   peers_.forgive(now, gap);
   fit_enough_at_ = disk_moved_at_ = now;
-  out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
   // While nobody coordinates, pauses do not put off an election: a process that gets a processor
   // only now and then would never begin one.
   if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {

@@ -170,7 +170,7 @@ class PaxosEngine final : public Ensemble {
   void look_at_silence();
   WaitReason founding_waits() const;
   std::vector<MemberId> silent_acceptors() const;
-  WaitReason waits_for_acceptors(WaitReason::Kind kind, Seq seq) const;
+  WaitReason waits_for_acceptors(const WaitKind* kind, Seq seq) const;
   bool has_forgotten() const;
   void report_forgotten(Effects& out);
 

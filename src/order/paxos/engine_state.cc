@@ -15,44 +15,43 @@ WaitReason PaxosEngine::why() const {
 
 /// `waits`: for anything to be ordered.
 WaitReason PaxosEngine::why(bool waits) const {
-  using Kind = WaitReason::Kind;
-  if (life_ == Life::opening && disk_hangs_) return {Kind::disk, config_.self, 0};
-  if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
+  if (life_ == Life::opening && disk_hangs_) return {&wait::disk, config_.self, 0};
+  if (host_.receive_room_units() == 0) return {&wait::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
   if (!state_.known() && peers_.self().named && !peers_.anybody_knows()) return founding_waits();
-  if (peers_.lives() < peers_.majority()) return waits_for_acceptors(Kind::forgotten, seq_ + 1);
+  if (peers_.lives() < peers_.majority()) return waits_for_acceptors(&wait::amnesiac, seq_ + 1);
   if (peers_.live_acceptors() < peers_.majority()) {
-    return waits_for_acceptors(Kind::majority, seq_ + 1);
+    return waits_for_acceptors(&wait::majority, seq_ + 1);
   }
   if (state_.known() && !joined()) {
-    if (const WaitReason outside = why_outside(); outside.kind != Kind::nothing) return outside;
+    if (const WaitReason outside = why_outside(); outside.kind != &wait::nothing) return outside;
   }
-  if (is_missing_) return {Kind::packet, {}, seq_ + 1};
+  if (is_missing_) return {&wait::packet, {}, seq_ + 1};
   if (!waits) return {};
   if (const MemberId full = full_application(); full != MemberId{}) {
-    return {Kind::slow_application, full, 0};
+    return {&wait::slow_application, full, 0};
   }
-  if (disk_hangs_) return {Kind::disk, config_.self, seq_ + 1};
+  if (disk_hangs_) return {&wait::disk, config_.self, seq_ + 1};
   if (const Peer* leader = coordinator(); leader == nullptr) {
     // The others go on with one that this node alone does not hear.
     const Peer* last = peers_.find(round_seen_.coordinator.node);
     if (last != nullptr && !last->self && !last->reception.works() && !most_miss_last()) {
-      return {Kind::unheard, last->member, seq_ + 1, {}, {last->member}};
+      return {&wait::unheard, last->member, seq_ + 1, {}, {last->member}};
     }
     const Peer* best = peers_.candidate(config_.first_candidate);
-    return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
+    return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
   if (coordinator_ && coordinator_->leads()) {
-    if (const auto slow = coordinator_->too_far_behind()) return {Kind::window, *slow, 0};
+    if (const auto slow = coordinator_->too_far_behind()) return {&wait::window, *slow, 0};
   }
-  const WaitReason quorum = waits_for_acceptors(Kind::quorum, seq_ + 1);
+  const WaitReason quorum = waits_for_acceptors(&wait::quorum, seq_ + 1);
   if (!quorum.all.empty()) return quorum;
   if (const WaitReason disks = hung_disks(); !disks.all.empty()) return disks;
   const WaitReason unheard = unheard_members();
   return unheard.all.empty() ? quorum : unheard;
 }
 
-WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) const {
+WaitReason PaxosEngine::waits_for_acceptors(const WaitKind* kind, Seq seq) const {
   WaitReason reason{kind, {}, seq};
   reason.all = silent_acceptors();
   if (!reason.all.empty()) reason.who = reason.all.front();
@@ -61,7 +60,7 @@ WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) cons
 
 /// Acceptors whose disks hang, if too few others are left to vote.
 WaitReason PaxosEngine::hung_disks() const {
-  WaitReason reason{WaitReason::Kind::disk, {}, seq_ + 1};
+  WaitReason reason{&wait::disk, {}, seq_ + 1};
   for (const Peer& peer : peers_.all()) {
     if (peer.acceptor && !peer.suspected && peer.state.disk_hangs)
       reason.all.push_back(peer.member);
@@ -73,7 +72,7 @@ WaitReason PaxosEngine::hung_disks() const {
 
 /// Members of which something arrives, and not all.
 WaitReason PaxosEngine::unheard_members() const {
-  WaitReason reason{WaitReason::Kind::unheard, {}, seq_ + 1};
+  WaitReason reason{&wait::unheard, {}, seq_ + 1};
   for (const Peer& peer : peers_.all()) {
     const bool part = !peer.self && !peer.suspected && !peer.reception.works();
     if (part && state_.has(peer.member)) reason.all.push_back(peer.member);
@@ -92,10 +91,9 @@ std::uint64_t PaxosEngine::failing_links() const {
 
 /// What keeps this node out of the view, as far as it can tell.
 WaitReason PaxosEngine::why_outside() const {
-  using Kind = WaitReason::Kind;
-  if (disk_hangs_) return {Kind::disk, config_.self, seq_ + 1};
-  WaitReason unheard{Kind::unheard, {}, seq_ + 1};
-  WaitReason not_heard{Kind::not_heard, {}, seq_ + 1};
+  if (disk_hangs_) return {&wait::disk, config_.self, seq_ + 1};
+  WaitReason unheard{&wait::unheard, {}, seq_ + 1};
+  WaitReason not_heard{&wait::not_heard, {}, seq_ + 1};
   for (const Peer& peer : peers_.all()) {
     if (peer.self || !state_.has(peer.member)) continue;
     const bool arrives = !peer.suspected && peer.reception.works();
@@ -122,31 +120,31 @@ MemberId PaxosEngine::full_application() const {
 
 std::span<const Counter> PaxosEngine::counters() const {
   counters_.assign({
-      {"paxos_originated", counts_.originated},
-      {"paxos_delivered", counts_.delivered},
-      {"paxos_ignored", counts_.ignored},
-      {"paxos_views", counts_.views},
-      {"paxos_elections", counts_.elections},
-      {"paxos_repeats_asked", counts_.repeats},
-      {"paxos_repeated", counts_.repeated},
-      {"paxos_resent", counts_.resent},
-      {"paxos_checkpoints", counts_.checkpoints},
-      {"paxos_no_buffer", outbox_.no_buffer()},
-      {"paxos_next", state_.next()},
-      {"paxos_instances_ahead", store_.end() - store_.next()},
-      {"paxos_round", round_seen_.count},
-      {"paxos_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
-      {"paxos_member_window", own_window_.size()},
-      {"paxos_list", state_.nodes().number},
-      {"paxos_acceptors", peers_.acceptors()},
-      {"paxos_acceptors_heard", peers_.live_acceptors()},
-      {"paxos_acceptors_living", peers_.lives()},
-      {"paxos_links_failing", failing_links()},
-      {"paxos_acceptor", peers_.self().named ? 1U : 0U},
-      {"paxos_forgotten", has_forgotten() ? 1U : 0U},
-      {"paxos_owed_bytes", left_out_.bytes()},
-      {"paxos_owed_dropped", left_out_.dropped()},
-      {"paxos_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
+      {"quorum_originated", counts_.originated},
+      {"quorum_delivered", counts_.delivered},
+      {"quorum_ignored", counts_.ignored},
+      {"quorum_views", counts_.views},
+      {"quorum_elections", counts_.elections},
+      {"quorum_repeats_asked", counts_.repeats},
+      {"quorum_repeated", counts_.repeated},
+      {"quorum_resent", counts_.resent},
+      {"quorum_checkpoints", counts_.checkpoints},
+      {"quorum_no_buffer", outbox_.no_buffer()},
+      {"quorum_next", state_.next()},
+      {"quorum_instances_ahead", store_.end() - store_.next()},
+      {"quorum_round", round_seen_.count},
+      {"quorum_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
+      {"quorum_member_window", own_window_.size()},
+      {"quorum_list", state_.nodes().number},
+      {"quorum_acceptors", peers_.acceptors()},
+      {"quorum_acceptors_heard", peers_.live_acceptors()},
+      {"quorum_acceptors_living", peers_.lives()},
+      {"quorum_links_failing", failing_links()},
+      {"quorum_acceptor", peers_.self().named ? 1U : 0U},
+      {"quorum_amnesiac", has_forgotten() ? 1U : 0U},
+      {"quorum_owed_bytes", left_out_.bytes()},
+      {"quorum_owed_dropped", left_out_.dropped()},
+      {"quorum_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
   });
   if (early_) early_->append_counters(counters_);
   for (std::size_t i = 1; i < drops_.size(); ++i) {

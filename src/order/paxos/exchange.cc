@@ -52,7 +52,7 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
   const NodeId node = peers_.find(header.sender.node) != nullptr ? header.sender.node : NodeId{};
   if (!reported_.first(node, static_cast<unsigned>(reason))) return;
   out.report(
-      {EventCode::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
+      {&event::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
 }
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,

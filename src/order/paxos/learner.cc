@@ -210,7 +210,7 @@ void PaxosEngine::change_view(Effects& out) {
   view.members = all;
   view.primary = Primary::yes;
   out.install(view);
-  out.report({EventCode::view_installed, view_, {}, all.size(), 0});
+  out.report({&event::view_installed, view_, {}, all.size(), 0});
   announce_ = true;
 }
 
@@ -262,7 +262,7 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
 void PaxosEngine::look_at_owed(Effects& out) {
   if (state_.known()) left_out_.look(owed_part(), peers_);
   for (const OwedRanges::Dropped& each : left_out_.take_dropped()) {
-    out.report({EventCode::owed_dropped, view_, each.member, each.instances, 0});
+    out.report({&event::owed_dropped, view_, each.member, each.instances, 0});
   }
 }
 

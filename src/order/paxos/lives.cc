@@ -144,8 +144,7 @@ void PaxosEngine::look_at_silence() {
 /// included: a node takes lives for one list alone. Then they never agree, and nothing else
 /// matters.
 WaitReason PaxosEngine::founding_waits() const {
-  using Kind = WaitReason::Kind;
-  const auto waits_for = [](Kind kind, std::vector<MemberId> all) {
+  const auto waits_for = [](const WaitKind* kind, std::vector<MemberId> all) {
     WaitReason reason{kind, all.front(), 0};
     reason.all = std::move(all);
     return reason;
@@ -158,10 +157,10 @@ WaitReason PaxosEngine::founding_waits() const {
     if (peer.self ? bound_here : peer.bound && !bound_here) bound.push_back(peer.member);
     if (peer.refused) refused.push_back(peer.member);
   }
-  if (!bound.empty()) return waits_for(Kind::bound, std::move(bound));
-  WaitReason silent = waits_for_acceptors(Kind::founding, 0);
+  if (!bound.empty()) return waits_for(&wait::bound, std::move(bound));
+  WaitReason silent = waits_for_acceptors(&wait::bootstrap, 0);
   if (silent.all.empty() && !refused.empty()) {
-    return waits_for(Kind::other_list, std::move(refused));
+    return waits_for(&wait::other_list, std::move(refused));
   }
   return silent;
 }
@@ -187,7 +186,7 @@ void PaxosEngine::report_forgotten(Effects& out) {
     return;
   told_forgotten_ = state_.nodes().number;
   PEAL_PROBE("paxos.votes_forgotten");
-  out.report({EventCode::votes_forgotten, view_, config_.self, 0, 0});
+  out.report({&event::votes_forgotten, view_, config_.self, 0, 0});
 }
 
 }  // namespace peal::order::paxos

@@ -39,7 +39,7 @@ void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
     state_ = OrderState(nodes_of(nodes));
     list_told_ = nodes.hash;
     routes_->nodes_changed();
-    out.report({EventCode::nodes_adopted, view_, {}, nodes.hash, 0});
+    out.report({&event::nodes_adopted, view_, {}, nodes.hash, 0});
   }
   know_nodes();
   reported_.clear();
@@ -65,7 +65,7 @@ void PaxosEngine::change_nodes(Effects& out) {
     const std::uint64_t before = lives[peer.node];
     if (before == 0 || peer.life == 0 || peer.life == before) continue;
     if (peer.self && !peer.acceptor) continue;  // it is not this life that was taken in
-    out.report({EventCode::acceptor_renewed, view_, peer.member, 0, 0});
+    out.report({&event::acceptor_renewed, view_, peer.member, 0, 0});
   }
   // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
   if (!voted && peers_.self().acceptor) swear();
@@ -88,11 +88,11 @@ void PaxosEngine::change_nodes(Effects& out) {
   const std::uint64_t hash = state_.nodes().hash;
   // Who restarted votes again, and nothing else has changed.
   if (hash == std::exchange(list_told_, hash)) return;
-  if (hash == given_.list().hash) out.report({EventCode::nodes_adopted, view_, {}, hash, 0});
+  if (hash == given_.list().hash) out.report({&event::nodes_adopted, view_, {}, hash, 0});
   // One that starts may have been given the list that is next.
   const bool member = view_.number != 0;
   if (hash != given_.list().hash && member && self.listed) {
-    out.report({EventCode::nodes_not_given, view_, {}, hash, 0});
+    out.report({&event::nodes_not_given, view_, {}, hash, 0});
   }
 }
 

@@ -66,12 +66,12 @@ void PaxosEngine::put_back(Effects& out) {
   checkpoint_wanted_ = false;
   promise_for_.reset();
   if (coordinator_) coordinator_->step_down();
-  out.report({EventCode::log_put_back, view_, config_.self, 0, 0});
+  out.report({&event::log_put_back, view_, config_.self, 0, 0});
 }
 
 /// `was`: it was known before that the log of the other node is an older copy.
 void PaxosEngine::note_put_back(Peer& from, bool was, Effects& out) {
-  if (from.put_back && !was) out.report({EventCode::log_put_back, view_, from.member, 0, 0});
+  if (from.put_back && !was) out.report({&event::log_put_back, view_, from.member, 0, 0});
 }
 
 }  // namespace peal::order::paxos

@@ -349,13 +349,13 @@ void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
 }
 
 void Ensembles::Inner::report(const Event& event) {
-  switch (event.code) {
-    case EventCode::view_installed: return;  // said for all ensembles together
-    case EventCode::nodes_adopted: adopted_list = event.a; return all_.adopted(event);
-    default: break;
+  if (event.kind == &event::view_installed) return;  // said for all ensembles together
+  if (event.kind == &event::nodes_adopted) {
+    adopted_list = event.a;
+    return all_.adopted(event);
   }
   // What concerns all ensembles, each of them says.
-  const bool once = event.code == EventCode::paused || event.code == EventCode::nodes_not_given;
+  const bool once = event.kind == &event::paused || event.kind == &event::nodes_not_given;
   if (!once || index_ == 0) all_.out_->report(event);
 }
 
@@ -363,7 +363,7 @@ void Ensembles::Inner::report(const Event& event) {
 void Ensembles::adopted(const Event& event) {
   const bool all = std::all_of(inner_.begin(), inner_.end(),
                                [&](const auto& inner) { return inner->adopted_list == event.a; });
-  if (all) out_->report({event.code, view_, event.who, event.a, event.b});
+  if (all) out_->report({event.kind, view_, event.who, event.a, event.b});
 }
 
 }  // namespace peal::order::ridge

@@ -223,7 +223,7 @@ void Ensembles::install(Item item) {
   view.old = {};
   view.members = members_;
   out_->install(view);
-  out_->report({EventCode::view_installed, view_, {}, members_.size(), 0});
+  out_->report({&event::view_installed, view_, {}, members_.size(), 0});
 }
 
 }  // namespace peal::order::ridge

@@ -6,21 +6,21 @@
 #include "base/assert.h"
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
+#include "order/ridge/vocabulary.h"
 
 namespace peal::order::ridge {
 namespace {
 
 /// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
 bool is_one_for_all(std::string_view name) {
-  return name == "paxos_list" || name == "paxos_acceptors" || name == "paxos_acceptors_heard" ||
-         name == "paxos_round" || name == "paxos_owed_bytes" || name == "paxos_owed_dropped";
+  return name == "quorum_list" || name == "quorum_acceptors" || name == "quorum_acceptors_heard" ||
+         name == "quorum_round" || name == "quorum_owed_bytes" || name == "quorum_owed_dropped";
 }
 
 }  // namespace
 
 WaitReason Ensembles::why() const {
-  using Kind = WaitReason::Kind;
-  if (host_.receive_room_units() == 0) return {Kind::slow_application, self_, 0};
+  if (host_.receive_room_units() == 0) return {&wait::slow_application, self_, 0};
   const auto of = [this](WaitReason reason, std::size_t ensemble) {
     if (reason.seq != 0) reason.seq = seq_ + 1;
     reason.domain = inner_[ensemble]->domain;
@@ -30,31 +30,31 @@ WaitReason Ensembles::why() const {
   // An ensemble without a majority holds up all of them, whatever else is waited for.
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     WaitReason reason = ask(i);
-    if (is_without_majority(reason)) return reason;
+    if (reason.kind->without_majority) return reason;
   }
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     WaitReason reason = ask(i);
-    if (reason.kind == Kind::slow_application) return reason;
+    if (reason.kind == &wait::slow_application) return reason;
   }
   // Who is in no view waits for the other ensembles' before the first one takes it into one.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;
     const WaitReason reason = ask(i);
-    if (reason.kind != Kind::nothing) return reason;
+    if (reason.kind != &wait::nothing) return reason;
   }
   const std::optional<std::size_t> awaited = merge_.awaited();
   if (awaited) {
     const WaitReason reason = of(inner_[*awaited]->engine->why_awaited(), *awaited);
-    const bool named = reason.kind != Kind::quorum || !reason.all.empty();
-    if (reason.kind != Kind::nothing && named) return reason;
+    const bool named = reason.kind != &wait::quorum || !reason.all.empty();
+    if (reason.kind != &wait::nothing && named) return reason;
   }
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     const WaitReason reason = ask(i);
-    if (reason.kind != Kind::nothing) return reason;
+    if (reason.kind != &wait::nothing) return reason;
   }
   const bool waits = awaited || !own_.empty() || host_.backlog_units() > 0;
   if (!waits) return {};
-  return {Kind::ensemble, {}, seq_ + 1, awaited ? inner_[*awaited]->domain : Domain{0}};
+  return {&wait::ensemble, {}, seq_ + 1, awaited ? inner_[*awaited]->domain : Domain{0}};
 }
 
 std::span<const Counter> Ensembles::counters() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,7 +32,7 @@ class Merge {
   }
   /// Whatever it brings from now on has a key above this one.
   void advance(std::size_t stream, std::uint64_t key) {
-    if (key > streams_[stream].key) streams_[stream].key = key;
+    streams_[stream].key = std::max(streams_[stream].key, key);
   }
   /// The item of the stream with this key, if it is the last so far; else null.
   Item* last(std::size_t stream, std::uint64_t key) {

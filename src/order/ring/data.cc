@@ -8,7 +8,6 @@ namespace peal::order::ring {
 namespace {
 
 using evs::State;
-using evs::Timer;
 using wire::Drop;
 
 }  // namespace
@@ -35,10 +34,7 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
         prefer_ = Lane::token;
       }
       // Somebody downstream has visited: the token that I sent is alive.
-      if (!data.retransmission && data.hop >= r_.sent_hop &&
-          timers_.armed(Timer::token_retransmit)) {
-        timers_.arm(Timer::token_retransmit, now + options_.token_retransmit);
-      }
+      if (!data.retransmission && data.hop >= r_.sent_hop) membership_.sent_lives(now);
       if (fresh) deliver_ready(out);
       return;
     }

@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "order/evs/vocabulary.h"
 #include "order/ring/options.h"
+#include "order/ring/vocabulary.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -15,6 +17,9 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
   wire::write_data_header({wire::FrameKind::data, cluster, sender, wire::Checksum::absent},
                           frame_bytes, out);
 }
+
+constexpr const EventKind* kEvents[] = {&event::token_lost, &event::token_retransmitted,
+                                        &event::stall_excluded, &event::recovery_guard};
 
 Options options_of(const OptionValues& values) {
   Options options;
@@ -57,6 +62,7 @@ constinit const Descriptor kDescriptor{
     .summary = "a token goes round, and who has it sends; both sides of a partition go on",
     .traits = {},
     .unit_packets = "data",
+    .events = kEvents,
     .options = &all_options,
     .needs = &needs,
     .validate = &check,

@@ -22,17 +22,14 @@ evs::Settings settings_of(const Config& config) {
   s.cluster = config.cluster;
   s.checksum = config.checksum;
   s.seed = config.seed;
-  s.token_loss = o.token_loss;
-  s.token_retransmit = o.token_retransmit;
+  s.silence = o.token_loss;
+  s.resend = o.token_retransmit;
   s.join = o.join;
   s.consensus = o.consensus;
   s.probe = o.probe;
   s.damping = o.damping;
   s.damping_max = o.damping_max;
   s.packet_bytes_max = o.packet_bytes_max;
-  // In the original ring everything that the token announces has been sent.
-  s.request_lag = o.accelerated_window == 0 ? 0 : std::max(o.request_lag, 1U);
-  s.max_gap = o.max_gap;
   s.first_count = config.first_count;
   s.majority = o.primary == PrimaryRule::majority;
   return s;
@@ -48,7 +45,6 @@ std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, H
 
 RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
     : options_(config.options),
-      cluster_(config.cluster),
       checksum_(config.checksum),
       pool_(packets),
       host_(host),
@@ -72,62 +68,17 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
   if (reason == Drop::none && wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
-  if (reason == Drop::bad_version) report_incompatible({}, reason, out);
+  if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
   if (reason != Drop::none) {
     drop(reason);
     return;
   }
-  if (!admit(now, header, out)) return;
+  if (!membership_.admit(now, header, out)) return;
   dispatch(now, header, packet, out);
 }
 
-bool RingEngine::admit(Instant now, const wire::Header& header, Effects& out) {
-  if (header.cluster != cluster_) {
-    const bool same_name = header.cluster >> 32 == cluster_ >> 32;
-    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
-    drop(reason);
-    report_incompatible(header, reason, out);
-    return false;
-  }
-  if (header.sender == membership_.self()) {
-    drop(Drop::own);
-    return false;
-  }
-  if (!membership_.is_configured(header.sender.node)) {
-    drop(Drop::bad_sender);
-    return false;
-  }
-  if (!membership_.note(now, header.sender, out)) {
-    drop(Drop::stale);
-    if (header.sender.node != membership_.self().node) {
-      membership_.tell_newest(now, header.sender.node, out);
-    }
-    return false;
-  }
-  return true;
-}
-
-// As if a packet of that incarnation had come: see admit().
 void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
-  if (membership_.left() || newest.node == membership_.self().node) return;
-  drop(Drop::stale);
-  membership_.note(now, newest, out);
-  membership_.tell_newest(now, newest.node, out);
-}
-
-void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const NodeId node = membership_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
-  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
-              static_cast<std::uint64_t>(reason), 0});
-}
-
-Drop RingEngine::check_list(Instant now, const wire::Header& header, std::uint64_t list,
-                            Effects& out) {
-  if (membership_.same_list(now, header.sender, list, out)) return Drop::none;
-  // What somebody goes by who is about to follow is nobody's mistake.
-  if (list != membership_.next_list()) report_incompatible(header, Drop::other_list, out);
-  return Drop::other_list;
+  membership_.on_old_incarnation(now, newest, out);
 }
 
 void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
@@ -145,36 +96,11 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       break;
     case FrameKind::data:
       if (wire::is_trial_of_data(packet.view())) {
-        reason = on_trial(now, header.sender, packet, out);
+        reason = membership_.on_frame(now, header, packet, out);
       } else {
         on_data(now, header.sender, packet, out);
       }
       break;
-    case FrameKind::join: {
-      wire::Join join;
-      reason = wire::decode_join(packet.view(), join);
-      if (reason == Drop::none) reason = check_list(now, header, join.list, out);
-      if (reason == Drop::none) membership_.on_join(now, header.sender, join, out);
-      break;
-    }
-    case FrameKind::commit: {
-      wire::Commit commit;
-      reason = wire::decode_commit(packet.view(), commit);
-      if (reason == Drop::none) membership_.on_commit(now, header.sender, commit, out);
-      break;
-    }
-    case FrameKind::probe: {
-      wire::ProbeFrame probe;
-      reason = wire::decode_probe(packet.view(), probe);
-      // Inside a view the token says who has which list, and nobody is to be followed out of it.
-      const bool from_view =
-          probe.view == membership_.view() && membership_.state() == State::operational;
-      if (reason == Drop::none && !from_view) {
-        reason = check_list(now, header, probe.list, out);
-      }
-      if (reason == Drop::none) membership_.on_probe(now, header.sender, probe, out);
-      break;
-    }
     case FrameKind::hold_cancel: {
       wire::HoldCancel cancel;
       reason = wire::decode_hold_cancel(packet.view(), cancel);
@@ -185,23 +111,9 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       }
       break;
     }
-    case FrameKind::epoch_notice: {
-      wire::EpochNotice notice;
-      reason = wire::decode_epoch_notice(packet.view(), notice);
-      if (reason == Drop::none) membership_.on_epoch_notice(now, notice, out);
-      break;
-    }
-    case FrameKind::trial: reason = on_trial(now, header.sender, packet, out); break;
+    default: reason = membership_.on_frame(now, header, packet, out); break;
   }
   if (reason != Drop::none) drop(reason);
-}
-
-Drop RingEngine::on_trial(Instant now, const MemberId& from, const BufferRef& packet,
-                          Effects& out) {
-  wire::Trial trial;
-  const Drop reason = wire::decode_trial(packet.view(), trial);
-  if (reason == Drop::none) membership_.on_trial(now, from, trial, out);
-  return reason;
 }
 
 // ---- timers ----
@@ -215,8 +127,8 @@ void RingEngine::on_timer(Instant now, Effects& out) {
 
 void RingEngine::fire(Instant now, Timer timer, Effects& out) {
   switch (timer) {
-    case Timer::token_loss:
-    case Timer::token_retransmit:
+    case Timer::silence:
+    case Timer::resend:
     case Timer::join:
     case Timer::consensus:
     case Timer::trial:
@@ -282,14 +194,14 @@ WaitReason RingEngine::why() const {
   };
   switch (membership_.state()) {
     case State::gather: {
-      WaitReason reason{WaitReason::Kind::gathering, {}, 0};
+      WaitReason reason{&wait::gathering, {}, 0};
       reason.all = membership_.awaited();
       if (!reason.all.empty()) reason.who = reason.all.front();
       return reason;
     }
-    case State::commit: return {WaitReason::Kind::gathering, {}, 0};
+    case State::commit: return {&wait::gathering, {}, 0};
     case State::recovery:
-      return {WaitReason::Kind::recovering,
+      return {&wait::recovering,
               token_.recovery_block < repair_.agreement.members.size()
                   ? repair_.agreement.members[token_.recovery_block]
                   : MemberId{},
@@ -298,21 +210,21 @@ WaitReason RingEngine::why() const {
   }
   if (MemberSet deaf = membership_.deaf_peers(); !deaf.empty()) {
     const MemberId first = deaf.front();
-    return {WaitReason::Kind::not_heard, first, 0, 0, std::move(deaf)};
+    return {&wait::not_heard, first, 0, 0, std::move(deaf)};
   }
   const Seq next = r_.delivered + 1;
   if (r_.delivered < packets_.contiguous()) {
-    return {WaitReason::Kind::stability, member_at(r_.stalled_index), next};
+    return {&wait::stability, member_at(r_.stalled_index), next};
   }
-  if (next <= packets_.high() || next <= r_.token_seq) return {WaitReason::Kind::packet, {}, next};
+  if (next <= packets_.high() || next <= r_.token_seq) return {&wait::packet, {}, next};
   if (!can_originate()) return {};
   if (r_.last_credit == 0 && r_.last_credit_index != wire::kNoIndex) {
-    return {WaitReason::Kind::slow_application, member_at(r_.last_credit_index), 0};
+    return {&wait::slow_application, member_at(r_.last_credit_index), 0};
   }
   if (r_.token_seq >= r_.safe_line + max_gap_) {
-    return {WaitReason::Kind::window, member_at(r_.stalled_index), 0};
+    return {&wait::window, member_at(r_.stalled_index), 0};
   }
-  return {WaitReason::Kind::token, {}, 0};
+  return {&wait::token, {}, 0};
 }
 
 std::span<const Counter> RingEngine::counters() const {
@@ -329,8 +241,8 @@ std::span<const Counter> RingEngine::counters() const {
   add("joins_received", tally.joins_received);
   add("probes_sent", tally.probes_sent);
   add("trials", tally.trials);
-  add("tokens_lost", tally.tokens_lost);
-  add("tokens_retransmitted", tally.tokens_retransmitted);
+  add("tokens_lost", tally.silences);
+  add("tokens_retransmitted", tally.resent);
   add("unsendable", tally.unsendable);
   add("visits", counts_.visits);
   add("originated", counts_.originated);

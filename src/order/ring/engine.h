@@ -9,11 +9,12 @@
 #include "base/buffer.h"
 #include "order/evs/membership.h"
 #include "order/member_set.h"
+#include "order/ring/commit_record.h"
 #include "order/ring/options.h"
 #include "order/ring/packets.h"
 #include "order/ring/timers.h"
+#include "order/ring/vocabulary.h"
 #include "order/ring/windows.h"
-#include "order/said_once.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -97,7 +98,8 @@ class RingEngine final : public Engine, private evs::Protocol {
   struct Repair {
     bool active = false;
     evs::Agreement agreement;
-    MemberSet bound;  ///< whose packets are delivered even behind a gap
+    OldViewRecord old;  ///< what the survivors hold together
+    MemberSet bound;    ///< whose packets are delivered even behind a gap
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
     Instant since{};
@@ -110,18 +112,16 @@ class RingEngine final : public Engine, private evs::Protocol {
   // evs::Protocol
   void flush(Effects& out) override;
   void abandon() override;
-  void freeze(wire::OldView& record) override;
-  bool accepts(const wire::OldView& record) const override;
+  const wire::CommitFormat& commit_format() const override { return kCommitFormat; }
+  void fold_options(wire::CommitOptions& options) const override;
+  void freeze(std::vector<std::byte>& record) override;
+  bool accepts(ByteView record) const override;
   void recover(Instant now, const evs::Agreement& agreement, Effects& out) override;
-  void first_rotation(Instant now, Effects& out) override;
+  void lead_recovery(Instant now, Effects& out) override;
   void install_alone(Instant now, Effects& out) override;
 
   // engine.cc
-  bool admit(Instant now, const wire::Header& header, Effects& out);
   void dispatch(Instant now, const wire::Header& header, const BufferRef& packet, Effects& out);
-  wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
-  wire::Drop on_trial(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
-  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void fire(Instant now, evs::Timer timer, Effects& out);
   void drop(wire::Drop reason) { membership_.tally().drop(reason); }
 
@@ -182,7 +182,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   MemberId incomplete_member(std::optional<std::uint16_t> index) const;
 
   Options options_;
-  std::uint64_t cluster_;
   wire::Checksum checksum_;
   BufferPool& pool_;
   Host& host_;
@@ -213,8 +212,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   std::uint16_t list_block_ = wire::kNoIndex;  // who lacks it
   bool list_moves_ = false;                    // the token that was here last brought it on
   bool list_wanted_ = false;                   // the token is to come and take it
-
-  SaidOnce reported_;
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,

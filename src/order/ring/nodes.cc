@@ -12,7 +12,6 @@ using wire::kNoIndex;
 
 void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   membership_.set_nodes(now, nodes, out);
-  reported_.clear();
   list_best_ = 0;
   list_wanted_ = membership_.next_list() != 0;
   if (list_wanted_ && !membership_.left()) on_work(now, out);  // it travels with the token

@@ -11,14 +11,9 @@
 namespace peal::order::ring {
 namespace {
 
-using evs::Timer;
 using wire::kNoIndex;
 
 constexpr std::uint64_t kGuardRounds = 500;
-
-bool bit_at(const std::vector<std::uint64_t>& words, std::uint64_t index) {
-  return index / 64 < words.size() && ((words[index / 64] >> (index % 64)) & 1) != 0;
-}
 
 }  // namespace
 
@@ -40,7 +35,19 @@ void RingEngine::abandon() {
   repair_.active = false;
 }
 
-void RingEngine::freeze(wire::OldView& record) {
+void RingEngine::fold_options(wire::CommitOptions& options) const {
+  // In the original ring everything that the token announces has been sent.
+  const std::uint32_t lag =
+      options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
+  const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};
+  const ViewOptions theirs = options.empty() ? mine : decode_options(options);
+  options = encode(ViewOptions{std::min(theirs.packet_bytes_max, mine.packet_bytes_max),
+                               std::max(theirs.request_lag, mine.request_lag),
+                               std::min(theirs.max_gap, mine.max_gap)});
+}
+
+void RingEngine::freeze(std::vector<std::byte>& bytes) {
+  OldViewRecord record = bytes.empty() ? OldViewRecord{} : decode_record(bytes);
   const Seq aru = packets_.contiguous();
   const Seq base = std::max(record.base, aru);
   const Seq high = std::max({record.high, packets_.high(), base});
@@ -52,7 +59,7 @@ void RingEngine::freeze(wire::OldView& record) {
       mine = false;
     }
     if (PEAL_MUTANT(union_without_have)) mine = false;
-    const bool theirs = seq > record.base && bit_at(record.have, seq - record.base - 1);
+    const bool theirs = seq > record.base && record.bit(seq - record.base - 1);
     if (mine || theirs) have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
   }
   record.base = base;
@@ -60,9 +67,11 @@ void RingEngine::freeze(wire::OldView& record) {
   record.have = std::move(have);
   record.safe = std::max(record.safe, r_.safe_line);
   record.obligation = set_union(record.obligation, obligation_);
+  bytes = encode(record);
 }
 
-bool RingEngine::accepts(const wire::OldView& record) const {
+bool RingEngine::accepts(ByteView bytes) const {
+  const OldViewRecord record = decode_record(bytes);
   // Everything that I wrote into it must still be there; more may have come.
   if (record.base < packets_.contiguous() || record.high < packets_.high() ||
       record.safe < r_.safe_line || record.high - packets_.discarded() > packets_.capacity()) {
@@ -74,9 +83,10 @@ bool RingEngine::accepts(const wire::OldView& record) const {
 void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& out) {
   repair_.active = true;
   repair_.agreement = agreement;
-  const wire::OldView& old = agreement.old_view;
-  repair_.bound = set_union(old.obligation, old.survivors);
-  if (PEAL_MUTANT(m2_gap_delivers_only_trans)) repair_.bound = old.survivors;
+  repair_.old = decode_record(agreement.old_view.record);
+  const MemberSet& survivors = agreement.old_view.survivors;
+  repair_.bound = set_union(repair_.old.obligation, survivors);
+  if (PEAL_MUTANT(m2_gap_delivers_only_trans)) repair_.bound = survivors;
   repair_.last_hop = first_count_;
   repair_.rounds = 0;
   repair_.since = now;
@@ -84,10 +94,10 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   repair_.other_incomplete.reset();
   timers_.arm(kRecoveryGuardTimer, now + options_.recovery_guard);
   recovery_check();
-  out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
+  out.report({&event::recovery_started, agreement.view, {}, missing_count(), 0});
 }
 
-void RingEngine::first_rotation(Instant now, Effects& out) {
+void RingEngine::lead_recovery(Instant now, Effects& out) {
   // Once per attempt: a token that has moved on is not to be overtaken by its beginning.
   PEAL_ASSERT(repair_.last_hop == first_count_);
   token_ = first_token(repair_.agreement.view);
@@ -112,14 +122,16 @@ void RingEngine::install_alone(Instant now, Effects& out) {
 
 /// True if at least one survivor of my old view held the packet when it froze.
 bool RingEngine::in_union(Seq seq) const {
-  const wire::OldView& old = repair_.agreement.old_view;
-  const Seq before_first = old.base + (PEAL_MUTANT(union_off_by_one) ? 0 : 1);
-  return seq <= old.base || (seq <= old.high && bit_at(old.have, seq - before_first));
+  const OldViewRecord& old = repair_.old;
+  if (PEAL_MUTANT(union_off_by_one)) {
+    return seq <= old.base || (seq <= old.high && old.bit(seq - old.base));
+  }
+  return old.holds(seq);
 }
 
 std::uint64_t RingEngine::missing_count() const {
   std::uint64_t missing = 0;
-  for (Seq seq = packets_.contiguous() + 1; seq <= repair_.agreement.old_view.high; ++seq) {
+  for (Seq seq = packets_.contiguous() + 1; seq <= repair_.old.high; ++seq) {
     if ((in_union(seq) || PEAL_MUTANT(waits_for_lost)) && !packets_.has(seq)) ++missing;
   }
   return missing;
@@ -140,8 +152,8 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   const auto n = static_cast<std::uint16_t>(repair_.agreement.members.size());
   repair_.last_hop = token_.hop;
   ++repair_.rounds;
-  membership_.arm_token_loss(now);
-  timers_.cancel(Timer::token_retransmit);
+  membership_.note_life(now);
+  membership_.sent_arrived();
   answer_in_recovery(out);
   request_missing();
   if (repair_.done) {
@@ -176,9 +188,9 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   ++counts_.guards;
   PEAL_PROBE("recovery.guard");
   const MemberId blocker = incomplete_member(token_.recovery_block);
-  out.report({EventCode::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
+  out.report({&event::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
   if (blocker != membership_.self()) {
-    return membership_.accuse(now, blocker, GatherReason::guard, out);
+    return membership_.accuse(now, blocker, &gather::guard, out);
   }
   // Members that miss nothing accuse it. If it were first to give up, accusing nobody, the same
   // members would form the same view, and wait for the same packet, again and again.
@@ -191,9 +203,9 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   // Nobody has. If all members miss packets, each accuses another one: they part.
   const MemberId other = incomplete_member(repair_.other_incomplete);
   if (other == membership_.self() || PEAL_MUTANT(guard_one_sided)) {
-    return membership_.regather(now, GatherReason::guard, {}, out);
+    return membership_.regather(now, &gather::guard, {}, out);
   }
-  membership_.accuse(now, other, GatherReason::guard, out);
+  membership_.accuse(now, other, &gather::guard, out);
 }
 
 /// This member, if no token of the recovery says which one it is.
@@ -208,7 +220,8 @@ MemberId RingEngine::incomplete_member(std::optional<std::uint16_t> index) const
 /// Zones 1 to 3: delivers what the survivors hold of the old view, each part where it belongs.
 void RingEngine::finish_old_view(Effects& out) {
   const evs::Agreement& agreement = repair_.agreement;
-  const wire::OldView& old = agreement.old_view;
+  const OldViewRecord& old = repair_.old;
+  const MemberSet& survivors = agreement.old_view.survivors;
   Seq seq = r_.delivered + 1;
 
   const auto held = [this](Seq position) {
@@ -231,8 +244,8 @@ void RingEngine::finish_old_view(Effects& out) {
     view.transitional = true;
     view.id = agreement.view;
     view.old = membership_.view();
-    view.members = PEAL_MUTANT(transitional_of_all) ? membership_.members() : old.survivors;
-    view.primary = membership_.primary_of(old.survivors);
+    view.members = PEAL_MUTANT(transitional_of_all) ? membership_.members() : survivors;
+    view.primary = membership_.primary_of(survivors);
     out.install(view);
   }
   // Zone 3: behind a gap only packets of members that are bound to have what they depend on.
@@ -265,12 +278,14 @@ void RingEngine::install(Instant now, Effects& out) {
   packets_.clear();
   r_ = Rotation(first_count_);
   r_.stall_since = now;
-  packet_bytes_max_ = agreement.packet_bytes_max;
-  request_lag_ = std::min<std::uint32_t>(agreement.request_lag, kHistory - 1);
-  max_gap_ = agreement.max_gap;
+  const ViewOptions options = decode_options(agreement.options);
+  packet_bytes_max_ = options.packet_bytes_max;
+  request_lag_ = std::min<std::uint32_t>(options.request_lag, kHistory - 1);
+  max_gap_ = options.max_gap;
   repair_.active = false;
   timers_.cancel(kRecoveryGuardTimer);
   membership_.installed(now, agreement, out);
+  if (agreement.members.size() > 1) membership_.note_life(now);
   if (!PEAL_MUTANT(obligation_kept)) obligation_ = {membership_.self()};
   const auto n = static_cast<std::uint32_t>(agreement.members.size());
   window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)),

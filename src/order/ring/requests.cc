@@ -192,7 +192,7 @@ std::uint32_t RingEngine::add_requests() {
 }
 
 void RingEngine::request_missing() {
-  const Seq high = repair_.agreement.old_view.high;
+  const Seq high = repair_.old.high;
   merge_requests(membership_.view(), [&](Seq from) {
     while (from <= high && (!in_union(from) || packets_.has(from))) ++from;
     return from <= high ? from : kNone;

@@ -11,7 +11,6 @@ namespace peal::order::ring {
 namespace {
 
 using evs::State;
-using evs::Timer;
 using wire::Drop;
 using wire::FrameKind;
 using wire::kNoIndex;
@@ -57,7 +56,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (state != State::operational) return drop(Drop::wrong_state);
   if (!from_predecessor) return drop(Drop::bad_sender);
   if (arriving_.hop <= r_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {
-    if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.arm_token_loss(now);
+    if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
     // Whoever sends it again has seen no sign of life: the token does not rest, it got lost.
     if (arriving_.hop == r_.last_hop) membership_.resend_overdue(now, out);
     return drop(Drop::duplicate);
@@ -71,8 +70,8 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
 
 void RingEngine::visit(Instant now, Effects& out) {
   if (!alone()) {
-    membership_.arm_token_loss(now);
-    timers_.cancel(Timer::token_retransmit);
+    membership_.note_life(now);
+    membership_.sent_arrived();
     timers_.cancel(kHoldCancelTimer);
     timers_.cancel(kHoldTimer);
     timers_.cancel(kPaceTimer);
@@ -327,7 +326,7 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
       membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
   timers_.arm(kHoldCancelTimer, now + options_.token_retransmit / 2);
-  membership_.expect_token(now);
+  membership_.end_extra(now);
   out.send(membership_.members().front().node, Lane::token, packet);
 }
 

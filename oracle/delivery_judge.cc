@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/delivery_judge.h"
+
+#include <algorithm>
+
+namespace peal::oracle {
+
+void DeliveryJudge::deliver(Index member, const trace::Event& event) {
+  Figures& figures = v_.report.figures;
+  ++figures.deliveries;
+  if (event.transitional) ++figures.transitional_deliveries;
+  if (is_safe(event.service)) ++figures.safe_deliveries;
+  if (!v_.alive(member, event)) return;
+  const Index message = v_.history.message(event);
+  if (!delivery_belongs(member, message, event)) return;
+  Process& process = v_.history.processes[member];
+  Span& span = v_.history.spans[process.span];
+  check_same_message(member, message, event);
+  early_.check_delivered(member, message, event);
+  check_position(member, span, message, event);
+  check_fifo(member, span, message, event);
+  check_causality(member, span, message, event);
+  append(span, message, event);
+  process.set_delivered(message);
+}
+
+// E3: the message exists, in the view that this member is in, and was not delivered here before.
+bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::Event& event) {
+  const Process& process = v_.history.processes[member];
+  if (process.view == kNone || process.view_id != event.view ||
+      process.transitional != event.transitional) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in " +
+             (event.transitional ? "the transitional view after " : "view ") +
+             v_.view_text(v_.history.view(event.view)) + " while it is " + v_.where_text(process);
+    });
+    return false;
+  }
+  if (v_.options.quorum && !check_own(member, message, event)) return false;
+  if (!v_.history.messages[message].originated && !accept_unwitnessed(message, event) &&
+      !(v_.options.quorum && accept_voted(message, event))) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+             v_.view_text(process.view) + ", and nobody originated it before";
+    });
+    return false;
+  }
+  const MessageRecord& record = v_.history.messages[message];
+  if (record.view != process.view) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+             v_.view_text(process.view) + ", but it was originated in view " +
+             v_.view_text(record.view);
+    });
+    return false;
+  }
+  if (process.has_delivered(message)) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " twice in view " +
+             v_.view_text(process.view);
+    });
+    return false;
+  }
+  return true;
+}
+
+// The end of its sender's events is missing: what others deliver shows that it was originated.
+bool DeliveryJudge::accept_unwitnessed(Index message, const trace::Event& event) {
+  MessageRecord& record = v_.history.messages[message];
+  const Process& sender = v_.history.processes[record.sender];
+  if (!unwitnessed_ok_ || sender.stage == Stage::left) return false;
+  if (record.number != 0 && record.number <= sender.last_originated) return false;
+  const Index in = v_.history.view(event.view);
+  const View& view = v_.history.views[in];
+  if (v_.history.slot_of(view, record.sender) >= view.members.size()) return false;
+  stand_for_origination(message, event);
+  return true;
+}
+
+void DeliveryJudge::stand_for_origination(Index message, const trace::Event& event) {
+  MessageRecord& record = v_.history.messages[message];
+  const Index in = v_.history.view(event.view);
+  ++v_.report.figures.unwitnessed;
+  record.witnessed = false;
+  if (!record.submitted) record.service = event.service;
+  if (!record.has_hash) {
+    record.hash = event.hash;
+    record.has_hash = true;
+  }
+  record.view = in;
+  origins_.place(message, v_.history.views[in], event);
+}
+
+void DeliveryJudge::check_same_message(Index member, Index message, const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  if (record.service != event.service) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) +
+             " with another service than its sender asked for";
+    });
+  }
+  if (record.has_hash && record.hash != event.hash) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) +
+             " with other bytes than its sender gave";
+    });
+  }
+  if (v_.history.processes[record.sender].id != event.message.sender) {
+    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers another unit at " + v_.position(event.seq, event.index) +
+             " of view " + v_.view_text(record.view) + " than " + v_.message_text(message);
+    });
+  }
+  if (record.seq != event.seq || record.index != event.index) {
+    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
+             v_.position(event.seq, event.index) + " of view " + v_.view_text(record.view) +
+             ", but it was originated at " + v_.position(record.seq, record.index);
+    });
+  }
+}
+
+// E7: positions grow, and before a transitional view there is no hole.
+void DeliveryJudge::check_position(Index member, Span& span, Index message,
+                                   const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  if (record.seq < span.last_seq ||
+      (record.seq == span.last_seq && record.index <= span.last_index &&
+       v_.history.delivery_count(span) != 0)) {
+    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
+             v_.position(record.seq, record.index) + " of view " + v_.view_text(span.view) +
+             " after position " + v_.position(span.last_seq, span.last_index);
+    });
+    span.hole_reported = true;
+    return;
+  }
+  span.last_seq = record.seq;
+  span.last_index = record.index;
+  if (event.transitional || span.hole_reported) return;
+  const View& view = v_.history.views[span.view];
+  const std::uint32_t count = span.regular_count();
+  const bool counted = v_.options.layer == trace::Layer::unit && !v_.options.sparse;
+  const bool unit_hole = counted && record.seq != Seq{count} + 1;
+  if (!unit_hole && (record.ordinal == count || !view.sorted)) return;
+  span.hole_reported = true;
+  v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+    const bool known = view.sorted && record.ordinal > count;
+    return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
+           v_.position(record.seq, record.index) + " of view " + v_.view_text(span.view) +
+           " without " +
+           (known ? v_.message_text(view.order[count].message) + " at " +
+                        v_.position(view.order[count].seq, view.order[count].index)
+                  : "position " + std::to_string(count + 1)) +
+           ", which comes before";
+  });
+}
+
+// E6, first half: all earlier messages of the same sender in this view are here.
+void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  Process& process = v_.history.processes[member];
+  if (record.sender >= process.last_number.size()) {
+    process.last_number.resize(v_.history.processes.size(), 0);
+  }
+  std::uint64_t& last = process.last_number[record.sender];
+  if (record.number != 0 && record.number <= last) {
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " after number " +
+             std::to_string(last) + " of the same sender";
+    });
+  }
+  last = std::max(last, record.number);
+
+  if (record.slot == kNone) return;
+  if (record.slot >= span.heard.size()) span.heard.resize(record.slot + 1, 0);
+  std::uint32_t& heard = span.heard[record.slot];
+  if (record.nth > heard) {
+    const Index sender_span = v_.history.views[span.view].spans[record.slot];
+    const Index skipped = v_.history.spans[sender_span].sent[heard];
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+             v_.view_text(span.view) + " without " + v_.message_text(skipped) +
+             ", which the same sender originated before";
+    });
+  }
+  heard = std::max(heard, record.nth + 1);
+}
+
+// E6, second half: all that the sender had delivered in this view before it originated is here. As
+// a rule sender and receiver follow the same log, and comparing two lengths is enough.
+void DeliveryJudge::check_causality(Index member, Span& span, Index message,
+                                    const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  if (record.known == 0 || record.sender == member || record.slot == kNone) return;
+  const View& view = v_.history.views[span.view];
+  const Span& sender = v_.history.spans[view.spans[record.slot]];
+  if (record.known <= span.common && sender.apart.empty()) return;
+  const std::uint32_t known = std::min(record.known, sender.common);
+  const Process& process = v_.history.processes[member];
+  span.verified = std::max(span.verified, span.common);
+  while (span.verified < known) {
+    const Index before = view.log[span.verified++];
+    if (process.has_delivered(before) || before == message) continue;
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+             v_.view_text(span.view) + " without " + v_.message_text(before) + ", which " +
+             v_.name(record.sender) + " had delivered before it originated the message";
+    });
+    span.verified = known;
+  }
+  if (record.known > known) check_causality_apart(member, span, message, event);
+}
+
+void DeliveryJudge::check_causality_apart(Index member, Span& span, Index message,
+                                          const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  const Index sender_span = v_.history.views[span.view].spans[record.slot];
+  const Span& sender = v_.history.spans[sender_span];
+  auto mark = std::find_if(span.verified_apart.begin(), span.verified_apart.end(),
+                           [&](const auto& entry) { return entry.first == sender_span; });
+  if (mark == span.verified_apart.end()) {
+    mark = span.verified_apart.insert(mark, {sender_span, 0});
+  }
+  const Process& process = v_.history.processes[member];
+  const std::uint32_t known = record.known - sender.common;
+  while (mark->second < known) {
+    const Index before = sender.apart[mark->second++];
+    if (process.has_delivered(before) || before == message) continue;
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+             v_.view_text(span.view) + " without " + v_.message_text(before) + ", which " +
+             v_.name(record.sender) + " had delivered before it originated the message";
+    });
+    mark->second = known;
+  }
+}
+
+// E8, first half: whatever is delivered as safe before a transitional view was stable at all
+// members, so they all installed the view.
+void DeliveryJudge::check_installed(const Span& span, Index message, const trace::Event& event) {
+  View& view = v_.history.views[span.view];
+  if (!v_.options.live_order || view.stable_reported) return;
+  view.stable_reported = true;
+  for (std::size_t slot = 0; slot < view.members.size(); ++slot) {
+    if (view.spans[slot] != kNone) continue;
+    v_.violate(Property::e8_safe, span.member, event.at_ns, [&] {
+      return v_.name(span.member) + " delivers " + v_.message_text(message) + " as safe in view " +
+             v_.view_text(span.view) + " before " + v_.name(view.members[slot]) +
+             " installed that view";
+    });
+  }
+}
+
+void DeliveryJudge::append(Span& span, Index message, const trace::Event& event) {
+  if (event.transitional) {
+    span.tail.push_back(message);
+    return;
+  }
+  View& view = v_.history.views[span.view];
+  if (is_safe(v_.history.messages[message].service)) {
+    if (view.stable_message == kNone) view.stable_message = message;
+    if (view.missing != 0 && !v_.options.quorum) check_installed(span, message, event);
+  }
+  if (span.apart.empty()) {
+    if (span.common == view.log.size()) view.log.push_back(message);
+    if (view.log[span.common] == message) {
+      ++span.common;
+      return;
+    }
+  }
+  span.apart.push_back(message);
+}
+
+// E3: whatever others know, a sender learns the place of its message before it delivers that.
+bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  if (record.sender != member || (record.originated && record.witnessed)) return true;
+  v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+    return v_.name(member) + " delivers its own " + v_.message_text(message) +
+           " and did not originate it before";
+  });
+  return false;
+}
+
+// A delivery is the origination of a message that its sender handed over, if it was in that view.
+bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
+  MessageRecord& record = v_.history.messages[message];
+  if (v_.options.layer == trace::Layer::order && !record.submitted) return false;
+  const Index in = v_.history.view(event.view);
+  View& view = v_.history.views[in];
+  const Index slot = v_.history.slot_of(view, record.sender);
+  if (slot >= view.members.size()) return false;
+  const Index at = view.spans[slot];
+  // Without a clock the sender's installation may come later in the events, or be lost.
+  if (at == kNone && v_.options.live_order) return false;
+  origins_.check_order(record.sender, record, message, event);
+  stand_for_origination(message, event);
+  if (at == kNone) return true;
+  std::vector<Index>& sent = v_.history.spans[at].sent;
+  record.nth = static_cast<std::uint32_t>(sent.size());
+  record.slot = slot;
+  sent.push_back(message);
+  return true;
+}
+
+}  // namespace peal::oracle

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "oracle/early_judge.h"
+#include "oracle/origin_judge.h"
+#include "oracle/verdict.h"
+
+namespace peal::oracle {
+
+/// Deliveries: E3, E6 and E7, as far as they show at once. With Options::quorum a delivery may
+/// stand for the origination, which its sender learns later.
+class DeliveryJudge {
+ public:
+  DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)
+      : v_(verdict), origins_(origins), early_(early) {}
+  /// See HistoryJudge.
+  void set_unwitnessed_ok(bool ok) { unwitnessed_ok_ = ok; }
+
+  void deliver(Index member, const trace::Event& event);
+
+ private:
+  bool delivery_belongs(Index member, Index message, const trace::Event& event);
+  bool accept_unwitnessed(Index message, const trace::Event& event);
+  void stand_for_origination(Index message, const trace::Event& event);
+  void check_same_message(Index member, Index message, const trace::Event& event);
+  void check_position(Index member, Span& span, Index message, const trace::Event& event);
+  void check_fifo(Index member, Span& span, Index message, const trace::Event& event);
+  void check_causality(Index member, Span& span, Index message, const trace::Event& event);
+  void check_causality_apart(Index member, Span& span, Index message, const trace::Event& event);
+  void check_installed(const Span& span, Index message, const trace::Event& event);
+  void append(Span& span, Index message, const trace::Event& event);
+  bool check_own(Index member, Index message, const trace::Event& event);
+  bool accept_voted(Index message, const trace::Event& event);
+
+  Verdict& v_;
+  OriginJudge& origins_;
+  EarlyJudge& early_;
+  bool unwitnessed_ok_ = false;
+};
+
+}  // namespace peal::oracle

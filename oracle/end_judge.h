@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "oracle/verdict.h"
+
+namespace peal::oracle {
+
+/// What only the whole history shows: E2's travelling together, the rest of E7, E8, chain and
+/// acyclic, and, without a common clock, E9.
+class EndJudge {
+ public:
+  explicit EndJudge(Verdict& verdict) : v_(verdict) {}
+  void finish();
+
+ private:
+  void finish_chain(const View& view);
+  void finish_views();
+  void finish_installs(View& view);
+  bool ended_without(Index member, const View& view) const;
+  void finish_order(View& view);
+  void finish_holes(const Transition& transition);
+  void finish_holes(const Transition& transition, const Span& span);
+  void finish_travel(const Transition& transition);
+  void finish_safe(Index index);
+  void finish_safe(const Transition& transition);
+  bool expect_delivered(Index member, Index message, const Span& span, const std::string& where);
+  bool expect_safe(Index member, Index message, const Span& span, const std::string& where);
+  void finish_cycles();
+  void finish_figures();
+
+  Verdict& v_;
+};
+
+}  // namespace peal::oracle

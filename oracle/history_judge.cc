@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/history_judge.h"
+
+namespace peal::oracle {
+
+using trace::Kind;
+
+void HistoryJudge::add(const trace::Event& event) {
+  const bool of_process =
+      event.kind == Kind::start || event.kind == Kind::crash || event.kind == Kind::leave;
+  if (!of_process && event.layer != v_.options.layer) return;
+  ++v_.report.figures.events;
+  const Index member = v_.history.member(event.node);
+  Process& process = v_.history.processes[member];
+  process.last_at = event.at_ns;
+  switch (event.kind) {
+    case Kind::start: return start(process, event);
+    case Kind::crash:
+    case Kind::leave: return end(process, event);
+    case Kind::submit: return origins_.submit(member, event);
+    case Kind::originate: return origins_.originate(member, event);
+    case Kind::deliver: return deliveries_.deliver(member, event);
+    case Kind::early: return early_.tell(member, event);
+    case Kind::view:
+      return event.transitional ? views_.install_transitional(member, event)
+                                : views_.install(member, event);
+    case Kind::lost: return;  // no trace with one comes here
+  }
+}
+
+void HistoryJudge::start(Process& process, const trace::Event& event) {
+  const Index member = v_.history.member(event.node);
+  if (process.stage != Stage::named) {
+    v_.violate(Property::e1_view_sequence, member, event.at_ns,
+               [&] { return v_.name(member) + " starts, but it did something before"; });
+  }
+  process.stage = Stage::alive;
+  process.optimistic = event.optimistic;
+}
+
+void HistoryJudge::end(Process& process, const trace::Event& event) {
+  const Index member = v_.history.member(event.node);
+  // Whoever left may well be stopped afterwards.
+  if (process.stage == Stage::left && event.kind == Kind::crash) return;
+  if (!v_.alive(member, event)) return;
+  process.stage = event.kind == Kind::leave ? Stage::left : Stage::crashed;
+}
+
+Report HistoryJudge::finish() {
+  end_.finish();
+  told_.finish();
+  early_.finish();
+  return std::move(v_.report);
+}
+
+}  // namespace peal::oracle

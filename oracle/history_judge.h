@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "oracle/delivery_judge.h"
+#include "oracle/early_judge.h"
+#include "oracle/end_judge.h"
+#include "oracle/origin_judge.h"
+#include "oracle/told_judge.h"
+#include "oracle/verdict.h"
+#include "oracle/view_judge.h"
+
+namespace peal::oracle {
+
+/// Judges a history. Takes events in an order in which every origination precedes its deliveries,
+/// except where `unwitnessed_ok` says that the origination will never come.
+class HistoryJudge {
+ public:
+  explicit HistoryJudge(const Options& options) : v_(options) {}
+  HistoryJudge(const HistoryJudge&) = delete;
+  HistoryJudge& operator=(const HistoryJudge&) = delete;
+
+  void add(const trace::Event& event);
+  /// While true, a delivery of a message that nobody was seen to originate stands for its
+  /// origination, if its sender's events may be missing there.
+  void set_unwitnessed_ok(bool ok) { deliveries_.set_unwitnessed_ok(ok); }
+  Report finish();
+
+  History& history() { return v_.history; }
+  std::uint64_t violations_total() const { return v_.report.violations_total; }
+
+ private:
+  void start(Process& process, const trace::Event& event);
+  void end(Process& process, const trace::Event& event);
+
+  Verdict v_;
+  OriginJudge origins_{v_};
+  EarlyJudge early_{v_};
+  DeliveryJudge deliveries_{v_, origins_, early_};
+  ViewJudge views_{v_};
+  ToldJudge told_{v_};
+  EndJudge end_{v_};
+};
+
+}  // namespace peal::oracle

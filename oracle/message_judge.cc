@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/message_judge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace peal::oracle {
+
+// G7: all clients' orders of delivery, put together, have no circle.
+void MessageJudge::finish_order() {
+  for (Index message = 0; message < next_.size(); ++message) {
+    const Follower& next = next_[message];
+    if (next.message != kNone) edges_.push_back({message, next.message, next.client});
+  }
+  const std::vector<Step> cycle = find_cycle(v_.history.messages.size(), edges_);
+  if (cycle.empty()) return;
+  v_.violate(GroupProperty::g7_one_order, v_.history.clients[cycle[0].member].last_at, [&] {
+    constexpr std::size_t kShown = 8;
+    std::string text = "no order puts all deliveries before what follows them:";
+    for (std::size_t i = 0; i < cycle.size() && i < kShown; ++i) {
+      text += (i == 0 ? " " : ", ") + v_.name(cycle[i].member) + " delivers " +
+              v_.message_text(cycle[i].message) + " before " +
+              v_.message_text(cycle[(i + 1) % cycle.size()].message);
+    }
+    if (cycle.size() > kShown) text += ", and so on, " + std::to_string(cycle.size()) + " steps";
+    return text;
+  });
+}
+
+void MessageJudge::sent(std::int64_t at, const GroupMessageId& id,
+                        std::span<const std::string> groups, std::uint64_t hash, OwnCopy own) {
+  const Index message = v_.history.message(id);
+  GroupMessage& record = v_.history.messages[message];
+  if (record.targets != kNone) {
+    v_.violate(GroupProperty::g6_members_only, at,
+               [&] { return v_.message_text(message) + " is sent twice"; });
+    return;
+  }
+  ++v_.report.figures.messages;
+  record.targets = v_.history.targets_of(groups);
+  record.hash = hash;
+  record.own = own;
+  if (own != OwnCopy::wanted) return;
+  for (const Index group : v_.history.targets[record.targets].groups) {
+    const Index index = v_.history.find_membership(record.sender, group);
+    if (index == kNone || v_.history.memberships[index].state == kNone) continue;
+    v_.history.memberships[index].owed.push_back(message);
+  }
+}
+
+void MessageJudge::delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
+                             std::span<const std::string> groups, std::uint64_t hash) {
+  ++v_.report.figures.deliveries;
+  const Index client = v_.history.client(to);
+  if (!v_.listens(client, at)) return;
+  const Index message = v_.history.message(id);
+  gaps_.close_absences(client, at);
+  gaps_.check_place(client, message, at);
+  if (v_.history.messages[message].targets == kNone) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) +
+             ", which nobody was seen to send";
+    });
+    return;
+  }
+  if (!v_.history.clients[client].delivered.insert(message)) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) + " twice";
+    });
+    return;
+  }
+  check_content(client, message, groups, hash, at);
+  if (!collect(client, message)) check_stranger(client, message, at);
+  follow(client, message);
+}
+
+// The order in which a message names its groups says nothing.
+void MessageJudge::check_content(Index client, Index message, std::span<const std::string> groups,
+                                 std::uint64_t hash, std::int64_t at) {
+  const GroupMessage& record = v_.history.messages[message];
+  const std::vector<std::string>& names = v_.history.targets[record.targets].names;
+  if (!std::equal(groups.begin(), groups.end(), names.begin(), names.end()) &&
+      target_set(groups) != names) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) +
+             " with other groups than its sender named";
+    });
+  }
+  if (record.hash != hash) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) +
+             " with other bytes than its sender gave";
+    });
+  }
+  if (record.sender == client && record.own == OwnCopy::unwanted) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers its own " + v_.message_text(message) +
+             ", which it did not want back";
+    });
+  }
+}
+
+// Notes the message in each group that it is for and the client is a member of. False if none is.
+bool MessageJudge::collect(Index client, Index message) {
+  bool member = false;
+  for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
+    const Index index = v_.history.find_membership(client, group);
+    if (index == kNone || v_.history.memberships[index].state == kNone) continue;
+    v_.history.memberships[index].since.push_back(message);
+    member = true;
+  }
+  return member;
+}
+
+// G6: who is a member of none of the groups may get a message only by its private name. Whose name
+// that is shows when a message to it alone arrives; two at a time cannot have the same one.
+void MessageJudge::check_stranger(Index client, Index message, std::int64_t at) {
+  GroupMessage& record = v_.history.messages[message];
+  const GroupTargets& targets = v_.history.targets[record.targets];
+  if (record.strangers++ >= targets.private_names) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      std::string text = v_.name(client) + " delivers " + v_.message_text(message) + " to {";
+      for (const std::string& target : targets.names) {
+        if (text.back() != '{') text += ", ";
+        text += "'" + target + "'";
+      }
+      return text + "} and is a member of none" +
+             (targets.private_names == 0 ? "" : "; others had got it by their private names");
+    });
+    return;
+  }
+  if (targets.private_names != 1) return;
+  Index& holder = private_names_.try_emplace(targets.private_name, client).first->second;
+  if (holder == client) return;
+  if (v_.history.clients[holder].presence == Presence::connected) {
+    v_.violate(GroupProperty::g6_members_only, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) + " to '" +
+             v_.history.names[targets.private_name] + "', which is the private name of " +
+             v_.name(holder);
+    });
+    return;
+  }
+  holder = client;
+}
+
+void MessageJudge::follow(Index client, Index message) {
+  GroupClient& record = v_.history.clients[client];
+  const Index last = record.last;
+  record.last = message;
+  if (last == kNone) return;
+  if (last >= next_.size()) next_.resize(v_.history.messages.size());
+  Follower& next = next_[last];
+  if (next.message == kNone) next = {message, client};
+  if (next.message != message) edges_.push_back({last, message, client});
+}
+
+// A client's own messages need not come back to it, unless it wanted them.
+bool MessageJudge::may_lack(Index client, Index message) const {
+  const GroupMessage& record = v_.history.messages[message];
+  return record.sender == client && record.own != OwnCopy::wanted;
+}
+
+// Nearly always the lists are equal as they are. Else they are compared as sets, because a message
+// that its sender did not want back has no place in its sender's own list.
+void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
+                                 const std::string& where, std::int64_t at) {
+  if (stretch.clients++ == 0) {
+    stretch.first = client;
+    stretch.messages = std::move(messages);
+    return;
+  }
+  ++v_.report.figures.compared;
+  if (stretch.messages == messages) return;
+  std::vector<Index>& known = stretch.messages;
+  std::sort(known.begin(), known.end());
+  std::sort(messages.begin(), messages.end());
+  const auto report = [&](Index without, Index message, Index with) {
+    v_.violate(GroupProperty::g3_same_messages, at, [&] {
+      return v_.name(without) + " does not deliver " + v_.message_text(message) + " " + where +
+             ", as " + v_.name(with) + " does, which went the same way";
+    });
+  };
+
+  std::vector<Index> missing;
+  std::set_difference(known.begin(), known.end(), messages.begin(), messages.end(),
+                      std::back_inserter(missing));
+  for (const Index message : missing) {
+    if (!may_lack(client, message)) return report(client, message, stretch.first);
+  }
+  missing.clear();
+  std::set_difference(messages.begin(), messages.end(), known.begin(), known.end(),
+                      std::back_inserter(missing));
+  for (const Index message : missing) {
+    const bool only_its_sender = stretch.clients == 2 && may_lack(stretch.first, message);
+    if (!only_its_sender) return report(stretch.first, message, client);
+  }
+  const auto middle = static_cast<std::ptrdiff_t>(known.size());
+  known.insert(known.end(), missing.begin(), missing.end());
+  std::inplace_merge(known.begin(), known.begin() + middle, known.end());
+}
+
+}  // namespace peal::oracle

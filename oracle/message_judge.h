@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "oracle/cycles.h"
+#include "oracle/gap_judge.h"
+#include "oracle/group_verdict.h"
+
+namespace peal::oracle {
+
+/// Messages to groups: G3, G6 and G7. G3: clients that went from one view of a group to the next
+/// together got the same messages of the group in between. Their order is G7's.
+class MessageJudge {
+ public:
+  MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
+
+  void sent(std::int64_t at, const GroupMessageId& id, std::span<const std::string> groups,
+            std::uint64_t hash, OwnCopy own);
+  void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
+                 std::span<const std::string> groups, std::uint64_t hash);
+  void check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
+                     const std::string& where, std::int64_t at);
+  void finish_order();
+
+ private:
+  struct Follower {
+    Index message = kNone;
+    Index client = kNone;
+  };
+
+  void check_content(Index client, Index message, std::span<const std::string> groups,
+                     std::uint64_t hash, std::int64_t at);
+  bool collect(Index client, Index message);
+  void check_stranger(Index client, Index message, std::int64_t at);
+  void follow(Index client, Index message);
+  bool may_lack(Index client, Index message) const;
+
+  GroupVerdict& v_;
+  GapJudge& gaps_;
+  std::unordered_map<Index, Index> private_names_;  ///< the client that got messages to it alone
+  std::vector<Follower> next_;  ///< by message: what the first client that went on got after it
+  std::vector<Edge> edges_;     ///< what others got after it, where that is something else
+};
+
+}  // namespace peal::oracle

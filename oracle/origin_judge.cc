@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/origin_judge.h"
+
+#include <algorithm>
+
+namespace peal::oracle {
+
+void OriginJudge::submit(Index member, const trace::Event& event) {
+  ++v_.report.figures.submitted;
+  if (!v_.alive(member, event)) return;
+  const Index message = v_.history.message(event);
+  MessageRecord& record = v_.history.messages[message];
+  if (record.sender != member) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " submits " + v_.message_text(message) + ", which is not its own";
+    });
+    return;
+  }
+  if (record.submitted) {
+    v_.violate(Property::e3_integrity, member, event.at_ns,
+               [&] { return v_.name(member) + " submits " + v_.message_text(message) + " twice"; });
+    return;
+  }
+  record.submitted = true;
+  if (record.originated) return;  // too late, and reported: others go by the origination
+  record.service = event.service;
+  record.hash = event.hash;
+  record.has_hash = true;
+  Process& process = v_.history.processes[member];
+  process.last_submitted = std::max(process.last_submitted, record.number);
+}
+
+void OriginJudge::originate(Index member, const trace::Event& event) {
+  if (!v_.alive(member, event)) return;
+  const Index message = v_.history.message(event);
+  const Index in = v_.history.view(event.view);
+  MessageRecord& record = v_.history.messages[message];
+  // A delivery may have named the unit first, and the wrong sender with it.
+  if (record.number == 0 && !record.originated) record.sender = member;
+  if (record.sender != member) {
+    const bool same_place = record.number == 0 && record.originated;
+    v_.violate(same_place ? Property::e7_total_order : Property::e3_integrity, member, event.at_ns,
+               [&] {
+                 return v_.name(member) + " originates " + v_.message_text(message) +
+                        ", which is not its own, in view " + v_.view_text(in);
+               });
+    return;
+  }
+  if (record.originated && !record.witnessed && v_.options.quorum) {
+    return confirm(member, message, event);
+  }
+  if (record.originated) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) + " in view " +
+             v_.view_text(in) + " at " + v_.position(event.seq, event.index) +
+             ", and did so before in view " + v_.view_text(record.view) + " at " +
+             v_.position(record.seq, record.index);
+    });
+    return;
+  }
+  ++v_.report.figures.messages;
+  const bool own_service = !record.submitted || record.service == event.service;
+  if (v_.options.layer == trace::Layer::order && !record.submitted) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) +
+             ", which was not submitted";
+    });
+  } else if (!own_service) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) +
+             " with another service than it was submitted with";
+    });
+  }
+  check_order(member, record, message, event);
+  if (!record.submitted) record.service = event.service;
+  if (v_.options.layer == trace::Layer::unit && !record.has_hash) {
+    record.hash = event.hash;
+    record.has_hash = true;
+  }
+  place(message, v_.history.views[in], event);
+  record.view = in;
+
+  Process& process = v_.history.processes[member];
+  const bool may_originate = !process.transitional || v_.options.quorum;
+  if (process.view != in || !may_originate) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) + " in view " +
+             v_.view_text(in) + " while it is " + v_.where_text(process);
+    });
+    return;
+  }
+  Span& span = v_.history.spans[process.span];
+  record.known = span.regular_count();
+  record.nth = static_cast<std::uint32_t>(span.sent.size());
+  record.slot = span.slot;
+  span.sent.push_back(message);
+  check_barrier(message, in, event);
+}
+
+// A member's messages are originated in the order of their numbers, and none is left out.
+bool OriginJudge::check_order(Index member, const MessageRecord& record, Index message,
+                              const trace::Event& event) {
+  Process& process = v_.history.processes[member];
+  const std::uint64_t last = process.last_originated;
+  process.last_originated = std::max(last, record.number);
+  if (record.number == 0 || record.number == last + 1) return true;
+  if (record.number <= last) {
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) + " after its number " +
+             std::to_string(last);
+    });
+    return false;
+  }
+  // Numbers between that were never submitted do not matter: they may be in nobody's hands.
+  const std::vector<Index>& own = process.by_number;
+  for (std::uint64_t number = last + 1; number < record.number && number <= own.size(); ++number) {
+    const Index skipped = own[number - 1];
+    if (skipped == kNone || !v_.history.messages[skipped].submitted) continue;
+    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) + " before " +
+             v_.message_text(skipped) + ", which it submitted earlier";
+    });
+    return false;
+  }
+  return true;
+}
+
+// Puts a message into its view's order.
+void OriginJudge::place(Index message, View& view, const trace::Event& event) {
+  MessageRecord& record = v_.history.messages[message];
+  record.originated = true;
+  record.seq = event.seq;
+  record.index = event.index;
+  record.ordinal = static_cast<std::uint32_t>(view.order.size());
+  if (!view.order.empty() && view.sorted) {
+    const Place& last = view.order.back();
+    const bool same = last.seq == event.seq && last.index == event.index;
+    if (same) {
+      v_.violate(Property::e7_total_order, record.sender, event.at_ns, [&] {
+        return v_.message_text(message) + " and " + v_.message_text(last.message) +
+               " both have position " + v_.position(event.seq, event.index) + " in view " +
+               v_.view_text(v_.history.view(event.view));
+      });
+    } else if (event.seq < last.seq || (event.seq == last.seq && event.index < last.index)) {
+      view.sorted = false;
+    }
+  }
+  view.order.push_back({event.seq, event.index, message});
+}
+
+// E9: nobody originates before everybody installed.
+void OriginJudge::check_barrier(Index message, Index in, const trace::Event& event) {
+  if (v_.options.quorum) return;
+  View& view = v_.history.views[in];
+  if (view.barrier_message == kNone) view.barrier_message = message;
+  if (!v_.options.live_order || view.missing == 0 || view.barrier_reported) return;
+  view.barrier_reported = true;
+  for (std::size_t slot = 0; slot < view.members.size(); ++slot) {
+    if (view.spans[slot] != kNone) continue;
+    v_.violate(Property::e9_barrier, v_.history.messages[message].sender, event.at_ns, [&] {
+      return v_.message_text(message) + " is originated in view " + v_.view_text(in) + " before " +
+             v_.name(view.members[slot]) + " installed that view";
+    });
+  }
+}
+
+// The sender learns the place of a message that others have delivered.
+void OriginJudge::confirm(Index member, Index message, const trace::Event& event) {
+  MessageRecord& record = v_.history.messages[message];
+  const Process& process = v_.history.processes[member];
+  const Index in = v_.history.view(event.view);
+  const bool elsewhere = record.view != in;
+  if (elsewhere || record.seq != event.seq || record.index != event.index) {
+    v_.violate(elsewhere ? Property::e3_integrity : Property::e7_total_order, member, event.at_ns,
+               [&] {
+                 return v_.name(member) + " originates " + v_.message_text(message) + " in view " +
+                        v_.view_text(in) + " at " + v_.position(event.seq, event.index) +
+                        ", but others delivered it in view " + v_.view_text(record.view) + " at " +
+                        v_.position(record.seq, record.index);
+               });
+    return;
+  }
+  if (process.view != in) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) + " in view " +
+             v_.view_text(in) + " while it is " + v_.where_text(process);
+    });
+    return;
+  }
+  const bool same_bytes =
+      v_.options.layer == trace::Layer::order || !record.has_hash || record.hash == event.hash;
+  if (record.service != event.service || !same_bytes) {
+    v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
+      return v_.name(member) + " originates " + v_.message_text(message) +
+             " with another service or other bytes than it was delivered with";
+    });
+  }
+  record.witnessed = true;
+  --v_.report.figures.unwitnessed;
+  ++v_.report.figures.messages;
+  if (record.slot != kNone) record.known = v_.history.spans[process.span].regular_count();
+}
+
+}  // namespace peal::oracle

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "oracle/verdict.h"
+
+namespace peal::oracle {
+
+/// Submissions and originations: their share of E3, E6 and E7, and E9.
+class OriginJudge {
+ public:
+  explicit OriginJudge(Verdict& verdict) : v_(verdict) {}
+
+  void submit(Index member, const trace::Event& event);
+  void originate(Index member, const trace::Event& event);
+  /// E6: a member's messages are originated in the order of their numbers, and none is left out.
+  bool check_order(Index member, const MessageRecord& record, Index message,
+                   const trace::Event& event);
+  /// Puts a message into its view's order.
+  void place(Index message, View& view, const trace::Event& event);
+
+ private:
+  void check_barrier(Index message, Index in, const trace::Event& event);
+  void confirm(Index member, Index message, const trace::Event& event);
+
+  Verdict& v_;
+};
+
+}  // namespace peal::oracle

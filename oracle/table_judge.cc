@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/table_judge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace peal::oracle {
+
+void TableJudge::finish() {
+  finish_absences();
+  finish_tables();
+  finish_memberships();
+  v_.report.figures.tables = tables_.size();
+}
+
+void TableJudge::exchanged(std::int64_t at, MemberId node, const ViewId& view,
+                           std::uint64_t table_hash) {
+  ++v_.report.figures.exchanges;
+  v_.last_at = at;
+  gaps_.hear(node, view);
+  const Exchange& first = exchanges_.try_emplace(view, Exchange{node, table_hash}).first->second;
+  if (first.hash == table_hash) return;
+  v_.violate(GroupProperty::g1_equal_tables, at, [&] {
+    return v_.name(node) + " completes the exchange in view " + v_.view_text(view) +
+           " with another table than " + v_.name(first.node);
+  });
+}
+
+void TableJudge::final_table(MemberId node, const ViewId& view,
+                             std::span<const GroupTableEntry> entries) {
+  Table& table = tables_[node];
+  table.view = view;
+  table.groups.clear();
+  for (const GroupTableEntry& entry : entries) {
+    TableGroup& group = table.groups[v_.history.name(entry.group)];
+    group.id = entry.id;
+    group.members = v_.history.clients_of(entry.members);
+    group.sorted = group.members;
+    std::sort(group.sorted.begin(), group.sorted.end());
+  }
+}
+
+void TableJudge::finish_tables() {
+  std::map<ViewId, MemberId> first_of;
+  for (auto& [node, table] : tables_) {
+    for (auto& [group, entry] : table.groups) check_entry(node, group, entry);
+    const auto [first, added] = first_of.try_emplace(table.view, node);
+    if (!added) compare_tables(node, first->second);
+    for (const auto& [group, entry] : table.groups) {
+      for (const Index client : entry.members) finish_member(node, group, entry.id, client);
+    }
+  }
+}
+
+// G2: what a table calls by an id is what clients were told by it.
+void TableJudge::check_entry(MemberId node, Index group, const TableGroup& entry) {
+  Index index = v_.history.find_state(group, entry.id);
+  const bool known = index != kNone;
+  if (!known) {
+    index = v_.history.add_state(group, entry.id, entry.members);
+    v_.history.states[index].table_of = node;
+  }
+  const GroupState& state = v_.history.states[index];
+  if (known ? state.members == entry.members : v_.well_formed(entry.members)) return;
+  v_.violate(GroupProperty::g2_view_agreement, v_.last_at, [&] {
+    const std::string text = "the table of " + v_.name(node) + " holds view " +
+                             v_.state_text(index) + " with members " +
+                             v_.clients_text(entry.members);
+    if (!known) return text + ", which is no sorted list";
+    return text + ", but " + v_.source_text(state) + " with " + v_.clients_text(state.members);
+  });
+}
+
+// G1: nodes that end in one view hold the same groups in the same states.
+void TableJudge::compare_tables(MemberId node, MemberId first) {
+  const auto& groups = tables_.at(node).groups;
+  const auto& others = tables_.at(first).groups;
+  const auto report = [&](MemberId with, MemberId without, Index group, const GroupViewId& id) {
+    v_.violate(GroupProperty::g1_equal_tables, v_.last_at, [&] {
+      return "the table of " + v_.name(with) + " holds view " + v_.id_text(id) + " of " +
+             v_.group_text(group) + ", that of " + v_.name(without) +
+             " does not, and both are in view " + v_.view_text(tables_.at(node).view);
+    });
+  };
+  for (const auto& [group, entry] : groups) {
+    const auto other = others.find(group);
+    if (other == others.end() || other->second.id != entry.id) {
+      return report(node, first, group, entry.id);
+    }
+  }
+  for (const auto& [group, entry] : others) {
+    if (!groups.contains(group)) return report(first, node, group, entry.id);
+  }
+}
+
+// G5: whoever is in a table is connected, to a node of the same view; at its own node it was told
+// this very state last.
+void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id, Index client) {
+  const GroupClient& record = v_.history.clients[client];
+  const auto report = [&](const std::string& text) {
+    v_.violate(GroupProperty::g5_final_view, record.last_at, [&] {
+      return "the table of " + v_.name(node) + " ends with " + v_.name(client) + " in view " +
+             v_.id_text(id) + " of " + v_.group_text(group) + ", " + text;
+    });
+  };
+  if (record.presence != Presence::connected) return report("which is not connected");
+  if (record.id.node != node) {
+    const auto table = tables_.find(record.id.node);
+    if (table != tables_.end() && table->second.view != tables_.at(node).view) {
+      report("whose node is in view " + v_.view_text(table->second.view));
+    }
+    return;
+  }
+  const Index known = v_.history.find_membership(client, group);
+  const Index state = known == kNone ? kNone : v_.history.memberships[known].state;
+  if (state == kNone) return report("which was told that it is no member, or nothing");
+  if (v_.history.states[state].id != id) {
+    report("which was told view " + v_.id_text(v_.history.states[state].id) + " last");
+  }
+}
+
+// The place of a client that is connected and a member, as it knows, in the table of its node.
+const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership) const {
+  const auto table = tables_.find(v_.history.clients[membership.client].id.node);
+  if (table == tables_.end()) return nullptr;
+  const auto entry = table->second.groups.find(membership.group);
+  if (entry == table->second.groups.end()) return nullptr;
+  const std::vector<Index>& sorted = entry->second.sorted;
+  const bool member = std::binary_search(sorted.begin(), sorted.end(), membership.client);
+  return member ? &entry->second : nullptr;
+}
+
+// G5, the other way round, and G3 for what came after the last view. Clients that end with one
+// state of a group at nodes of one view were together since.
+void TableJudge::finish_memberships() {
+  std::map<std::pair<Index, ViewId>, Stretch> stretches;
+  for (Membership& membership : v_.history.memberships) {
+    const GroupClient& client = v_.history.clients[membership.client];
+    const auto table = tables_.find(client.id.node);
+    if (membership.state == kNone || client.presence != Presence::connected ||
+        table == tables_.end()) {
+      continue;
+    }
+    finish_owed(membership);
+    const TableGroup* entry = entry_of(membership);
+    if (entry == nullptr) {
+      v_.violate(GroupProperty::g5_final_view, client.last_at, [&] {
+        return v_.name(membership.client) + " was told view " + v_.state_text(membership.state) +
+               " last, and the table of " + v_.name(client.id.node) +
+               " does not hold it as a member";
+      });
+      continue;
+    }
+    if (entry->id != v_.history.states[membership.state].id) continue;
+    messages_.check_stretch(stretches[{membership.state, table->second.view}], membership.client,
+                            std::move(membership.since),
+                            "after view " + v_.state_text(membership.state), client.last_at);
+  }
+}
+
+// G5: nothing that a member sent to its group, and wanted back, is still under way.
+void TableJudge::finish_owed(const Membership& membership) {
+  const GroupClient& client = v_.history.clients[membership.client];
+  for (const Index message : membership.owed) {
+    if (client.delivered.contains(message)) continue;
+    v_.violate(GroupProperty::g5_final_view, client.last_at, [&] {
+      return v_.name(membership.client) + " ends as a member of " +
+             v_.group_text(membership.group) + ", as it was when it sent " +
+             v_.message_text(message) + " there, and never delivers it";
+    });
+  }
+}
+
+// A history may end in the middle of what a node tells, but not once its table was final.
+void TableJudge::finish_absences() {
+  for (Index client = 0; client < v_.history.clients.size(); ++client) {
+    const GroupClient& record = v_.history.clients[client];
+    const bool ends = record.presence == Presence::connected && tables_.contains(record.id.node);
+    if (ends) gaps_.close_absences(client, record.last_at);
+  }
+}
+
+}  // namespace peal::oracle

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/verdict.h"
+
+#include "trace/json.h"
+
+namespace peal::oracle {
+namespace {
+
+const trace::Names& names_of(const Options& options) {
+  static const trace::Names nobody;
+  return options.names == nullptr ? nobody : *options.names;
+}
+
+}  // namespace
+
+// An incarnation that ended does nothing more. A process need not be seen to start.
+bool Verdict::alive(Index member, const trace::Event& event) {
+  Process& process = history.processes[member];
+  if (process.stage == Stage::named) process.stage = Stage::alive;
+  if (process.stage == Stage::alive) return true;
+  violate(Property::e1_view_sequence, member, event.at_ns, [&] {
+    return name(member) + " acts after it " + (process.stage == Stage::left ? "left" : "crashed");
+  });
+  return false;
+}
+
+std::string Verdict::name(Index member) const {
+  return trace::text_of(history.processes[member].id, names_of(options));
+}
+
+std::string Verdict::view_text(Index view) const {
+  return trace::text_of(history.views[view].id, names_of(options));
+}
+
+std::string Verdict::message_text(Index message) const {
+  const MessageRecord& record = history.messages[message];
+  if (record.number != 0) return name(record.sender) + ":" + std::to_string(record.number);
+  return "the unit of " + name(record.sender) + " at " + position(record.seq, record.index);
+}
+
+std::string Verdict::position(Seq seq, std::uint32_t index) const {
+  std::string text = std::to_string(seq);
+  if (index != 0) text += "+" + std::to_string(index);
+  return text;
+}
+
+std::string Verdict::transition_text(const Transition& transition) const {
+  return "the transitional view " + view_text(transition.old) + ">" + view_text(transition.next);
+}
+
+std::string Verdict::members_text(const std::vector<Index>& members) const {
+  std::string text = "{";
+  for (const Index member : members) {
+    if (text.size() > 1) text += ", ";
+    text += name(member);
+  }
+  return text + "}";
+}
+
+std::string Verdict::where_text(const Process& process) const {
+  if (process.view == kNone) return "in no view";
+  if (!process.transitional) return "in view " + view_text(process.view);
+  return "in the transitional view after " + view_text(process.view);
+}
+
+// The first place where two spans differ.
+std::string Verdict::difference(const Span& a, const Span& b, bool tails) const {
+  const std::uint32_t count_a =
+      tails ? static_cast<std::uint32_t>(a.tail.size()) : a.regular_count();
+  const std::uint32_t count_b =
+      tails ? static_cast<std::uint32_t>(b.tail.size()) : b.regular_count();
+  const auto item = [&](const Span& span, std::uint32_t k) {
+    return tails ? span.tail[k] : history.regular(span, k);
+  };
+  std::uint32_t k = 0;
+  while (k < count_a && k < count_b && item(a, k) == item(b, k)) ++k;
+  const auto side = [&](const Span& span, std::uint32_t count) {
+    if (k >= count) return name(span.member) + " nothing more";
+    const MessageRecord& record = history.messages[item(span, k)];
+    return name(span.member) + " " + message_text(item(span, k)) + " at " +
+           position(record.seq, record.index);
+  };
+  return "after the first " + std::to_string(k) + ", " + side(a, count_a) + " and " +
+         side(b, count_b);
+}
+
+}  // namespace peal::oracle

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oracle/checker.h"
+#include "oracle/history.h"
+#include "trace/event.h"
+
+namespace peal::oracle {
+
+/// What the judges of one history share: the history so far, what was found wrong in it, and how
+/// both are put into words, as the trace has them.
+struct Verdict {
+  explicit Verdict(const Options& its_options) : options(its_options) {}
+
+  /// An incarnation that ended does nothing more; if this one did, that is a violation, and the
+  /// answer false. A process need not be seen to start.
+  bool alive(Index member, const trace::Event& event);
+
+  std::string name(Index member) const;
+  std::string view_text(Index view) const;
+  std::string message_text(Index message) const;
+  std::string position(Seq seq, std::uint32_t index) const;
+  std::string transition_text(const Transition& transition) const;
+  std::string members_text(const std::vector<Index>& members) const;
+  std::string where_text(const Process& process) const;
+  /// The first place where two spans differ.
+  std::string difference(const Span& a, const Span& b, bool tails) const;
+
+  /// `text()` is called only if the violation is kept.
+  template <class Text>
+  void violate(Property property, Index member, std::int64_t at_ns, Text&& text) {
+    ++report.violations_total;
+    ++report.violations_of[static_cast<std::size_t>(property)];
+    if (report.violations.size() < options.violations_max) {
+      report.violations.push_back({property, text(), at_ns, history.processes[member].id});
+    }
+  }
+
+  const Options options;
+  History history;
+  Report report;
+};
+
+}  // namespace peal::oracle

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// E13: do messages reach all members of the views, and do these views stay?
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "order/ridge/layout.h"
+#include "sim/judge/availability.h"
+#include "sim/scenario/tokenizer.h"
+
+namespace peal::sim {
+
+bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
+  for (const NodeId node : nodes) {
+    for (const order::Domain domain : world_.domains_of(node)) {
+      world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes), domain);
+    }
+  }
+  std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
+  const bool ordered = wait(limit, [&] {
+    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+      const Process* process = world_.process(node);
+      if (process == nullptr) return false;
+      std::optional<std::uint64_t>& number = wanted[node.value];
+      if (!number && process->inbox.empty()) number = process->submitted;
+      return number && process->own_delivered >= *number;
+    });
+  });
+  if (!ordered || stopped_()) return false;
+  // In the order of a view, what the others have to reach now.
+  const auto views_before = [&] {
+    std::vector<std::uint64_t> views;
+    for (const NodeId node : nodes) views.push_back(world_.process(node)->views);
+    return views;
+  };
+  const std::vector<std::uint64_t> views = views_before();
+  std::vector<std::array<Seq, order::ridge::kEnsemblesMax>> lines;
+  for (const NodeId node : nodes) {
+    auto& line = lines.emplace_back();
+    const Process* process = world_.process(node);
+    for (std::size_t i = 0; i < line.size(); ++i) line[i] = process->reached[i].seq;
+  }
+  return wait(limit, [&] {
+    if (views_before() != views) return false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Process* sender = world_.process(nodes[i]);
+      for (const NodeId member : view_of(nodes[i])) {
+        const Process* process = world_.process(member);
+        if (process == nullptr || !process->view || *process->view != *sender->view) return false;
+        for (const order::Domain domain : world_.domains_of(member)) {
+          const auto& own = world_.domains_of(nodes[i]);
+          if (std::find(own.begin(), own.end(), domain) == own.end()) continue;
+          if (process->reached[domain].seq < lines[i][domain]) return false;
+        }
+      }
+    }
+    return true;
+  });
+}
+
+/// What the nodes have submitted is delivered, by each of them some within each bound. False: not.
+bool Availability::drain(const Nodes& nodes) {
+  const auto undelivered = [this](NodeId node) -> std::uint64_t {
+    const Process* process = world_.process(node);
+    return process == nullptr ? 0 : process->submitted - process->own_delivered;
+  };
+  for (;;) {
+    std::vector<std::uint64_t> before;
+    for (const NodeId node : nodes) before.push_back(undelivered(node));
+    if (std::all_of(before.begin(), before.end(), [](std::uint64_t n) { return n == 0; })) {
+      return true;
+    }
+    const bool all = wait(world_.now() + times_.bound, [&] {
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (before[i] != 0 && undelivered(nodes[i]) >= before[i]) return false;
+      }
+      return true;
+    });
+    if (!all || stopped_()) return false;
+  }
+}
+
+bool Availability::exchange(const Nodes& nodes, const std::string& when) {
+  if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
+  // Disks, buffers and windows of a story may be too slow for its load: then what waits is ordered
+  // first, without any pause.
+  world_.stop_loads();
+  if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
+  if (stopped_()) return true;
+  say("messages of " + nodes_text(nodes) + " did not reach all members of their views within " +
+      duration_text(times_.bound) + " " + when);
+  return false;
+}
+
+/// Views change only as members leave that do not work.
+bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
+  const Process* process = world_.process(node);
+  if (process == nullptr || !process->operational || !process->view) return false;
+  if (*process->view == view) return true;
+  const Nodes now = view_of(node);
+  const bool fewer = now.size() < members.size();
+  const bool right = std::all_of(members.begin(), members.end(), [&](NodeId each) {
+    return !node_works(each) || std::binary_search(now.begin(), now.end(), each);
+  });
+  view = *process->view;
+  members = now;
+  return fewer && right;
+}
+
+void Availability::watch(const Nodes& nodes) {
+  std::vector<ViewId> views;
+  std::vector<Nodes> members;
+  for (const NodeId node : nodes) {
+    views.push_back(*world_.process(node)->view);
+    members.push_back(view_of(node));
+  }
+  const Instant end = world_.now() + times_.watch;
+  std::size_t turn = 0;
+  while (!stopped_() && world_.now() < end) {
+    const NodeId sender = nodes[turn % nodes.size()];
+    const std::size_t bytes = turn / nodes.size() % 2 == 0 ? kProbeBytes : large_bytes();
+    ++turn;
+    world_.submit(sender, Service::safe, world_.make_payload(sender, bytes),
+                  world_.some_domain(sender));
+    wait(std::min(end, world_.now() + milliseconds(50)), [] { return false; });
+    for (std::size_t i = 0; i < nodes.size() && !stopped_(); ++i) {
+      if (stays(nodes[i], views[i], members[i])) continue;
+      return say(nodes_text({nodes[i]}) + " left its view, which works");
+    }
+  }
+}
+
+}  // namespace peal::sim

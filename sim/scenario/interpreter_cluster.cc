@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/scenario/interpreter.h"
+#include "sim/scenario/knobs.h"
+#include "wire/frames.h"
+#include "wire/paxos.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::uint64_t kMessageBytes = 4U << 20;
+constexpr std::uint64_t kSmallBytes = 1U << 20;
+/// Counters on the wire are at most 2^63 - 1; a story needs some of them.
+constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
+
+/// Which engine, and in which way.
+void read_engine(Tokenizer& words, WorldOptions& options) {
+  const std::string engine = words.value("order").value_or(std::string(options.order->name));
+  if (const order::Descriptor* known = order::find_engine(engine)) {
+    options.order = known;
+  } else {
+    words.fail("order=" + engine + ": accepted is " + order::engine_names());
+  }
+  const std::string ways = words.value("dissemination").value_or("distributors");
+  if (const auto known = order::ridge::dissemination_of_name(ways)) {
+    options.dissemination = *known;
+  } else {
+    words.fail("dissemination=" + ways + ": accepted is distributors or ring");
+  }
+  if (options.dissemination == Dissemination::ring && !options.order->traits.ensembles) {
+    words.fail("dissemination=ring: accepted with order=ridge");
+  }
+  const std::string storage = words.value("storage").value_or("disk");
+  if (const auto known = storage_of_name(storage)) {
+    options.storage = *known;
+  } else {
+    words.fail("storage=" + storage + ": accepted is disk or memory");
+  }
+  if (options.storage == Storage::memory && !options.order->traits.quorum) {
+    words.fail("storage=memory: accepted with order=paxos or order=ridge");
+  }
+  options.ensembles =
+      static_cast<std::uint32_t>(words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
+  if (options.ensembles > 1 && !options.order->traits.ensembles) {
+    words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
+  }
+  const std::string merge = words.value("merge").value_or("keys");
+  if (const auto known = order::ridge::merging_of_name(merge)) {
+    options.merging = *known;
+  } else {
+    words.fail("merge=" + merge + ": accepted is keys or rotation");
+  }
+  if (options.merging == Merging::rotation && options.ensembles == 1) {
+    words.fail("merge=rotation: accepted with ensembles=2 and more");
+  }
+  options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
+  if (options.paxos.optimistic && (!options.order->traits.quorum || options.ensembles > 1)) {
+    words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");
+  }
+  if (options.ensembles > 1 && options.storage == Storage::memory) {
+    words.fail("storage=memory: accepted with ensembles=1");
+  }
+}
+
+/// domain1=n1-n3 domain2=n3-n5 and so on.
+void read_domains(Tokenizer& words, WorldOptions& options) {
+  for (std::uint32_t i = 1; i < order::ridge::kEnsemblesMax; ++i) {
+    std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
+    if (nodes.empty()) break;
+    options.domains.push_back({std::move(nodes), {}});
+  }
+  if (options.domains.empty()) return;
+  if (!options.order->traits.ensembles) words.fail("domain1: accepted with order=ridge");
+  if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
+  if (options.storage == Storage::memory) words.fail("domain1: accepted with storage=disk");
+  if (options.paxos.optimistic) words.fail("domain1: not accepted together with optimistic");
+}
+
+}  // namespace
+
+void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
+  read_engine(words, options);
+  options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
+  options.seed = words.number("seed", 1, 0, ~0ULL);
+  words.set_cluster(options.nodes);
+  options.list = words.nodes("list", {});
+  read_domains(words, options);
+  options.first_count = words.number("first-count", 0, 0, kFirstCountMost);
+  options.drift_ppm = static_cast<std::int32_t>(words.number("drift", 0, 0, 200'000));
+  ProcessLimits& process = options.process;
+  process.receive_slabs = static_cast<std::uint32_t>(words.number("buffers", 0, 0, 1U << 20));
+  process.unit_slabs = static_cast<std::uint32_t>(words.number("unit-buffers", 0, 0, 1U << 20));
+  process.socket_packets =
+      static_cast<std::uint32_t>(words.number("socket", process.socket_packets, 1, 1U << 20));
+  process.room_units =
+      static_cast<std::uint32_t>(words.number("room", process.room_units, 1, 1U << 20));
+  options.step_cost = words.duration("step-cost", options.step_cost);
+  options.send_cost = words.duration("send-cost", options.send_cost);
+  options.wire_per_kilobyte = words.duration("wire", options.wire_per_kilobyte);
+  options.read_budget =
+      static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
+  options.loopback = words.yes_no("loopback").value_or(false);
+  options.fan_out = words.yes_no("fan-out").value_or(false);
+  options.ghost = words.yes_no("ghost").value_or(true);
+  options.groups = words.yes_no("groups").value_or(false);
+  options.sessions = words.yes_no("sessions").value_or(false);
+  if (options.sessions && !options.groups) words.fail("sessions=yes needs groups=yes");
+  options.keep_payloads = options_.keep_history;
+  const std::string driver = words.value("driver").value_or("any");
+  if (driver != "any" && driver != "preferred") {
+    words.fail("driver=" + driver + ": accepted is any or preferred");
+  }
+  options.follow_preference = driver == "preferred";
+  node::Limits& limits = options.limits;
+  limits.message_bytes_max =
+      static_cast<std::uint32_t>(words.number("message-bytes", kMessageBytes, 1, 1U << 30));
+  limits.submit_bytes_max =
+      words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
+  limits.submit_messages_max = static_cast<std::uint32_t>(
+      words.number("submit-messages", limits.submit_messages_max, 1, 1U << 24));
+  limits.submit_small_bytes_max =
+      words.number("submit-small-bytes", kSmallBytes, 4'096, 1ULL << 30);
+  limits.reassembly_bytes_max = std::uint64_t{limits.message_bytes_max} * options.nodes;
+  const std::string problem = node::validate(limits, options.nodes);
+  if (!problem.empty()) words.fail(problem);
+  if (options.groups) {
+    group::Options groups;
+    groups.node_name = "n1";
+    groups.nodes = options.nodes;
+    groups.message_bytes_max = limits.message_bytes_max;
+    const std::string refused = group::validate(groups);
+    if (!refused.empty()) words.fail(refused);
+  }
+
+  order::ring::Options& ring = options.ring;
+  const std::string priority = words.value("priority").value_or("careful");
+  if (priority == "aggressive") ring.priority = order::ring::PriorityMethod::aggressive;
+  if (priority != "aggressive" && priority != "careful") {
+    words.fail("priority=" + priority + ": accepted is aggressive or careful");
+  }
+  const std::string primary = words.value("primary").value_or("none");
+  if (primary == "majority") ring.primary = order::ring::PrimaryRule::majority;
+  if (primary != "none" && primary != "majority") {
+    words.fail("primary=" + primary + ": accepted is none or majority");
+  }
+}
+
+/// What concerns Paxos alone; packets are as large as the ring's, and so is the largest gap.
+void Interpreter::read_paxos_keys(Tokenizer& words, WorldOptions& options) {
+  order::paxos::Options& paxos = options.paxos;
+  const auto number = [&words](const char* key, std::uint32_t& value) {
+    value = static_cast<std::uint32_t>(words.number(key, value, 1, 1U << 20));
+  };
+  paxos.heartbeat = words.duration("heartbeat", paxos.heartbeat);
+  paxos.suspect = words.duration("suspect", paxos.suspect);
+  paxos.resend = words.duration("resend", paxos.resend);
+  paxos.gap = words.duration("gap", paxos.gap);
+  number("window", paxos.window);
+  number("member-window", paxos.member_window);
+  number("checkpoint-every", paxos.checkpoint_every);
+  paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
+  options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
+  if (options.order->traits.ensembles && options.acceptors > wire::kChainMax) {
+    words.fail("acceptors=" + std::to_string(options.acceptors) +
+               ": a chain of ridge has at most " + std::to_string(wire::kChainMax));
+  }
+  options.segment_bytes =
+      words.number("segment", NodeLog::kSegmentBytes, NodeLog::kSegmentBytesLeast, 1U << 30);
+  options.disks.high = words.duration("sync", options.disks.high);
+  options.disks.low = std::min(options.disks.low, options.disks.high);
+  options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
+}
+
+void Interpreter::do_cluster(Tokenizer& words) {
+  if (clustered_) {
+    words.fail("there is one cluster in a scenario, and it has been described");
+    return;
+  }
+  words.take_keys();
+  WorldOptions options;
+  options.maker = options_.maker;
+  read_cluster_keys(words, options);
+  if (options.order->traits.quorum) read_paxos_keys(words, options);
+  const std::string start = words.value("start").value_or("all");
+  if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
+  if (const auto name = words.value("mutant")) {
+    const Result<sim_hooks::Mutant, std::string> mutant = mutant_of_name(*name);
+    if (!mutant) {
+      words.fail(mutant.error());
+    } else {
+      options_.mutant = *mutant;
+    }
+  }
+  for (const auto& [key, value] : words.other_keys()) {
+    words.mark_used(key);
+    if (!read_knob(key, value, options.ring)) {
+      words.fail(key + "=" + value +
+                 ": neither a key of 'cluster' nor a knob of the ring that "
+                 "takes this value");
+    }
+  }
+  const std::string problem = order::ring::validate(options.ring);
+  if (!problem.empty()) words.fail(problem);
+  if (options.order->traits.quorum) {
+    options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
+    options.paxos.max_gap = options.ring.max_gap;
+    options.paxos.checkpoint_every =
+        std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
+    const std::string refused = order::paxos::validate(options.paxos);
+    if (!refused.empty()) words.fail(refused);
+    // A record is a value with little before it.
+    if (options.segment_bytes % 8 != 0 ||
+        options.segment_bytes < options.paxos.packet_bytes_max + (4U << 10)) {
+      words.fail("segment=" + std::to_string(options.segment_bytes) +
+                 ": accepted is a multiple of 8 that holds a packet and 4096 bytes more");
+    }
+  }
+  world_options_ = options;
+  clustered_ = true;
+  if (acting(words)) build(options, start == "all");
+}
+
+void Interpreter::build(const WorldOptions& options, bool start_all) {
+  sim_hooks::activate_mutant(options_.mutant);
+  HistoryRecorder::Options recorder;
+  recorder.nodes = options.nodes;
+  recorder.engine = options.order;
+  recorder.optimistic = options.paxos.optimistic;
+  for (const order::DomainNodes& domain : options.domains) {
+    recorder.domains.push_back(domain.nodes);
+  }
+  recorder.sessions = options.sessions;
+  recorder.lists_change = !options.list.empty();
+  recorder.first_count = options.first_count;
+  recorder.keep_history = options_.keep_history;
+  recorder.trace = options_.trace;
+  recorder.echo = options_.echo;
+  recorder_ = std::make_unique<HistoryRecorder>(recorder);
+  world_ = std::make_unique<World>(options, *recorder_);
+  targets_ = std::make_unique<Targets>(*world_, options.seed,
+                                       [this](const std::string& line, Fault counted) {
+                                         if (counted != Fault::count)
+                                           recorder_->faults().add(counted);
+                                         run_text(line, line_);
+                                       });
+  for (auto& counts : packets_from_) counts.assign(options.nodes + 1, 0);
+  marks_.resize(options.nodes + 1);
+  install_cursor_.assign(options.nodes + 1, 0);
+  world_->watch(this);
+  if (!start_all) return;
+  std::vector<NodeId> listed = options.list;
+  for (std::uint32_t n = 1; n <= options.nodes && options.list.empty(); ++n) {
+    listed.push_back(NodeId{n});
+  }
+  for (const NodeId node : listed) world_->start(node);
+  const bool formed = advance_until(now() + patience(), [&] {
+    return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
+      const Process* process = world_->process(node);
+      return process != nullptr && process->operational && process->members.size() == listed.size();
+    });
+  });
+  if (!formed) {
+    recorder_->violation(now(), "E10", "the nodes that were started did not form one view");
+  }
+  plain_at_ = now();
+  set_marks();
+}
+
+Duration Interpreter::patience() const {
+  const order::ring::Options& ring = world_options_.ring;
+  const Duration within =
+      ring.damping_max + (ring.token_loss + ring.consensus) * 4 + ring.probe * 4;
+  return within + within * world_options_.drift_ppm / 500'000;
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "order/vocabulary.h"
+
+namespace peal::order {
+
+namespace event {
+
+inline constexpr EventKind token_lost{"token_lost"};                    ///< view
+inline constexpr EventKind token_retransmitted{"token_retransmitted"};  ///< view
+inline constexpr EventKind stall_excluded{"stall_excluded"};            ///< who
+
+}  // namespace event
+
+namespace gather {
+
+inline constexpr GatherReason boot{"boot", "this node has started"};
+inline constexpr GatherReason join{"join", "{who} asked for a new view"};
+inline constexpr GatherReason foreign{"foreign", "{who} was found outside the view"};
+inline constexpr GatherReason leave{"leave", "{who} left"};
+inline constexpr GatherReason consensus_timeout{"consensus_timeout",
+                                                "not all agreed on a view in time"};
+inline constexpr GatherReason pause{"pause", "this node did not run for {pause_ms} ms"};
+inline constexpr GatherReason commit_loss{"commit_loss", "an attempt at a view failed"};
+inline constexpr GatherReason sets_grew{"sets_grew", "{who} named others"};
+inline constexpr GatherReason epoch{"epoch", "an earlier life of this node was still known"};
+inline constexpr GatherReason nodes{"nodes", "the list of nodes has changed"};
+
+inline constexpr GatherReason token_loss{"token_loss", "no token came for the time of token_loss"};
+inline constexpr GatherReason stall{"stall", "{who} received nothing any more"};
+
+}  // namespace gather
+
+}  // namespace peal::order
