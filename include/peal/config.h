@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 // What a member is made from: see member.h.
@@ -41,10 +42,108 @@ struct Domain {
   std::vector<std::string> groups;
 };
 
+/// How data reach the other nodes, if they travel as datagrams.
+enum class Multicast : std::uint8_t {
+  automatic,  ///< by IP multicast to the nodes for which probes show that it works, else as `off`
+  off,        ///< a copy to each node
+};
+/// As Multicast::automatic, to this group.
+struct MulticastGroup {
+  std::string address;  ///< an IPv4 group and a port: "239.192.7.1:4800"
+};
+
+/// How data travel between nodes.
+enum class Data : std::uint8_t {
+  datagrams,  ///< UDP, by multicast or to each node
+  /// Over one TCP connection from each node to each other one, to the port above its own. There is
+  /// no multicast then, and packets may be larger than what the network carries in one piece. With
+  /// Paxos and Ridge only.
+  streams,
+};
+
+/// Which view may act for the whole cluster.
+enum class PrimaryRule : std::uint8_t {
+  none,      ///< no view claims it
+  majority,  ///< one that holds more than half of the nodes: at most one view at a time
+};
+
+/// Where acceptors keep their votes.
+enum class Storage : std::uint8_t {
+  disk,  ///< in `data_dir`: what was ordered outlives crashes, also of all nodes at once
+  /// In their processes alone: faster, and without `data_dir`. If a majority of acceptors is lost
+  /// at once, so is what was ordered, and all nodes have to be stopped and begin anew
+  /// (docs/configuration.md). Not with several ensembles or domains.
+  memory,
+};
+
+/// How Ridge's values reach all nodes.
+enum class Dissemination : std::uint8_t {
+  distributors,  ///< along a chain of acceptors, and from one of the other nodes in turn
+  ring,          ///< from node to node, to compare with
+};
+
+/// How the orders of several ensembles become one.
+enum class Merge : std::uint8_t {
+  keys,      ///< by their senders' clocks
+  rotation,  ///< one value of each in turn, to compare with: messages of one wait for the others
+};
+
+/// Members order among themselves, on each side of a partition. Nothing is written to disks.
+struct Ring {
+  PrimaryRule primary = PrimaryRule::none;  ///< the same on all nodes
+  /// By the names of [ring] in docs/configuration.md, for instance {"token_loss_ms", 500}. The
+  /// defaults suit a local network. Times must be the same on all nodes.
+  std::map<std::string, double> tunables{};
+};
+
+/// Nothing is ordered but by a majority of acceptors; every view says that it is primary.
+struct Paxos {
+  /// Numbers of the nodes that vote, an odd number of them, the same on all nodes;
+  /// Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to four, else the
+  /// five lowest.
+  std::vector<std::uint32_t> acceptors{};
+  /// On each node that is an acceptor or may become one, unless votes are in memory: a folder that
+  /// exists, belongs to this user and is writable for nobody else. The node keeps its log in
+  /// data_dir/name, and has a thread that writes it.
+  std::string data_dir{};
+  Storage storage = Storage::disk;  ///< the same on all nodes
+};
+
+/// As Paxos, but nodes send values on from one to the next, which needs no multicast. At most 15
+/// acceptors. All but `data_dir` must be the same on all nodes.
+struct Ridge {
+  std::vector<std::uint32_t> acceptors{};                     ///< as in Paxos
+  std::string data_dir{};                                     ///< as in Paxos
+  Storage storage = Storage::disk;                            ///< as in Paxos
+  Dissemination dissemination = Dissemination::distributors;  ///< how values reach all nodes
+  /// How many ensembles order together, 1 to 16: each has a coordinator of its own and a part of
+  /// the messages, and their orders become one. Several pay where all nodes send and one
+  /// coordinator is what is full. They cost heartbeats and views of each, and a message may wait
+  /// until the other ensembles say that they have nothing before it. The log in `data_dir` is one
+  /// of so many ensembles, and of no other number.
+  std::uint32_t ensembles = 1;
+  Merge merge = Merge::keys;  ///< with several ensembles
+  /// With one ensemble, without domains: each message comes as Early, too, before it has its place,
+  /// which it has a little later then. The network carries each twice.
+  bool optimistic = false;
+  /// With one ensemble: up to 15 domains. The log in `data_dir` is one of these domains, and of no
+  /// others.
+  std::vector<Domain> domains{};
+};
+
+/// Whose thread runs the member.
+enum class Thread : std::uint8_t {
+  own,  ///< the member starts one
+  /// The application's, inside next() and wait(), which saves handing every message from thread to
+  /// thread; it must call one of them all the time. While it does not, nothing is sent or received
+  /// here, and the others wait; after some time (with the ring, "token_loss_ms") they go on without
+  /// this member.
+  caller,
+};
+
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `merge`,
-/// `domains`, `optimistic`, `acceptors`, `storage`, `primary` and the times in `ring` must be the
-/// same on all nodes; with `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order` and `data` must be the same on all nodes;
+/// with Paxos and Ridge, `packet_bytes` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -59,76 +158,23 @@ struct Config {
   /// network can then read, change and send messages. The same on all nodes.
   bool insecure = false;
 
-  /// "auto" finds out for whom multicast works, "off" sends to each by unicast, and a group such as
-  /// "239.192.7.1:4800" is "auto" with that group.
-  std::string multicast = "auto";
-  /// How data travel, the same on all nodes: "datagrams", or, with `order` "paxos" and "ridge",
-  /// "streams": over one TCP connection from each node to each other one, to the port above its
-  /// own. Then there is no multicast, and packets may be larger than what the network carries in
-  /// one piece.
-  std::string data = "datagrams";
-  /// Largest packet in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
-  /// With datagrams, larger than what the network carries in one piece costs speed. 0: 1,472, or
-  /// 16,384 with streams.
-  std::uint32_t packet_bytes_max = 0;
+  /// The protocol that orders: `config.order = peal::Ridge{.ensembles = 3}`.
+  std::variant<Ring, Paxos, Ridge> order;
+
+  /// How data reach the other nodes, if they travel as datagrams.
+  std::variant<Multicast, MulticastGroup> multicast = Multicast::automatic;
+  Data data = Data::datagrams;  ///< how they travel
+  /// Largest packet, without IP and UDP headers, 298 to 65507; from 256 if insecure. With
+  /// datagrams, larger than what the network carries in one piece costs speed. 0: 1,472, or 16,384
+  /// with streams.
+  std::uint32_t packet_bytes = 0;
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;     ///< messages that wait to be ordered
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
 
-  /// Which view may act for the whole cluster: "none" claims nothing; with "majority" at most one
-  /// view at a time says so, one that holds more than half of the nodes.
-  std::string primary = "none";
-  /// Tunables by name, for instance {"token_loss_ms", 500}. The default suits a local network.
-  std::map<std::string, double> ring;
-
-  /// The protocol that orders, the same on all nodes. "ring": members order among themselves, on
-  /// each side of a partition. "paxos": nothing is ordered but by a majority of `acceptors`, which
-  /// keep what they vote for on disk: it outlives crashes, also of all nodes at once. Every view
-  /// then says that it is primary; `ring` and `primary` must be left out. "ridge": the same, but
-  /// nodes send values on from one to the next, which needs no multicast; at most 15 acceptors.
-  std::string order = "ring";
-  /// With "ridge", how values reach all nodes, the same on all of them: "distributors", along a
-  /// chain of acceptors and from one other node in turn; "ring", from node to node, to compare
-  /// with.
-  std::string dissemination = "distributors";
-  /// With "ridge", how many ensembles order together, 1 to 16, the same on all nodes. Each has a
-  /// coordinator of its own and a part of the messages, and their orders become one. It pays where
-  /// all nodes send and one coordinator is what is full. It costs heartbeats and views of each, and
-  /// a message may wait until the other ensembles say that they have nothing before it. The log in
-  /// `data_dir` is one of so many ensembles, and of no other number.
-  std::uint32_t ensembles = 1;
-  /// With several ensembles, how their orders become one, the same on all nodes: "keys", by their
-  /// senders' clocks; "rotation", one value of each in turn, to compare with: where one of them
-  /// orders much more than the others, its messages wait for their turns.
-  std::string merge = "keys";
-  /// With "ridge" and one ensemble: up to 15 domains, the same on all nodes. The log in `data_dir`
-  /// is one of these domains, and of no others.
-  std::vector<Domain> domains;
-  /// With "ridge" and one ensemble, without domains: each message comes as Early, too, before it
-  /// has its place, which it has a little later then. The network carries each twice.
-  bool optimistic = false;  ///< the same on all nodes
-  /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
-  /// on all nodes; Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to
-  /// four, else the five lowest.
-  std::vector<std::uint32_t> acceptors;
-  /// With both, on each node that is an acceptor or may become one: a folder that exists, belongs
-  /// to this user and is writable for nobody else. The node keeps its log in data_dir/name, and a
-  /// thread that writes it. Who has lost it must not come back with an empty one: it would vote
-  /// against what it has promised.
-  std::string data_dir;
-  /// With both, where acceptors keep their votes, the same on all nodes: "disk", in `data_dir`;
-  /// "memory", faster and without `data_dir`: if most acceptors are lost at once, so is what was
-  /// ordered, and all nodes have to be stopped and begin anew (docs/configuration.md). Not with
-  /// several ensembles or domains.
-  std::string storage = "disk";
-
-  /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
-  /// and wait(), which saves handing every message from thread to thread; it must call one of them
-  /// all the time. While it does not, nothing is sent or received here, and the others wait; after
-  /// ring["token_loss_ms"] they go on without this member.
-  std::string thread = "own";
+  Thread thread = Thread::own;  ///< whose thread runs the member
 
   std::string trace;      ///< file to append what the application sees to, as JSON lines
   std::string state_dir;  ///< directory that remembers the last incarnation; needed only where the

@@ -47,7 +47,7 @@ struct Message {
   std::uint32_t index{};      ///< among the messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
   std::string_view domain;    ///< that learns it; empty: all nodes
-  bool as_guessed = false;    ///< with Config::optimistic: Early said that it comes exactly here
+  bool as_guessed = false;    ///< with Ridge::optimistic: Early said that it comes exactly here
 
   /// The payload as text.
   std::string_view text() const {
@@ -55,7 +55,7 @@ struct Message {
   }
 };
 
-/// With Config::optimistic: a message before it has its place, once in a view, each sender's in its
+/// With Ridge::optimistic: a message before it has its place, once in a view, each sender's in its
 /// order. What has not come as a Message when the next regular view does is void.
 struct Early {
   Message message;  ///< `position` and `index` are where it will probably come
@@ -108,11 +108,11 @@ struct Status {
   std::uint64_t queued_messages{};   ///< that wait to be ordered
   std::uint64_t queued_bytes{};      ///< their payloads
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
-  std::string order;                 ///< Config::order
+  std::string order;                 ///< "ring", "paxos" or "ridge": see Config::order
   /// What was chosen of its options, by their keys in a configuration file: "3" of
   /// "ridge.ensembles". Those that say how it orders.
   std::map<std::string, std::string> options;
-  std::vector<std::string> domains;  ///< of Config::domains, those that this node is in
+  std::vector<std::string> domains;  ///< of Ridge::domains, those that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::vector<MissingNode> missing;  ///< who is not in the view
   std::string multicast;             ///< how data reaches the others, in words
@@ -130,7 +130,7 @@ struct Status {
 /// One member of a cluster, inside this process.
 /// Threads: multicast(), multicast_for(), fd(), id(), status(), reload_keys(), set_nodes() and
 /// leave() from any thread, also at the same time; next() and wait() from one thread at a time.
-/// With Config::thread "caller", leave() counts as next() and wait(), and whoever calls status() or
+/// With Thread::caller, leave() counts as next() and wait(), and whoever calls status() or
 /// set_nodes() on another thread waits until one of them runs. One that was moved from can only be
 /// destroyed or assigned to.
 /// fork(): a member is its maker's. In the child its descriptors are closed, it can be destroyed,
@@ -155,7 +155,7 @@ class Member {
   /// Queues a message for ordered delivery to all members of the view, this one included.
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
-  /// @param domain   of Config::domains, one that this node is in: only its nodes learn the
+  /// @param domain   of Ridge::domains, one that this node is in: only its nodes learn the
   /// message.
   ///                 What this member sent to another domain, or to all, before it, has its place
   ///                 before this one can get its own, which takes a round of messages. Empty: all.
@@ -177,7 +177,7 @@ class Member {
   /// The same, waiting up to `patience` for an event.
   std::optional<Event> wait(std::chrono::milliseconds patience);
   /// A descriptor for poll(2) and the like: readable when next() has an event, and perhaps once
-  /// more after that; with Config::thread "caller", when next() has something to do. Call next()
+  /// more after that; with Thread::caller, when next() has something to do. Call next()
   /// until it has nothing before you wait for it. Do not read it. Valid as long as the member.
   int fd() const;
 
@@ -199,8 +199,8 @@ class Member {
   /// thing at a time, on all nodes: give the list to all that run, then start who is new. Who is
   /// removed is stopped. Nodes that stay keep their numbers.
   ///
-  /// `acceptors`, with "paxos" and "ridge": who votes from then on, as in Config::acceptors. Fewer
-  /// than half of them may be new nodes. Who was no acceptor needs a Config::data_dir all the same.
+  /// `acceptors`, with Paxos and Ridge: who votes from then on, as in Paxos::acceptors. Fewer than
+  /// half of them may be new nodes. A node that was no acceptor needs a `data_dir` all the same.
   ///
   /// @return  nothing; or invalid_option (the message says why this list cannot be gone over to,
   /// and

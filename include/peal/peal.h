@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peal/codes.h"
 #include "peal/version.h"
 
 // The C interface of clients: libpeal.so, for C and for every language that can call C. What the
@@ -21,6 +22,10 @@
 // header than the library's, or with one of another major version; of another minor version, as
 // long as the major one is 0. Programs that call the library by the names of its functions give
 // their version to peal_connect_from().
+// Structs begin with their size and may grow at their ends: a program that was compiled with an
+// earlier header has shorter ones. What a program fills is read as far as its size goes; what it
+// gets is written as far as the program's struct goes, and the size says how much of that the
+// library knows. peal_text, peal_place and peal_group_member are parts of others and never change.
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,62 +33,6 @@ extern "C" {
 
 /// One client of a daemon.
 typedef struct peal_client peal_client;
-
-/// Why a call failed.
-typedef enum peal_code {
-  PEAL_OK = 0,               ///< it did not
-  PEAL_WOULD_BLOCK = -1,     ///< full for now: read events, then try again
-  PEAL_TOO_LARGE = -2,       ///< above the largest message; nothing was sent
-  PEAL_CLOSED = -3,          ///< the client has ended: make a new one
-  PEAL_INVALID_OPTION = -4,  ///< an argument is wrong; the text names it
-  PEAL_NOT_PERMITTED = -6,   ///< the operating system refused
-  PEAL_SYSTEM = -7,          ///< another failure of the operating system
-  PEAL_TIMED_OUT = -8,       ///< the time was over first; a request may still be carried out
-  PEAL_UNREACHABLE = -9,     ///< no daemon answers there
-  PEAL_UNTRUSTED = -10,      ///< TLS: one of the two does not accept the other's certificate
-  PEAL_REFUSED = -11,        ///< the daemon said no; peal_error_reason() says why
-  PEAL_WRONG_VERSION = -12   ///< the header and the library do not go together; both are named
-} peal_code;
-
-/// Why a daemon said no, or why something ended; as Reason in types.h.
-typedef enum peal_reason {
-  PEAL_REASON_NONE = 0,            ///< there is nothing to say
-  PEAL_REASON_BAD_RECORD = 1,      ///< the two do not speak the same language
-  PEAL_REASON_BAD_VERSION = 2,     ///< the daemon speaks another version
-  PEAL_REASON_BAD_NAME = 3,        ///< no legal name of a group, client or target
-  PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know this token
-  PEAL_REASON_NOT_PERMITTED = 5,   ///< no rule of the daemon allows it
-  PEAL_REASON_NAME_IN_USE = 6,     ///< another client of this daemon has the name
-  PEAL_REASON_SESSION_LOST = 7,    ///< the daemon does not know the session (any more)
-  PEAL_REASON_MEMBER_ALREADY = 8,  ///< the client is in the group
-  PEAL_REASON_NO_MEMBER = 9,       ///< the client is not in the group
-  PEAL_REASON_TOO_LARGE = 10,      ///< the message is longer than any may be
-  PEAL_REASON_TOO_MANY = 11,       ///< sessions, groups or targets
-  PEAL_REASON_OVER_QUOTA = 12,     ///< more bytes per second than the client may send
-  PEAL_REASON_SLOW = 13,           ///< the client did not take what it was sent
-  PEAL_REASON_SILENT = 14,         ///< nothing was heard of the client for too long
-  PEAL_REASON_REPLACED = 15,       ///< the session goes on through another connection
-  PEAL_REASON_GOODBYE = 16,        ///< the client said so
-  PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
-  PEAL_REASON_SHUTDOWN = 18        ///< the daemon stops
-} peal_reason;
-
-/// What a sender asks for one message.
-typedef enum peal_service {
-  PEAL_FIFO = 0,    ///< delivered as agreed
-  PEAL_CAUSAL = 1,  ///< delivered as agreed
-  PEAL_AGREED = 2,  ///< in one order everywhere
-  PEAL_SAFE = 3     ///< and only once every daemon of the view has it
-} peal_service;
-
-/// What happens to a member of a group that does not take what it is sent.
-typedef enum peal_slow_policy {
-  PEAL_SLOW_NORMAL = 0,  ///< what the daemon's configuration says
-  PEAL_SLOW_BLOCK = 1,   ///< everybody who sends waits for it
-  PEAL_SLOW_SPILL = 2,   ///< to the daemon's disk, and back in order
-  PEAL_SLOW_DROP = 3,    ///< left out, and PEAL_GAP says so
-  PEAL_SLOW_EVICT = 4    ///< its session ends
-} peal_slow_policy;
 
 /// Where a client finds its daemon. Fill it with peal_options_init() first.
 typedef struct peal_options {
@@ -104,22 +53,26 @@ typedef struct peal_options {
 /// What happens when the messages of a group are not taken fast enough; 0 everywhere: what the
 /// daemon's configuration says.
 typedef struct peal_join_options {
-  uint32_t size;              ///< sizeof(peal_join_options)
+  uint32_t size;              ///< of this struct, in bytes; set by PEAL_JOIN_OPTIONS_INIT
   int32_t policy;             ///< peal_slow_policy
   uint64_t memory_bytes_max;  ///< that wait in the daemon's memory
   uint64_t disk_bytes_max;    ///< and on its disk; PEAL_SLOW_SPILL only
   uint32_t age_ms_max;        ///< of the oldest that waits
   uint32_t reserved;          ///< 0
 } peal_join_options;
+#define PEAL_JOIN_OPTIONS_INIT \
+  { sizeof(peal_join_options), PEAL_SLOW_NORMAL, 0, 0, 0, 0 }
 
 /// What a sender says about a message besides its bytes.
 typedef struct peal_send_options {
-  uint32_t size;         ///< sizeof(peal_send_options)
+  uint32_t size;         ///< of this struct, in bytes; set by PEAL_SEND_OPTIONS_INIT
   int32_t service;       ///< peal_service
   uint16_t type;         ///< the application's own number; receivers get it
   uint16_t reserved;     ///< 0
   int32_t self_discard;  ///< not 0: not to this client, even if it is in a target
 } peal_send_options;
+#define PEAL_SEND_OPTIONS_INIT \
+  { sizeof(peal_send_options), PEAL_AGREED, 0, 0, 0 }
 
 /// Some text; not ended by a zero byte.
 typedef struct peal_text {
@@ -142,39 +95,10 @@ typedef struct peal_group_member {
   int32_t reserved;      ///< 0
 } peal_group_member;
 
-/// What an event is.
-typedef enum peal_event_kind {
-  PEAL_MESSAGE = 0,       ///< sender, targets, service, type, place, payload
-  PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
-  PEAL_TRANSITIONAL = 2,  ///< group: members are out of reach, until its next view
-  PEAL_LEFT = 3,          ///< group: the last event of it
-  PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; if known, else 0: messages,
-                          ///< bytes, place (the first missing), last
-  PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
-  PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was not taken
-  PEAL_DISCONNECTED = 7,  ///< text; the client tries to come back
-  PEAL_RECONNECTED = 8,   ///< all goes on where it was
-  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first that is of
-                          ///< unknown fate, and how many; 0 if all is settled
-} peal_event_kind;
-
-/// Why a group has other members than before.
-typedef enum peal_view_cause {
-  PEAL_CAUSE_JOIN = 0,        ///< one client joined
-  PEAL_CAUSE_LEAVE = 1,       ///< one client left
-  PEAL_CAUSE_DISCONNECT = 2,  ///< one client's session ended
-  PEAL_CAUSE_NETWORK = 3      ///< daemons came or went
-} peal_view_cause;
-
-/// Why messages are missing.
-typedef enum peal_gap_reason {
-  PEAL_GAP_SLOW = 0,  ///< this client did not keep up, and they were left out
-  PEAL_GAP_AWAY = 1   ///< they were ordered where this client's daemon was not
-} peal_gap_reason;
-
 /// One event. Which fields have a meaning is said at its kind; the others are 0. What it points to
 /// is valid until the next peal_receive() or peal_close().
 typedef struct peal_event {
+  uint32_t size;                     ///< bytes of it that the library has written
   int32_t kind;                      ///< peal_event_kind
   int32_t service;                   ///< peal_service
   int32_t cause;                     ///< peal_view_cause
@@ -183,6 +107,7 @@ typedef struct peal_event {
   int32_t on_request;                ///< not 0: peal_end() was called
   uint32_t type;                     ///< the application's own number
   int32_t gap_reason;                ///< peal_gap_reason
+  int32_t reserved;                  ///< 0
   peal_text sender;                  ///< private name
   peal_text group;                   ///< its name
   peal_text id;                      ///< names this state of the group: equal at all its members
@@ -206,6 +131,7 @@ typedef struct peal_event {
 
 /// How a client is doing.
 typedef struct peal_status {
+  uint32_t size;               ///< bytes of it that the library has written
   char name[160];              ///< private name; ends with a zero byte, as the next two
   char node[256];              ///< the daemon's
   char cluster[256];           ///< the daemon's
@@ -262,6 +188,9 @@ int32_t peal_flush(peal_client* client, int64_t patience_ms);
 /// The next event, waiting up to `patience_ms` for one. Returns 1 if there is one, 0 if not;
 /// PEAL_CLOSED after PEAL_ENDED.
 int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms);
+/// The same for a struct of that many bytes, which may be another version's.
+int32_t peal_receive_sized(peal_client* client, peal_event* event, size_t size,
+                           int64_t patience_ms);
 /// A descriptor for poll(2) and the like: readable when there is an event, at times also when all
 /// that came is no event. Call peal_receive() until it has nothing before you wait for it. Do not
 /// read it. Valid as long as the client.
@@ -275,6 +204,8 @@ int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t siz
                  int64_t patience_ms);
 /// How the client is doing. Returns 0, or PEAL_INVALID_OPTION.
 int32_t peal_get_status(const peal_client* client, peal_status* status);
+/// The same for a struct of that many bytes, which may be another version's.
+int32_t peal_get_status_sized(const peal_client* client, peal_status* status, size_t size);
 
 /// What was wrong with the last call that failed in this thread, in one line; never NULL. Valid
 /// until the next call that fails in this thread.
@@ -284,9 +215,13 @@ int32_t peal_error_reason(void);
 /// "slow", "not_permitted": the name of a peal_reason; "unknown" for anything else.
 const char* peal_reason_name(int32_t reason);
 
-// What the compiler makes of the two calls, so that they know the header.
+// What the compiler makes of these calls, so that they know the header.
 #define peal_options_init(options) peal_options_init_sized((options), sizeof(peal_options))
 #define peal_connect(options, out) peal_connect_from((options), (out), PEAL_VERSION)
+#define peal_receive(client, event, patience_ms) \
+  peal_receive_sized((client), (event), sizeof(peal_event), (patience_ms))
+#define peal_get_status(client, status) \
+  peal_get_status_sized((client), (status), sizeof(peal_status))
 
 #ifdef __cplusplus
 }

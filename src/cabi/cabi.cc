@@ -76,6 +76,19 @@ bool take_options(const T* from, T& to) {
   return true;
 }
 
+/// The least that a program has to have of a struct that is written for it.
+template <class T>
+constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
+
+/// Writes as much as the program's struct has room for; what the library does not know is 0.
+template <class T>
+void give(T& made, T* to, std::size_t size) {
+  const std::size_t known = std::min(size, sizeof made);
+  made.size = static_cast<std::uint32_t>(known);
+  std::memcpy(to, &made, known);
+  std::memset(reinterpret_cast<char*>(to) + known, 0, size - known);
+}
+
 template <class T>
 std::int32_t status_of(const peal::Result<T>& result) {
   return result ? PEAL_OK : fail(result.error());
@@ -202,11 +215,19 @@ int32_t peal_flush(peal_client* client, int64_t patience_ms) {
   return status_of(client->client.flush(patience_of(patience_ms)));
 }
 
-int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms) {
+int32_t(peal_receive)(peal_client* client, peal_event* event, int64_t patience_ms) {
+  return peal_receive_sized(client, event, sizeof *event, patience_ms);
+}
+
+int32_t peal_receive_sized(peal_client* client, peal_event* event, size_t size,
+                           int64_t patience_ms) {
   if (client == nullptr || event == nullptr) return wrong("client or event is NULL");
+  if (size < kSizeMin<peal_event>) return wrong("size is not that of a peal_event");
   auto next = client->client.wait(patience_of(patience_ms));
   if (next) {
-    client->view.show(std::move(*next), *event);
+    peal_event made{};
+    client->view.show(std::move(*next), made);
+    give(made, event, size);
     return 1;
   }
   const peal::ClientStatus status = client->client.status();
@@ -238,22 +259,30 @@ int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t siz
   return static_cast<int64_t>(text.value().size());
 }
 
-int32_t peal_get_status(const peal_client* client, peal_status* status) {
+int32_t(peal_get_status)(const peal_client* client, peal_status* status) {
+  return peal_get_status_sized(client, status, sizeof *status);
+}
+
+int32_t peal_get_status_sized(const peal_client* client, peal_status* status, size_t size) {
   if (client == nullptr || status == nullptr) return wrong("client or status is NULL");
+  if (size < kSizeMin<peal_status>) return wrong("size is not that of a peal_status");
   const peal::ClientStatus from = client->client.status();
-  *status = {};
-  if (from.ended && from.name.empty()) return of_parent();
-  copy_text(from.name, status->name, sizeof status->name);
-  copy_text(from.node, status->node, sizeof status->node);
-  copy_text(from.cluster, status->cluster, sizeof status->cluster);
-  status->connected = from.connected ? 1 : 0;
-  status->ended = from.ended ? 1 : 0;
-  status->sent = from.sent;
-  status->settled = from.settled;
-  status->unread_events = from.unread_events;
-  status->unread_bytes = from.unread_bytes;
-  status->message_bytes_max = from.message_bytes_max;
-  return PEAL_OK;
+  peal_status made{};
+  const bool of_child = from.ended && from.name.empty();
+  if (!of_child) {
+    copy_text(from.name, made.name, sizeof made.name);
+    copy_text(from.node, made.node, sizeof made.node);
+    copy_text(from.cluster, made.cluster, sizeof made.cluster);
+    made.connected = from.connected ? 1 : 0;
+    made.ended = from.ended ? 1 : 0;
+    made.sent = from.sent;
+    made.settled = from.settled;
+    made.unread_events = from.unread_events;
+    made.unread_bytes = from.unread_bytes;
+    made.message_bytes_max = from.message_bytes_max;
+  }
+  give(made, status, size);
+  return of_child ? of_parent() : PEAL_OK;
 }
 
 const char* peal_error_text(void) { return last_error.text.c_str(); }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/buffer.h"
-#include "base/ring.h"
+#include "base/ring_queue.h"
 #include "base/time.h"
 #include "io/endpoint.h"
 #include "io/loop.h"
@@ -87,7 +87,7 @@ class OutgoingStream {
   Duration retry_{};
   std::string problem_;
 
-  Ring<BufferRef> queue_;
+  RingQueue<BufferRef> queue_;
   std::uint32_t queued_bytes_ = 0;  ///< what of them was not written
   std::uint32_t front_done_ = 0;    ///< bytes of the first that were
   std::uint32_t slabs_ = 0;         ///< how often the slab changes along the queue, plus one

@@ -42,66 +42,89 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
   return nodes;
 }
 
-/// Values by the paths of their keys; the schema says what is accepted.
-Checked set_keys(const v0::Config& config, config::Settings& settings) {
-  std::vector<std::pair<std::string, config::Value>> values{
-      {"order", config.order},
-      {"ridge.dissemination", config.dissemination},
-      {"ridge.ensembles", std::int64_t{config.ensembles}},
-      {"ridge.merge", config.merge},
-      {"ridge.optimistic", config.optimistic},
-      {"paxos.storage", config.storage},
-      {"network.data", config.data},
-      {"network.multicast", config.multicast}};
-  // Not even their defaults go with every engine.
-  if (config.primary != "none") values.emplace_back("primary", config.primary);
-  for (const auto& [name, value] : config.ring) {
+/// An enumeration has the values of the option's words, in their order.
+template <class E>
+void choose(std::string_view key, E value, config::Settings& settings) {
+  settings.options.set(key, static_cast<std::int64_t>(value));
+}
+
+Checked set_order(const v0::Ring& ring, config::Settings& settings) {
+  settings.order = order::find_engine("ring");
+  choose("primary", ring.primary, settings);
+  for (const auto& [name, value] : ring.tunables) {
     constexpr double kExact = 1e15;
     const bool whole = std::abs(value) < kExact && value == std::floor(value);
-    values.emplace_back("ring." + name, whole ? config::Value(static_cast<std::int64_t>(value))
-                                              : config::Value(value));
-  }
-  for (const auto& [path, value] : values) {
-    if (auto done = config::set(settings, path, value); !done) return done;
+    const auto typed = whole ? config::Value(static_cast<std::int64_t>(value)) : value;
+    if (auto done = config::set(settings, "ring." + name, typed); !done) return done;
   }
   return {};
 }
 
-Checked set_all(const v0::Config& config, config::Settings& settings) {
+/// What all engines with acceptors have.
+template <class Engine>
+void set_acceptors(const Engine& engine, config::Settings& settings) {
+  settings.acceptors = node_ids(engine.acceptors);
+  settings.data_dir = engine.data_dir;
+  choose("paxos.storage", engine.storage, settings);
+}
+
+Checked set_order(const v0::Paxos& paxos, config::Settings& settings) {
+  settings.order = order::find_engine("paxos");
+  set_acceptors(paxos, settings);
+  return {};
+}
+
+Checked set_order(const v0::Ridge& ridge, config::Settings& settings) {
+  settings.order = order::find_engine("ridge");
+  set_acceptors(ridge, settings);
+  choose("ridge.dissemination", ridge.dissemination, settings);
+  choose("ridge.ensembles", ridge.ensembles, settings);
+  choose("ridge.merge", ridge.merge, settings);
+  choose("ridge.optimistic", ridge.optimistic, settings);
+  for (const v0::Domain& each : ridge.domains) {
+    settings.domains.push_back(
+        {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
+  }
+  return {};
+}
+
+Checked set_ways_of_data(const v0::Config& config, config::Settings& settings) {
+  settings.streams = config.data == v0::Data::streams;
+  settings.packet_bytes = config.packet_bytes;
+  if (const auto* group = std::get_if<v0::MulticastGroup>(&config.multicast)) {
+    return config::set(settings, "network.multicast", group->address);
+  }
+  const bool off = std::get<v0::Multicast>(config.multicast) == v0::Multicast::off;
+  settings.multicast = off ? io::MulticastMode::off : io::MulticastMode::automatic;
+  return {};
+}
+
+}  // namespace
+
+Checked to_settings(const v0::Config& config, config::Settings& settings) {
   settings.cluster = config.cluster;
   settings.name = config.name;
   settings.nodes_max = config.nodes_max;
   settings.insecure = config.insecure;
   settings.key_file = config.key_file;
-  settings.acceptors = node_ids(config.acceptors);
-  settings.data_dir = config.data_dir;
-  for (const v0::Domain& each : config.domains) {
-    settings.domains.push_back(
-        {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
-  }
-  settings.packet_bytes = config.packet_bytes_max;
   settings.limits.message_bytes_max = config.message_bytes_max;
   settings.limits.submit_bytes_max = config.submit_bytes_max;
   settings.limits.submit_messages_max = config.submit_messages_max;
   settings.receive_bytes_max = config.receive_bytes_max;
+  settings.own_thread = config.thread == v0::Thread::own;
   settings.trace = config.trace;
   settings.state_dir = config.state_dir;
-  if (config.thread != "own" && config.thread != "caller") {
-    return unexpected("thread = " + quote(config.thread) +
-                      " is not accepted: it must be \"own\" or \"caller\"");
-  }
-  settings.own_thread = config.thread == "own";
-  if (auto done = set_keys(config, settings); !done) return done;
+  if (auto done = set_ways_of_data(config, settings); !done) return done;
   if (auto done = set_nodes(config.nodes, settings); !done) return done;
-  if (auto done = config::validate(settings); !done) return done;
-  return config::load_keys(settings);
+  return std::visit([&](const auto& order) { return set_order(order, settings); }, config.order);
 }
-
-}  // namespace
 
 std::variant<config::Settings, v0::Error> settings_of(const v0::Config& config) {
   config::Settings settings;
-  if (auto done = set_all(config, settings); !done) return invalid(std::move(done.error()));
+  auto done = to_settings(config, settings)
+                  .and_then([&] { return config::validate(settings); })
+                  .and_then([&] { return config::load_keys(settings); });
+  if (!done) return invalid(std::move(done.error()));
   return settings;
 }
 

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/result.h"
-#include "base/ring.h"
+#include "base/ring_queue.h"
 #include "node/node.h"
 #include "node/packer.h"
 #include "node/reassembly.h"
@@ -116,9 +116,9 @@ class Node::Core final : public order::Host, public order::Effects {
   Reassembly early_;  ///< for optimistic deliveries
   std::unique_ptr<order::Engine> engine_;
   State state_ = State::created;
-  bool engine_knows_ = false;             ///< the engine knows that work waits
-  Ring<Pending> pending_{kPendingLeast};  ///< oldest first
-  Chunks chunks_;                         ///< chunks of the unit being delivered
+  bool engine_knows_ = false;                  ///< the engine knows that work waits
+  RingQueue<Pending> pending_{kPendingLeast};  ///< oldest first
+  Chunks chunks_;                              ///< chunks of the unit being delivered
 
   std::vector<order::Counter> counters_;
   std::uint64_t submit_blocked_ = 0;

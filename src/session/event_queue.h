@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "base/ring.h"
+#include "base/ring_queue.h"
 #include "base/time.h"
 #include "session/chunk.h"
 #include "session/spool.h"
@@ -145,7 +145,7 @@ class EventQueue {
   SpoolId id_;
   ChunkPool& chunks_;
   std::vector<std::unique_ptr<Membership>> memberships_;
-  Ring<Event> memory_;
+  RingQueue<Event> memory_;
   std::size_t next_ = 0;    ///< index in memory_ of the next event to write
   std::size_t offset_ = 0;  ///< of that event's bytes
   std::size_t formed_ = 0;  ///< index in memory_ of the first event with form `open`

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/ring.h"
+#include "base/ring_queue.h"
 #include "wire/client.h"
 
 namespace peal::session {
@@ -69,7 +69,7 @@ class Settlement {
   bool is_open(std::uint64_t place) const { return place > settled_; }
 
  private:
-  Ring<Entry> entries_;
+  RingQueue<Entry> entries_;
   std::uint64_t added_ = 0;    ///< total number of entries
   std::uint64_t back_ = 0;     ///< of these, delivered
   std::uint64_t settled_ = 0;  ///< of these, acknowledged

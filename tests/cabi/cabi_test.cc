@@ -26,6 +26,11 @@ TEST(C, AnotherVersionIsRefusedByBothNumbers) {
   EXPECT_STREQ(talk_across_versions(daemon.path().c_str()), nullptr);
 }
 
+TEST(C, StructsOfOtherHeadersAreWrittenAsFarAsTheyGo) {
+  FakeDaemon daemon;
+  EXPECT_STREQ(talk_of_sizes(daemon.path().c_str()), nullptr);
+}
+
 TEST(C, AClientStaysTheParents) {
   PEAL_NEEDS_FORK();
   FakeDaemon daemon;

@@ -40,7 +40,10 @@ const char* talk(const char* path) {
   char answer[3];
   CHECK(open_client(path, &client) == PEAL_OK);
   CHECK(peal_join(client, chat, NULL, -1) == PEAL_OK);
-  const peal_send_options safe = {sizeof safe, PEAL_SAFE, 7, 0, 0};
+  peal_send_options safe = PEAL_SEND_OPTIONS_INIT;
+  CHECK(safe.size == sizeof safe && safe.service == PEAL_AGREED);
+  safe.service = PEAL_SAFE;
+  safe.type = 7;
   CHECK(peal_send(client, &chat, 1, "hello", 5, &safe, 0) == 1);
   CHECK(peal_flush(client, -1) == PEAL_OK);
   struct pollfd readable = {peal_fd(client), POLLIN, 0};
@@ -83,7 +86,9 @@ const char* talk_nonsense(const char* path) {
   peal_close(NULL, 0);
 
   CHECK(open_client(path, &client) == PEAL_OK);
-  peal_join_options join = {sizeof join, 99, 0, 0, 0, 0};
+  peal_join_options join = PEAL_JOIN_OPTIONS_INIT;
+  CHECK(join.size == sizeof join && join.policy == PEAL_SLOW_NORMAL);
+  join.policy = 99;
   CHECK(peal_join(client, chat, &join, -1) == PEAL_INVALID_OPTION);
   CHECK(peal_join(client, "", NULL, -1) == PEAL_INVALID_OPTION);
   CHECK(peal_join(NULL, chat, NULL, -1) == PEAL_INVALID_OPTION);
@@ -154,6 +159,45 @@ const char* talk_across_versions(const char* path) {
   options.daemon = path;
   CHECK((peal_connect)(&options, &client) == PEAL_OK);
   peal_close(client, -1);
+  return NULL;
+}
+
+/* Structs that a program gets, of earlier and of later headers. */
+const char* talk_of_sizes(const char* path) {
+  peal_client* client = NULL;
+  CHECK(open_client(path, &client) == PEAL_OK);
+  /* The struct of an earlier version is shorter: nothing behind it is written. */
+  peal_status status;
+  memset(&status, 0x5a, sizeof status);
+  const size_t shorter = offsetof(peal_status, sent);
+  CHECK(peal_get_status_sized(client, &status, shorter) == PEAL_OK);
+  CHECK(status.size == shorter && status.connected && status.sent == 0x5a5a5a5a5a5a5a5a);
+  /* That of a later one is longer: what this library does not know is 0. */
+  struct {
+    peal_status known;
+    unsigned char later[16];
+  } longer;
+  memset(&longer, 0x5a, sizeof longer);
+  CHECK(peal_get_status_sized(client, &longer.known, sizeof longer) == PEAL_OK);
+  CHECK(longer.known.size == sizeof longer.known && longer.known.connected);
+  CHECK(longer.later[0] == 0 && longer.later[15] == 0);
+  CHECK(peal_get_status_sized(client, &status, 3) == PEAL_INVALID_OPTION);
+  /* The functions behind the macros are for other languages. */
+  CHECK((peal_get_status)(client, &status) == PEAL_OK && status.size == sizeof status);
+  peal_event event;
+  CHECK(peal_receive_sized(client, &event, 3, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_receive_sized(client, &event, offsetof(peal_event, sender), 0) == 0);
+  CHECK((peal_receive)(client, &event, 0) == 0);
+  /* What it was told last does not fit: only the beginning is written. */
+  CHECK(peal_end(client, 0) == PEAL_OK);
+  memset(&event, 0x5a, sizeof event);
+  const size_t head = offsetof(peal_event, sender);
+  int32_t got = 0;
+  while ((got = peal_receive_sized(client, &event, head, -1)) == 1 && event.kind != PEAL_ENDED) {
+  }
+  CHECK(got == 1 && event.size == head && event.kind == PEAL_ENDED);
+  CHECK(event.age_ms_max == 0x5a5a5a5a5a5a5a5a);
+  peal_close(client, 0);
   return NULL;
 }
 

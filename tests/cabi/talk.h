@@ -13,6 +13,8 @@ const char* talk(const char* path);
 const char* talk_nonsense(const char* path);
 /* A header that does not go with the library is refused, by both numbers. */
 const char* talk_across_versions(const char* path);
+/* Structs of earlier and later headers are written as far as they go. */
+const char* talk_of_sizes(const char* path);
 /* The session is ended by the daemon: `end` makes it do so. */
 const char* talk_to_the_end(const char* path, void (*end)(void*), void* context);
 

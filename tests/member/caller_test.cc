@@ -11,7 +11,7 @@
 namespace peal::test {
 namespace {
 
-void run_by_caller(Config& config) { config.thread = "caller"; }
+void run_by_caller(Config& config) { config.thread = Thread::caller; }
 
 bool readable(int fd, int wait_ms) {
   pollfd descriptor{fd, POLLIN, 0};

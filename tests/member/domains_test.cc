@@ -33,10 +33,8 @@ class MemberDomains : public ::testing::Test {
 
   std::string trace(const std::string& name) const { return folder_ / (name + ".trace"); }
   void set(Config& config) const {
-    config.order = "ridge";
-    config.ring.clear();
-    config.data_dir = folder_;
-    config.domains = {{"east", {2, 1}, {}, {}}, {"west", {2, 3}, {3}, {}}};
+    config.order = Ridge{.data_dir = folder_,
+                         .domains = {{"east", {2, 1}, {}, {}}, {"west", {2, 3}, {3}, {}}}};
     config.trace = trace(config.name);
   }
   Sites start_all() const {
@@ -155,15 +153,15 @@ TEST_F(MemberDomains, ANodeSendsInItsOwnOnly) {
 TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {
   { Site site(alone("n1")); }
   Config other = alone("n1");
-  other.domains.pop_back();
+  ridge_of(other).domains.pop_back();
   EXPECT_THAT(refusal(other),
               AllOf(HasSubstr("the log here is one of a domain with the nodes 1 2, a domain with "
                               "the nodes 2 3 acceptors 3, and this node has a domain with the "
                               "nodes 1 2: "),
                     HasSubstr("data_dirs that are empty")));
-  other.domains.clear();
+  ridge_of(other).domains.clear();
   EXPECT_THAT(refusal(other), HasSubstr("this node has ensembles = 1: set a domain with"));
-  other.ensembles = 2;
+  ridge_of(other).ensembles = 2;
   EXPECT_THAT(refusal(other), HasSubstr("this node has ensembles = 2: set a domain with"));
   // The segments alone are bound to them too.
   fs::rename(folder_ / "n1" / "log", folder_ / "other");
@@ -176,7 +174,7 @@ TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {
   fs::remove_all(folder_ / "n1");
   { Site site(alone("n1")); }
   Config renamed = alone("n1");
-  renamed.domains[0] = {"orient", {1, 2}, {}, {"o-*"}};
+  ridge_of(renamed).domains[0] = {"orient", {1, 2}, {}, {"o-*"}};
   Site site(renamed);
   EXPECT_NE(site.member, nullptr);
 }
@@ -187,35 +185,34 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
     change(config);
     return refusal(config);
   };
-  EXPECT_THAT(with([](Config& c) { c.order = "paxos"; }),
-              HasSubstr("[[domain]] does not go with order = \"paxos\": leave it out"));
-  EXPECT_THAT(with([](Config& c) { c.ensembles = 2; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).ensembles = 2; }),
               HasSubstr("[[domain]] does not go with ridge.ensembles = 2"));
-  EXPECT_THAT(with([](Config& c) { c.optimistic = true; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).optimistic = true; }),
               HasSubstr("[[domain]] does not go with ridge.optimistic = true"));
-  EXPECT_THAT(with([](Config& c) { c.storage = "memory"; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).storage = Storage::memory; }),
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
-  EXPECT_THAT(with([](Config& c) { c.domains[1].name = "east"; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[1].name = "east"; }),
               HasSubstr("domains[1].name = \"east\" is not accepted: it must be different"));
-  EXPECT_THAT(with([](Config& c) { c.domains[0].name = "a b"; }), HasSubstr("domains[0].name"));
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].name = "a b"; }),
+              HasSubstr("domains[0].name"));
   EXPECT_THAT(with([](Config& c) {
-                c.domains[0].nodes = {1, 1};
+                ridge_of(c).domains[0].nodes = {1, 1};
               }),
               HasSubstr("domains[0].nodes has 1 twice"));
-  EXPECT_THAT(with([](Config& c) { c.domains[0].nodes = {0}; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].nodes = {0}; }),
               HasSubstr("domains[0].nodes has 0, which is not accepted: it must be 1 to"));
-  EXPECT_THAT(with([](Config& c) { c.domains[0].nodes = {77}; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].nodes = {77}; }),
               HasSubstr("domain.nodes of \"east\" has none of [[nodes]]"));
   EXPECT_THAT(
       with([](Config& c) {
-        c.domains[1].acceptors = {2, 3};
+        ridge_of(c).domains[1].acceptors = {2, 3};
       }),
       HasSubstr("domains[1].acceptors has 2 nodes, which is not accepted: it must be an odd"));
-  EXPECT_THAT(with([](Config& c) { c.domains[1].acceptors = {1}; }),
+  EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[1].acceptors = {1}; }),
               HasSubstr("domains[1].acceptors has 1, which is none of its nodes"));
   EXPECT_THAT(with([](Config& c) {
                 for (std::uint32_t i = 0; i < 14; ++i) {
-                  c.domains.push_back({"d" + std::to_string(i), {1}, {}, {}});
+                  ridge_of(c).domains.push_back({"d" + std::to_string(i), {1}, {}, {}});
                 }
               }),
               HasSubstr("domain has 16 entries: accepted are 0 to 15"));
@@ -228,8 +225,8 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
     Config config = config_of(1, 5);
     config.name = name;
     set(config);
-    config.acceptors = {3, 4, 5};
-    config.domains.pop_back();
+    ridge_of(config).acceptors = {3, 4, 5};
+    ridge_of(config).domains.pop_back();
     sites.push_back(std::make_unique<Site>(config));
   }
   ASSERT_TRUE(read_until(sites, [&] {
@@ -245,18 +242,18 @@ TEST_F(MemberDomains, AnAcceptorOfADomainNeedsAFolder) {
   Config config = config_of(1, 5);
   set(config);
   config.name = "n5";
-  config.acceptors = {1, 2, 3};
-  config.data_dir.clear();
-  config.domains = {{"south", {5}, {}, {}}};
+  ridge_of(config).acceptors = {1, 2, 3};
+  ridge_of(config).data_dir.clear();
+  ridge_of(config).domains = {{"south", {5}, {}, {}}};
   EXPECT_THAT(refusal(config), HasSubstr("data_dir is missing"));
-  config.domains = {{"south", {4}, {}, {}}};
+  ridge_of(config).domains = {{"south", {4}, {}, {}}};
   Site site(config);
   EXPECT_NE(site.member, nullptr);
 }
 
 TEST_F(MemberDomains, SayWhichOfTheirNodesAreNotThere) {
   Config config = alone("n1");
-  config.domains[0].nodes = {1, 2, 9, 8};
+  ridge_of(config).domains[0].nodes = {1, 2, 9, 8};
   Sites sites;
   sites.push_back(std::make_unique<Site>(config));
   ASSERT_TRUE(read_until(sites, [&] {

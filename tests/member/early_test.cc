@@ -28,10 +28,7 @@ class EarlyMembers : public ::testing::Test {
   ~EarlyMembers() override { fs::remove_all(folder_); }
 
   void set(Config& config) const {
-    config.order = "ridge";
-    config.ring.clear();
-    config.data_dir = folder_;
-    config.optimistic = true;
+    config.order = Ridge{.data_dir = folder_, .optimistic = true};
     config.trace = trace(config.name);
   }
   std::string trace(const std::string& name) const { return folder_ / (name + ".trace"); }
@@ -114,7 +111,7 @@ TEST_F(EarlyMembers, TellEachMessageBeforeItHasItsPlaceAndThenWhetherTheGuessWas
 TEST_F(EarlyMembers, WithoutTheOptionNothingIsTold) {
   Sites sites = start(2, [this](Config& config) {
     set(config);
-    config.optimistic = false;
+    ridge_of(config).optimistic = false;
   });
   ASSERT_EQ(sites.size(), 2U);
   ASSERT_TRUE(sites[0]->member->multicast("a", Service::agreed));
@@ -132,16 +129,7 @@ TEST_F(EarlyMembers, WithoutTheOptionNothingIsTold) {
 }
 
 TEST_F(EarlyMembers, WhatMakesNoGuessIsRefused) {
-  EXPECT_THAT(
-      refusal([](Config& config) { config.order = "paxos"; }),
-      HasSubstr("ridge.optimistic = true does not go with order = \"paxos\": leave it out, or "
-                "set order = \"ridge\""));
-  EXPECT_THAT(refusal([](Config& config) {
-                config.order = "ring";
-                config.data_dir.clear();
-              }),
-              HasSubstr("ridge.optimistic = true does not go with order = \"ring\""));
-  EXPECT_THAT(refusal([](Config& config) { config.ensembles = 2; }),
+  EXPECT_THAT(refusal([](Config& config) { ridge_of(config).ensembles = 2; }),
               HasSubstr("ridge.optimistic = true does not go with ridge.ensembles = 2"));
 }
 

@@ -75,7 +75,7 @@ TEST(Fork, AMemberWithAThreadStaysTheParents) {
 
 TEST(Fork, AMemberInTheCallersThreadStaysTheParents) {
   PEAL_NEEDS_FORK();
-  Sites sites = start(1, [](Config& config) { config.thread = "caller"; });
+  Sites sites = start(1, [](Config& config) { config.thread = Thread::caller; });
   ASSERT_EQ(sites.size(), 1U);
   expect_unnoticed(sites);
 }
@@ -84,9 +84,7 @@ TEST(Fork, AChildDoesNotKeepTheFolderOfALogLocked) {
   PEAL_NEEDS_FORK();
   const TempDir folder;
   Config config = config_of(1, 1);
-  config.ring = {};
-  config.order = "paxos";
-  config.data_dir = folder.path();
+  config.order = Paxos{.data_dir = folder.path()};
   std::string problem = "not run";
   {
     Sites sites;

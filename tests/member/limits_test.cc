@@ -44,7 +44,7 @@ TEST(MemberLimits, WhoDoesNotReadIsHeldBackAndLosesNothing) {
 /// Unread messages point into the buffers that the network needs. Before these run short, what is
 /// unread is copied out of them.
 TEST(MemberLimits, UnreadMessagesDoNotUseUpTheBuffers) {
-  Sites sites = start(1, [](Config& config) { config.ring["max_gap"] = 64; });
+  Sites sites = start(1, [](Config& config) { ring_of(config).tunables["max_gap"] = 64; });
   ASSERT_EQ(sites.size(), 1U);
   Site& site = *sites[0];
   constexpr std::size_t kCount = 12'000;  // units; the pool of own ones has 1,152 slabs
@@ -67,7 +67,7 @@ TEST(MemberLimits, ASlowReaderHoldsTheOthersBackToo) {
     config.receive_bytes_max = 1U << 20;
     config.submit_bytes_max = 2U << 20;
     config.message_bytes_max = 100'000;
-    config.ring["max_gap"] = 128;
+    ring_of(config).tunables["max_gap"] = 128;
   });
   ASSERT_EQ(sites.size(), 2U);
   const std::string text = pattern(50'000, 1);

@@ -20,7 +20,7 @@ bool counts(Site& site, std::size_t count) {
 }
 
 TEST(MemberList, AMemberIsAddedAndRemovedWithoutARestart) {
-  for (const char* thread : {"own", "caller"}) {
+  for (const Thread thread : {Thread::own, Thread::caller}) {
     Sites sites = start(2, [&](Config& config) { config.thread = thread; });
     ASSERT_EQ(sites.size(), 2U);
     ASSERT_TRUE(sites[0]->member->set_nodes(nodes(3)));

@@ -65,13 +65,20 @@ inline Config config_of(std::uint32_t self, std::uint32_t count) {
     config.nodes.push_back({"n" + std::to_string(node), address(node)});
   }
   config.key_file = key_file();
-  config.multicast = "off";
+  config.multicast = Multicast::off;
   if (count > 1) {
-    config.ring = {
-        {"token_loss_ms", 3'000}, {"consensus_ms", 3'000}, {"stall_ms", 10'000}, {"probe_ms", 100}};
+    config.order = Ring{.tunables = {{"token_loss_ms", 3'000},
+                                     {"consensus_ms", 3'000},
+                                     {"stall_ms", 10'000},
+                                     {"probe_ms", 100}}};
   }
   return config;
 }
+
+/// The engine of a configuration that has this one.
+inline Ring& ring_of(Config& config) { return std::get<Ring>(config.order); }
+inline Paxos& paxos_of(Config& config) { return std::get<Paxos>(config.order); }
+inline Ridge& ridge_of(Config& config) { return std::get<Ridge>(config.order); }
 
 /// A message with its own copy of what it points to.
 struct Got {

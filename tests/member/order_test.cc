@@ -19,7 +19,7 @@ void expect_same(const Sites& sites, std::size_t count) {
 }
 
 /// The first member is run by a thread of its own, or by the test's.
-class MemberOrder : public testing::TestWithParam<std::string> {
+class MemberOrder : public testing::TestWithParam<Thread> {
  protected:
   static Sites start_first(
       std::uint32_t count, const std::function<void(Config&)>& change = [](Config&) {}) {
@@ -95,7 +95,8 @@ TEST_P(MemberOrder, AMemberAloneTalksToItself) {
 }
 
 TEST_P(MemberOrder, AMemberThatLeavesIsMissingInTheNextView) {
-  Sites sites = start_first(3, [](Config& config) { config.primary = "majority"; });
+  Sites sites =
+      start_first(3, [](Config& config) { ring_of(config).primary = PrimaryRule::majority; });
   ASSERT_EQ(sites.size(), 3U);
   const std::string gone = sites[2]->member->id();
   EXPECT_EQ(sites[0]->views.back().primary, true);
@@ -175,8 +176,10 @@ TEST_P(MemberOrder, SeveralThreadsMaySendWhileOneReads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, MemberOrder, testing::Values("own", "caller"),
-                         [](const auto& suite) { return suite.param; });
+INSTANTIATE_TEST_SUITE_P(, MemberOrder, testing::Values(Thread::own, Thread::caller),
+                         [](const auto& suite) {
+                           return suite.param == Thread::own ? "own" : "caller";
+                         });
 
 }  // namespace
 }  // namespace peal::test

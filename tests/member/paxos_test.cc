@@ -25,15 +25,9 @@ class PaxosMembers : public ::testing::Test {
   }
   ~PaxosMembers() override { fs::remove_all(folder_); }
 
-  void set(Config& config) const {
-    config.order = "paxos";
-    config.ring.clear();
-    config.data_dir = folder_;
-  }
+  void set(Config& config) const { config.order = Paxos{.data_dir = folder_}; }
   void set_ensembles(Config& config, std::uint32_t ensembles) const {
-    set(config);
-    config.order = "ridge";
-    config.ensembles = ensembles;
+    config.order = Ridge{.data_dir = folder_, .ensembles = ensembles};
   }
   Config config(std::uint32_t self, std::uint32_t count) const {
     Config made = config_of(self, count);
@@ -73,8 +67,8 @@ TEST_F(PaxosMembers, OverStreamsTheyAgreeOnTheSame) {
     fs::permissions(folder_, fs::perms::owner_all);
     Sites sites = start(3, [&](Config& each) {
       set(each);
-      each.order = order;
-      each.data = "streams";
+      if (order == std::string("ridge")) set_ensembles(each, 1);
+      each.data = Data::streams;
     });
     talk(sites, 200);
     for (auto& site : sites) {
@@ -87,8 +81,8 @@ TEST_F(PaxosMembers, OverStreamsTheyAgreeOnTheSame) {
 }
 
 TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
-  for (const char* data : {"datagrams", "streams"}) {
-    SCOPED_TRACE(data);
+  for (const Data data : {Data::datagrams, Data::streams}) {
+    SCOPED_TRACE(static_cast<int>(data));
     fs::remove_all(folder_);
     fs::create_directory(folder_);
     fs::permissions(folder_, fs::perms::owner_all);
@@ -97,7 +91,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
         set_ensembles(each, 3);
         each.data = data;
         // The second lives of logs of the one are in the other.
-        each.merge = life == 0 ? "keys" : "rotation";
+        ridge_of(each).merge = life == 0 ? Merge::keys : Merge::rotation;
       });
       ASSERT_EQ(sites.size(), 3U);
       talk(sites, 200);
@@ -123,7 +117,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesHaveRoomInTheSmallestPackets) {
     fs::remove_all(folder_ / "n2");
     Sites sites = start(2, [&](Config& each) {
       set_ensembles(each, 16);
-      each.packet_bytes_max = sealed ? 298 : 256;
+      each.packet_bytes = sealed ? 298 : 256;
       each.insecure = !sealed;
       if (!sealed) each.key_file.clear();
     });
@@ -161,8 +155,7 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
   set_ensembles(own, 4);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
   // A log of before there were several has no line about it.
-  own.order = "paxos";
-  own.ensembles = 1;
+  set(own);
   Sites sites;
   sites.push_back(std::make_unique<Site>(own));
   EXPECT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
@@ -242,7 +235,7 @@ TEST_F(PaxosMembers, ALogOfAnotherClusterOrNodeIsRefused) {
   // Somebody moved the folder.
   fs::rename(folder_ / "n1", folder_ / "n2");
   other = config(2, 2);
-  other.acceptors = {2};
+  paxos_of(other).acceptors = {2};
   EXPECT_THAT(refusal(other), AllOf(HasSubstr("node n1"), HasSubstr("node n2")));
   fs::rename(folder_ / "n2", folder_ / "n1");
   sites.push_back(std::make_unique<Site>(own));
@@ -396,7 +389,7 @@ TEST_F(PaxosMembers, WhoDoesNotVoteNeedsNoFolder) {
   Sites sites;
   for (std::uint32_t self = 1; self <= 4; ++self) {
     Config each = config(self, 4);
-    if (self == 4) each.data_dir.clear();
+    if (self == 4) paxos_of(each).data_dir.clear();
     sites.push_back(std::make_unique<Site>(each));
     ASSERT_NE(sites.back()->member, nullptr);
   }

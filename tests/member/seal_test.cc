@@ -86,15 +86,15 @@ TEST(MemberSeal, KeyFilesThatCannotBeUsedAreRefusedWithTheReason) {
   config.key_file = folder.write("text", "nonsense\n");
   EXPECT_THAT(error_of(config), HasSubstr("key_file = " + folder.path + "/text:1: "));
   config.key_file = key_file();
-  config.packet_bytes_max = 256;
+  config.packet_bytes = 256;
   EXPECT_THAT(error_of(config), HasSubstr("packet_bytes = 256"));
-  config.packet_bytes_max = 257;
+  config.packet_bytes = 257;
   EXPECT_EQ(error_of(config), "");
 }
 
 TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
   for (const std::uint32_t bytes : {257U, 65'507U}) {
-    Sites sites = start(2, [bytes](Config& config) { config.packet_bytes_max = bytes; });
+    Sites sites = start(2, [bytes](Config& config) { config.packet_bytes = bytes; });
     ASSERT_EQ(sites.size(), 2U);
     const std::string text = pattern(200'000, 3);
     ASSERT_TRUE(sites[0]->member->multicast(text, Service::safe));
@@ -156,7 +156,7 @@ TEST(MemberSeal, MembersWithOtherSettingsSayWhyTheyAreAlone) {
   Sites sites;
   for (std::uint32_t self = 1; self <= 2; ++self) {
     Config config = config_of(self, 2);
-    if (self == 2) config.ring["token_loss_ms"] = 2'500;
+    if (self == 2) ring_of(config).tunables["token_loss_ms"] = 2'500;
     sites.push_back(std::make_unique<Site>(config));
     ASSERT_NE(sites.back()->member, nullptr);
   }
@@ -243,7 +243,8 @@ TEST(MemberSeal, ANodeWhoseClockWasSetBackComesInAllTheSame) {
   Config two = config_of(2, 2);
   for (Config* config : {&one, &two}) {
     // A view of one comes soon, so that this does not take long.
-    config->ring = {{"token_loss_ms", 1'000}, {"consensus_ms", 1'000}, {"probe_ms", 100}};
+    config->order =
+        Ring{.tunables = {{"token_loss_ms", 1'000}, {"consensus_ms", 1'000}, {"probe_ms", 100}}};
   }
   two.state_dir = folder.path;
   folder.write("n2.epoch", "9000000000000\n");  // the year 2305

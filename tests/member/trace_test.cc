@@ -35,7 +35,7 @@ TEST(MemberTrace, IsWhatTheOracleExpects) {
   Folder folder;
   Sites sites = start(3, [&](Config& config) {
     config.trace = folder.trace(static_cast<std::uint32_t>(config.name[1] - '0'));
-    config.primary = "majority";
+    ring_of(config).primary = PrimaryRule::majority;
   });
   ASSERT_EQ(sites.size(), 3U);
   for (std::size_t i = 0; i < 300; ++i) {
@@ -141,12 +141,9 @@ void expect_whole_traces(const std::string& order) {
   std::vector<Config> configs;
   for (std::uint32_t node = 1; node <= 3; ++node) {
     Config config = config_of(node, 3);
-    config.ring = {{"token_loss_ms", 500}, {"consensus_ms", 600}, {"probe_ms", 100}};
-    config.order = order;
-    if (order == "paxos") {
-      config.ring.clear();
-      config.data_dir = folder.path;
-    }
+    config.order =
+        Ring{.tunables = {{"token_loss_ms", 500}, {"consensus_ms", 600}, {"probe_ms", 100}}};
+    if (order == "paxos") config.order = Paxos{.data_dir = folder.path};
     config.trace = folder.trace(node);
     configs.push_back(config);
     senders.push_back(std::make_unique<Sender>(config));

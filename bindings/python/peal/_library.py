@@ -55,9 +55,10 @@ class GroupMember(Structure):
 
 class Event(Structure):
     """peal_event"""
-    _fields_ = [("kind", c_int32), ("service", c_int32), ("cause", c_int32), ("reason", c_int32),
-                ("policy", c_int32), ("on_request", c_int32), ("type", c_uint32),
-                ("gap_reason", c_int32), ("sender", Text), ("group", Text), ("id", Text),
+    _fields_ = [("size", c_uint32), ("kind", c_int32), ("service", c_int32), ("cause", c_int32),
+                ("reason", c_int32), ("policy", c_int32), ("on_request", c_int32),
+                ("type", c_uint32), ("gap_reason", c_int32), ("reserved", c_int32),
+                ("sender", Text), ("group", Text), ("id", Text),
                 ("changed", Text), ("text", Text), ("targets", POINTER(Text)),
                 ("target_count", c_size_t), ("members", POINTER(GroupMember)),
                 ("member_count", c_size_t), ("payload", c_void_p), ("payload_bytes", c_size_t),
@@ -68,7 +69,8 @@ class Event(Structure):
 
 class Status(Structure):
     """peal_status"""
-    _fields_ = [("name", c_char * 160), ("node", c_char * 256), ("cluster", c_char * 256),
+    _fields_ = [("size", c_uint32), ("name", c_char * 160), ("node", c_char * 256),
+                ("cluster", c_char * 256),
                 ("connected", c_int32), ("ended", c_int32), ("sent", c_uint64),
                 ("settled", c_uint64), ("unread_events", c_uint64), ("unread_bytes", c_uint64),
                 ("message_bytes_max", c_uint64)]
@@ -84,11 +86,11 @@ _FUNCTIONS = {
     "peal_send": (c_int64, [c_void_p, POINTER(c_char_p), c_size_t, c_char_p, c_size_t,
                             POINTER(SendOptions), c_int64]),
     "peal_flush": (c_int32, [c_void_p, c_int64]),
-    "peal_receive": (c_int32, [c_void_p, POINTER(Event), c_int64]),
+    "peal_receive_sized": (c_int32, [c_void_p, POINTER(Event), c_size_t, c_int64]),
     "peal_fd": (c_int, [c_void_p]),
     "peal_room_fd": (c_int, [c_void_p]),
     "peal_ask": (c_int64, [c_void_p, c_char_p, c_char_p, c_size_t, c_int64]),
-    "peal_get_status": (c_int32, [c_void_p, POINTER(Status)]),
+    "peal_get_status_sized": (c_int32, [c_void_p, POINTER(Status), c_size_t]),
     "peal_error_text": (c_char_p, []),
     "peal_error_reason": (c_int32, []),
 }

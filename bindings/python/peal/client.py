@@ -336,7 +336,8 @@ class Client:
     def try_receive(self, handle: ctypes.c_void_p) -> Optional[Event]:
         """The next event, if there is one now. Raises Closed after Ended. From one thread at a
         time."""
-        if self._check(self._lib.peal_receive(handle, ctypes.byref(self._raw), 0)):
+        if self._check(self._lib.peal_receive_sized(handle, ctypes.byref(self._raw),
+                                                    ctypes.sizeof(self._raw), 0)):
             return from_raw(self._raw)
         return None
 
@@ -381,7 +382,7 @@ class Client:
 
     def _status(self, handle: ctypes.c_void_p) -> Status:
         raw = _library.Status()
-        self._check(self._lib.peal_get_status(handle, ctypes.byref(raw)))
+        self._check(self._lib.peal_get_status_sized(handle, ctypes.byref(raw), ctypes.sizeof(raw)))
         return Status(raw.name.decode(), raw.node.decode(), raw.cluster.decode(),
                       bool(raw.connected), bool(raw.ended), raw.sent, raw.settled,
                       raw.unread_events, raw.unread_bytes, raw.message_bytes_max)

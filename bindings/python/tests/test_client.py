@@ -244,7 +244,7 @@ class ClientTest(unittest.TestCase):
                 client.send("chat", "x")
             waits = [("peal_send", lambda: client.send("chat", "x")),
                      ("peal_flush", client.flush),
-                     ("peal_receive", client.receive),
+                     ("peal_receive_sized", client.receive),
                      ("peal_join", lambda: client.join("chat", timeout=None)),
                      ("peal_end", lambda: client.close(None))]
             for name, wait in waits:
@@ -267,7 +267,7 @@ class ClientTest(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGUSR1, before)
 
         def close():
-            library.wait_for("peal_receive")
+            library.wait_for("peal_receive_sized")
             os.kill(os.getpid(), signal.SIGUSR1)
         closing = threading.Thread(target=close)
         closing.start()

@@ -128,7 +128,7 @@ void build_bench(Builder& b, BenchCommand& c) {
           });
   b.value("--thread", "WHOSE", "\"caller\" or \"own\"",
           "who runs each member: the thread that sends and receives (caller, the default), or one "
-          "of the member's own; see Config::thread in peal.h",
+          "of the member's own; see peal::Thread in peal/config.h",
           [&c](const std::string& text) {
             c.own_thread = text == "own";
             return text == "own" || text == "caller";

@@ -22,62 +22,7 @@ constexpr std::int64_t kFirstViewPatience = 3;
 
 bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh,
                          std::uint64_t stamp) {
-<<<<<<< HEAD:src/order/paxos/coordinator_lead.cc
-  if (phase_ != Phase::lead || head.view != tip_.view().number) return false;
-  const std::size_t index = tip_.index_of(head.origin);
-  if (index == OrderState::kNobody) return false;
-  const std::uint64_t placed = tip_.units_of(index);
-  if (head.number <= placed || head.number - placed > p_.config.options.member_window) return false;
-  if (!waiting_[index].emplace(head.number, Waiting{bytes, head.service, fresh, stamp}).second) {
-    return false;
-  }
-  note_came(index, head.number);
-  return true;
-}
-
-// ---- units that did not come ----
-
-void Coordinator::forget_waiting() {
-  waiting_.assign(tip_.members().size(), {});
-  came_.assign(tip_.members().size(), {});
-  gaps_.clear();  // they name members of the view before
-}
-
-// A member's units come one behind the other, unless some are lost.
-void Coordinator::note_came(std::size_t index, std::uint64_t number) {
-  Came& came = came_[index];
-  const std::uint64_t next = std::max(came.newest, tip_.units_of(index)) + 1;
-  if (number > next && gaps_.size() < kGapsMax) gaps_.push_back({index, next, number});
-  came.newest = std::max(came.newest, number);
-}
-
-// What is still missing since the last tick: to ask for it was in vain.
-void Coordinator::look_for_gaps() {
-  for (std::size_t index = 0; index < waiting_.size(); ++index) {
-    const std::uint64_t next = tip_.units_of(index) + 1;
-    const auto first = waiting_[index].begin();
-    const bool lacks = first != waiting_[index].end() && first->first > next;
-    const bool again = lacks && came_[index].gap == next;
-    came_[index].gap = lacks ? next : 0;
-    if (again && gaps_.size() < kGapsMax) gaps_.push_back({index, next, first->first});
-  }
-}
-
-void Coordinator::ask_for_gaps(Effects& out) {
-  for (const Gap& gap : gaps_) {
-    const NodeId from = tip_.members()[gap.index].member.node;
-    if (from == p_.config.self.node) continue;  // it has them all itself
-    PEAL_PROBE("paxos.unit_lacking");
-    const auto count = std::min<std::uint64_t>(gap.end - gap.first, wire::kLacksMax);
-    const wire::Lacks lacks{tip_.view().number, gap.first, static_cast<std::uint16_t>(count)};
-    p_.outbox.send(from, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-      return wire::encode_lacks(header, lacks, bytes);
-    });
-  }
-  gaps_.clear();
-=======
   return phase_ == Phase::lead && waiting_.take(head, bytes, fresh, stamp);
->>>>>>> px:src/order/paxos/phase2.cc
 }
 
 Arrival Coordinator::proposal_of(Instance instance, const Value& value) const {

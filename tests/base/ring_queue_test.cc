@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/ring.h"
+#include "base/ring_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 TEST(RingQueue, GoesRoundLikeADeque) {
   Random random(7);
-  Ring<std::uint64_t> ring(8);
+  RingQueue<std::uint64_t> ring(8);
   std::deque<std::uint64_t> model;
   for (std::uint64_t step = 0; step < 100'000; ++step) {
     // It grows far beyond what it keeps, and empties, again and again.
@@ -48,7 +48,7 @@ TEST(RingQueue, GoesRoundLikeADeque) {
 
 TEST(RingQueue, LetsGoOfWhatLeaves) {
   const auto held = std::make_shared<int>(1);
-  Ring<std::shared_ptr<int>> ring;
+  RingQueue<std::shared_ptr<int>> ring;
   for (int i = 0; i < 5; ++i) ring.push_back(held);
   EXPECT_EQ(held.use_count(), 6);
   ring.pop_front();

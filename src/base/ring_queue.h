@@ -13,11 +13,13 @@ namespace peal {
 /// frees its memory when it becomes empty and has grown beyond kKept elements. One thread at a
 /// time.
 template <class T>
-class Ring {
+class RingQueue {
  public:
   /// `least` is the initial capacity, 0 or a power of two. If it is not 0, the first push_back()
   /// allocates nothing.
-  explicit Ring(std::size_t least = 0) : slots_(least) { PEAL_ASSERT((least & (least - 1)) == 0); }
+  explicit RingQueue(std::size_t least = 0) : slots_(least) {
+    PEAL_ASSERT((least & (least - 1)) == 0);
+  }
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -49,7 +51,7 @@ class Ring {
     front() = T{};
     first_ = (first_ + 1) & (slots_.size() - 1);
     --size_;
-    if (size_ == 0 && slots_.size() > kKept) *this = Ring{};
+    if (size_ == 0 && slots_.size() > kKept) *this = RingQueue{};
   }
   void clear() {
     while (!empty()) pop_front();

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "config/schema.h"
+
+// Last: see member/config.h.
+#include "member/config.h"
+
+// The public structs say the same as the schema: what an application leaves out is what a file
+// leaves out, and the words of enumerations are those of a file.
+
+namespace peal::member {
+namespace {
+
+config::Settings settings_from(const v0::Config& config) {
+  config::Settings settings;
+  const auto done = to_settings(config, settings);
+  EXPECT_TRUE(done) << done.error();
+  return settings;
+}
+
+TEST(PublicConfig, DefaultsAreThoseOfTheSchema) {
+  const std::variant<v0::Ring, v0::Paxos, v0::Ridge> engines[] = {v0::Ring{}, v0::Paxos{},
+                                                                  v0::Ridge{}};
+  for (const auto& engine : engines) {
+    v0::Config config;
+    config.order = engine;
+    const config::Settings settings = settings_from(config);
+    EXPECT_EQ(settings.own_thread, config::Settings{}.own_thread);
+    for (const config::Key<config::Settings>& key : config::keys()) {
+      const std::string text = key.get(settings);
+      const bool is_engine = key.path() == "order" && engine.index() != 0;
+      EXPECT_TRUE(text.empty() || text == key.normal || is_engine) << key.path() << " " << text;
+    }
+    EXPECT_TRUE(config::validate_engines(settings));
+  }
+}
+
+std::string text_of(const v0::Config& config, std::string_view path) {
+  const config::Settings settings = settings_from(config);
+  return config::find_key(path)->get(settings);
+}
+
+TEST(PublicConfig, EnumerationsAreTheWordsOfAFile) {
+  v0::Config config;
+  EXPECT_EQ(text_of(config, "order"), "\"ring\"");
+  config.order = v0::Ring{.primary = v0::PrimaryRule::majority};
+  EXPECT_EQ(text_of(config, "primary"), "\"majority\"");
+  config.multicast = v0::Multicast::off;
+  EXPECT_EQ(text_of(config, "network.multicast"), "\"off\"");
+  config.multicast = v0::MulticastGroup{"239.192.7.1:4800"};
+  EXPECT_EQ(text_of(config, "network.multicast"), "\"239.192.7.1:4800\"");
+  config.data = v0::Data::streams;
+  EXPECT_EQ(text_of(config, "network.data"), "\"streams\"");
+  config.order = v0::Paxos{.acceptors = {1, 2, 3}, .storage = v0::Storage::memory};
+  EXPECT_EQ(text_of(config, "order"), "\"paxos\"");
+  EXPECT_EQ(text_of(config, "paxos.storage"), "\"memory\"");
+  EXPECT_EQ(text_of(config, "paxos.acceptors"), "[1, 2, 3]");
+  config.order = v0::Ridge{.dissemination = v0::Dissemination::ring,
+                           .ensembles = 3,
+                           .merge = v0::Merge::rotation,
+                           .optimistic = true};
+  EXPECT_EQ(text_of(config, "order"), "\"ridge\"");
+  EXPECT_EQ(text_of(config, "ridge.dissemination"), "\"ring\"");
+  EXPECT_EQ(text_of(config, "ridge.ensembles"), "3");
+  EXPECT_EQ(text_of(config, "ridge.merge"), "\"rotation\"");
+  EXPECT_EQ(text_of(config, "ridge.optimistic"), "true");
+  config.order = v0::Ring{.tunables = {{"token_loss_ms", 1.5e3}, {"max_gap", 64}}};
+  EXPECT_EQ(text_of(config, "ring.token_loss_ms"), "1500");
+  EXPECT_EQ(text_of(config, "ring.max_gap"), "64");
+}
+
+}  // namespace
+}  // namespace peal::member
