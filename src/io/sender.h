@@ -79,8 +79,7 @@ class Sender {
  private:
   static constexpr std::size_t kMessagesMax = 256;
   static constexpr std::size_t kVectorsMax = 512;
-  static constexpr std::size_t kSegmentsMax = 64;  // the most that every kernel accepts in one
-                                                   // message
+  static constexpr std::size_t kSegmentsMax = 64;  // what every kernel takes in one message
   static constexpr std::size_t kSegmentedBytesMax = 65'000;
   static constexpr std::size_t kFlushAt = 64;  // packets: a batch worth a system call
   static constexpr std::size_t kDatagramMax = 65'507;

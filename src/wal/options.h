@@ -12,8 +12,7 @@
 namespace peal::wal {
 
 inline constexpr std::uint64_t kSegmentBytesMin = 512;
-inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;  ///< its length is 32 bits in the
-                                                               ///< header
+inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;  ///< a header has 32 bits for it
 inline constexpr std::size_t kFilesMax = 65'536;
 
 /// Only `create` makes a log where there is none; with `existing`, an absent log is an error: a

@@ -17,8 +17,7 @@ namespace peal::wal {
 /// Records that are committed together, as frames that Log laid out: of their heads, only the
 /// record's length is written yet.
 struct Batch {
-  ByteSpan memory;                          ///< of the frames, with room_behind() more bytes behind
-                                            ///< them
+  ByteSpan memory;                          ///< the frames, and room_behind() bytes behind them
   std::size_t bytes{};                      ///< of the frames
   LogPosition first{};                      ///< of the first record
   std::optional<LogPosition> keep_from;     ///< once durable: earlier records are not needed
