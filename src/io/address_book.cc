@@ -10,7 +10,7 @@
 namespace peal::io {
 namespace {
 
-/// How soon to look whether an answer has come; each time twice as long.
+/// How soon to check for an answer; doubles each time.
 constexpr Duration kPollMin = milliseconds(5);
 constexpr Duration kPollMax = milliseconds(200);
 
@@ -132,7 +132,7 @@ void AddressBook::on_timer(Instant now, const OnChange& on_change) {
     take(now, state, *answer, on_change);
   }
   while (waiting() < kQuestionsMax) {
-    State* next = nullptr;  // who has waited longest
+    State* next = nullptr;  // the name that is due for longest
     for (State& state : states_) {
       if (state.waiting || !state.due || *state.due > now) continue;
       if (next == nullptr || *state.due < *next->due) next = &state;
@@ -150,12 +150,12 @@ void AddressBook::on_timer(Instant now, const OnChange& on_change) {
 
 void AddressBook::ask(Instant now, State& state) {
   state.asked = now;
-  // A present node is asked for only when somebody wants it.
+  // A present node's name is looked up only on request.
   state.due = state.present ? std::nullopt : std::optional(now + state.pause);
   state.pause = std::min(state.pause + state.pause, kAskAgainMax);
   const HostPort& name = entries_[state.entry].name;
   auto begun = question_ ? LookUp::begin(name, question_) : LookUp::begin(name);
-  if (!begun) {  // too many others ask: that says nothing about this name
+  if (!begun) {  // too many look-ups run: this says nothing about this name
     state.due = now + kAskAgainMin;
     return;
   }
@@ -173,7 +173,7 @@ void AddressBook::take(Instant now, State& state, const LookUp::Answer& answer,
   if (chosen) {
     entry.at = *chosen;
   } else if (state.contested && (answer || answer.error().code == Errc::invalid_option)) {
-    entry.at = {};  // somebody else is there now
+    entry.at = {};  // another node has that address now
   }
   state.contested = false;
   const bool moved = entry.at != before.at;
@@ -194,7 +194,7 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
       continue;
     }
     if (!is_usable(at) || is_taken(now, entry, at, why)) continue;
-    if (at == entry.at) return at;  // still one of them
+    if (at == entry.at) return at;  // the present address is still valid
     if (!chosen) chosen = at;
   }
   if (chosen) return *chosen;
@@ -204,8 +204,8 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
                     " address, as this node's own is");
 }
 
-// A node has its port and the one above. An address that was another node's is that of `entry` as
-// soon as the other's name does not have it any more; one that is in the view keeps it.
+// A node uses its port and the port above. `entry` may take over another node's address once the
+// other's name no longer has it, unless the other node is in the view.
 bool AddressBook::is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why) {
   const auto collides = [&](const Endpoint& other) {
     return other.ip == at.ip && std::abs(int{other.port} - int{at.port}) <= 1;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kSecondsTo2020 = 1'577'836'800;  // from 1970
 
-// The last epoch in the file: nothing if there is no file, or an error.
+// The last epoch in the file; nothing if there is no file.
 Result<std::optional<std::uint64_t>, IoError> read_epoch(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {
@@ -35,7 +35,7 @@ Result<std::optional<std::uint64_t>, IoError> read_epoch(const std::string& path
   const char* end = text.data() + bytes;
   const auto parsed = std::from_chars(text.data(), end, epoch);
   const bool complete = parsed.ptr != end && *parsed.ptr == '\n';
-  // The largest value has no successor; nobody wrote it but by mistake.
+  // The largest value has no successor, so it can only be a mistake.
   if (parsed.ec != std::errc{} || !complete || epoch == std::numeric_limits<std::uint64_t>::max()) {
     return unexpected(IoError{Errc::system, "state file " + path + ": not an epoch; ignored"});
   }
@@ -88,7 +88,7 @@ Result<void, IoError> store_epoch(const std::string& state_file, std::uint64_t e
   if (!file) return unexpected(system_error("state file " + fresh, errno));
   const auto written = write_all(file.get(), std::to_string(epoch) + "\n", fresh);
   if (!written) return written;
-  // Without the sync a crash could leave an empty file under the final name.
+  // Without the sync, a crash could leave an empty file under the final name.
   if (::fsync(file.get()) != 0) return unexpected(system_error("state file " + fresh, errno));
   file.reset();
   if (::rename(fresh.c_str(), state_file.c_str()) != 0) {

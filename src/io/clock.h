@@ -19,21 +19,21 @@ class Clock {
   static std::uint64_t wall_ms_since_2020();
 };
 
-/// The epoch that a starting node takes, and what went wrong with its state file, if anything.
+/// The epoch for a starting node, and the problem with its state file, if there was one.
 struct EpochChoice {
   std::uint64_t epoch{};
   std::optional<IoError> warning;  ///< the file could not be read; the epoch is usable
 };
 
-/// The epoch of a new incarnation: the wall clock, or one more than the last epoch in
-/// `state_file`, whichever is larger. Whoever starts with it stores it first. An empty path means
-/// no file. An absent file is no error; a file that cannot be read is a warning only, since the
-/// clock alone suffices as long as it does not step back. Blocks on the disk.
+/// The epoch of a new incarnation: the larger of the wall clock and the last epoch in `state_file`
+/// plus one. Store it before using it. An empty path means no file. An absent file is no error. An
+/// unreadable file is only a warning, since the clock suffices as long as it does not step back.
+/// Blocks on the disk.
 EpochChoice choose_epoch(const std::string& state_file);
 
-/// Writes `epoch` to `state_file`, if there is one, in one step: a crash leaves the old content or
-/// the new. Call it before a node starts, and when it corrected its epoch. Errors: not_permitted,
-/// system. Blocks on the disk.
+/// Writes `epoch` to `state_file`, if the path is not empty, atomically: a crash leaves the old
+/// content or the new. Call it before a node starts, and when a node corrects its epoch. Errors:
+/// not_permitted, system. Blocks on the disk.
 Result<void, IoError> store_epoch(const std::string& state_file, std::uint64_t epoch);
 
 }  // namespace peal::io

@@ -19,7 +19,7 @@ rlim_t limit() {
 bool is_of_reserve(int fd) {
   const rlim_t most = limit();
   if (fd < 0 || most == RLIM_INFINITY) return false;
-  // A process with very few must still be able to serve somebody.
+  // A process with very few descriptors must still serve some clients.
   const rlim_t reserve = std::min<rlim_t>(kDescriptorsReserved, most / 8);
   return static_cast<rlim_t>(fd) + reserve >= most;
 }

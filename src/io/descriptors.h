@@ -5,14 +5,14 @@
 
 namespace peal::io {
 
-/// Descriptors that clients must leave to the node itself, for its log and its peers.
+/// Descriptors that clients must leave to the node's log and peers.
 inline constexpr int kDescriptorsReserved = 32;
 
-/// Whether `fd` is one of the last that this process may open. The system gives the lowest number
-/// that is free.
+/// True if `fd` is among the last that this process may open; the system always assigns the lowest
+/// free number.
 bool is_of_reserve(int fd);
 
-/// Which limit was met, and what to do about it, if `number` is EMFILE or ENFILE; else empty.
+/// If `number` is EMFILE or ENFILE: which limit was reached, and the remedy. Else empty.
 std::string descriptor_limit_text(int number);
 
 }  // namespace peal::io

@@ -30,8 +30,8 @@ struct Endpoint {
 /// "10.0.0.1:4800" or "[fd00::1]:4800".
 std::string to_string(const Endpoint& endpoint);
 
-/// The operating system's form, and back. `from_sockaddr` gives a zero endpoint for any other
-/// address family.
+/// Converts to the operating system's form, and back. `from_sockaddr` returns a zero endpoint for
+/// any other address family.
 socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& out);
 Endpoint from_sockaddr(const sockaddr_storage& in);
 
@@ -42,10 +42,10 @@ struct Interface {
   std::string name;
 };
 
-/// Errors: invalid_option if no interface has this address (the message says so), system.
+/// Errors: invalid_option (no interface has this address; the message says so), system.
 Result<Interface, IoError> interface_of(const Endpoint& address);
 
-/// Whether `address` belongs to this machine (all of 127/8 does).
+/// True if `address` belongs to this machine, as all of 127/8 does.
 bool is_local(const Endpoint& address);
 
 /// The largest datagram that leaves the interface of `self` in one piece: its MTU without the IP

@@ -8,30 +8,30 @@
 
 namespace peal::io {
 
-/// Decides what injected faults do to each packet.
+/// Applies injected faults to each packet.
 class FaultInjector {
  public:
   FaultInjector(const Faults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}
 
   void set(const Faults& faults) { faults_ = faults; }
 
-  /// An incoming datagram of the socket of `lane` is lost.
+  /// True if an incoming datagram on the socket of `lane` is lost.
   bool loses_in(NodeId from, Lane lane, bool by_multicast) {
     if (by_multicast && faults_.multicast_in_lost) return true;
     if (!touches(lane)) return false;
     if (faults_.deaf_to.contains(from)) return true;
     return faults_.drop_in > 0 && random_.chance(faults_.drop_in);
   }
-  /// One outgoing packet is lost, by chance.
+  /// True if an outgoing packet is lost, by chance.
   bool loses_out(Lane lane) {
     return touches(lane) && faults_.drop_out > 0 && random_.chance(faults_.drop_out);
   }
-  /// Nothing goes to this node.
+  /// True if this node gets nothing on `lane`.
   bool mutes(NodeId to, Lane lane) const { return touches(lane) && faults_.mute_to.contains(to); }
-  /// Some node must not get data, so that none may be sent by multicast.
+  /// True if some node must not get data, so that multicast is forbidden.
   bool forbids_multicast() const { return touches(Lane::data) && !faults_.mute_to.empty(); }
   bool loses_multicast_out() const { return faults_.multicast_out_lost; }
-  /// Packets are lost one by one, so that they must be looked at one by one.
+  /// True if packets are lost one by one, so that each must be sent by itself.
   bool by_packet(Lane lane) const { return touches(lane) && faults_.drop_out > 0; }
 
  private:

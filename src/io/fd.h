@@ -9,12 +9,12 @@
 
 namespace peal::io {
 
-/// Owns a file descriptor; -1 is none. Children by fork() do not have it (io/fork.h).
+/// Owns a file descriptor; -1 is none. Children of fork() do not inherit it (io/fork.h).
 class Fd {
  public:
   Fd() = default;
   explicit Fd(int fd) : fd_(fd) { close_in_children(fd); }
-  /// One that children by fork() do have.
+  /// A descriptor that children of fork() do inherit.
   static Fd for_children(int fd) {
     Fd result;
     result.fd_ = fd;

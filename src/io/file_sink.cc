@@ -15,11 +15,11 @@
 namespace peal::io {
 namespace {
 
-/// A write that failed will fail again for a while, and costs as much as one that does not.
+/// After a failed write, the next attempt waits this long: it would fail again, at the same cost.
 constexpr Duration kAgain = milliseconds(100);
-/// What is cut off a file so that a line fits in: a block, so that the file system gets one back.
+/// Bytes to cut off a file so that a line fits: a block, so that the file system gets one back.
 constexpr std::size_t kBlockBytes = 4'096;
-constexpr std::size_t kLinesBytes = 1U << 17;  ///< the longest lines are shorter than half of it
+constexpr std::size_t kLinesBytes = 1U << 17;  ///< the longest line is shorter than half of this
 
 std::uint64_t lines_in(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
@@ -30,8 +30,9 @@ bool is_fifo(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// A pipe is opened for reading as well: then it needs no reader to be opened, and one that goes is
-/// as one that has stopped. A description of our own does not block, whoever else has the file.
+/// Opens a pipe for reading too: it then needs no reader, and a reader that left is like one that
+/// stopped. The descriptor gets a description of its own, which does not block even if others share
+/// the file.
 int open_file(const std::string& path, int flags) {
   constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_APPEND | O_CREAT;
   int fd = ::open(path.c_str(), O_RDWR | kAlways | flags, 0644);
@@ -42,7 +43,7 @@ int open_file(const std::string& path, int flags) {
 Fd open_output(const std::string& path, int flags) {
   if (path != "-") return Fd(open_file(path, flags));
   Fd fd(open_file("/proc/self/fd/1", 0));
-  if (!fd) fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));  // a socket
+  if (!fd) fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));  // for a socket
   return fd;
 }
 
@@ -100,7 +101,7 @@ void FileSink::write_out(std::string_view text) {
   if (done < text.size()) give_up(text, done, errno);
 }
 
-/// Writes what has to come before anything else; false if that is not possible yet.
+/// Writes what must come before anything else; false if that is not possible yet.
 bool FileSink::resume() {
   if (again_) {
     const Instant now = Clock::now();
@@ -124,7 +125,7 @@ bool FileSink::resume() {
   return rest_.empty();
 }
 
-/// How many bytes were written; errno says why not all.
+/// Writes `text` and returns the number of bytes written; if fewer than all, errno says why.
 std::size_t FileSink::put(std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -138,7 +139,8 @@ std::size_t FileSink::put(std::string_view text) {
   return done;
 }
 
-/// The rest of `text` is lost. A line that has begun ends, if it cannot be taken back.
+/// Loses the rest of `text`. A line that has begun is cut off the file; where that fails, it is
+/// completed later.
 void FileSink::give_up(std::string_view text, std::size_t done, int number) {
   error_ = system_error("cannot write to " + path_, number);
   again_ = Clock::now() + kAgain;
@@ -156,7 +158,7 @@ void FileSink::give_up(std::string_view text, std::size_t done, int number) {
     }
   }
   lose(text.substr(done));
-  // Now: if the process ends, nobody will ever say it.
+  // Reports the loss at once: the process may end before the next line.
   if (regular_ && rest_.empty()) mark_hole();
 }
 
@@ -166,7 +168,7 @@ void FileSink::lose(std::string_view lines) {
   lost_lines_ += count;
 }
 
-/// Says in a file without room for anything that lines are missing.
+/// Reports missing lines in a file that has no room.
 bool FileSink::mark_hole() {
   const std::uint64_t cut = cut_for(lost_(untold_).size());
   untold_ += cut;
@@ -179,7 +181,7 @@ bool FileSink::mark_hole() {
   return rest_.empty();
 }
 
-/// Cuts whole lines off the end of the file, at least a block; returns how many.
+/// Cuts whole lines off the end of the file, at least a block; returns their number.
 std::uint64_t FileSink::cut_for(std::size_t bytes) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return 0;

@@ -15,31 +15,30 @@
 
 namespace peal::io {
 
-/// A file, a pipe or a terminal that lines are appended to, through a buffer: for traces. It never
-/// blocks and never raises SIGPIPE. Lines that find no room are lost, whole ones, and counted; a
-/// line that says so stands where they should be. On a disk that is full, room is made for that one
-/// by cutting off the end of the file: who reads it must not take it for whole. Thread: one at a
-/// time.
+/// Appends lines to a file, a pipe or a terminal through a buffer, for traces. Never blocks and
+/// never raises SIGPIPE. Lines that do not fit are lost whole and counted; a line in their place
+/// says how many. On a full disk, the sink makes room for that line by cutting off the end of the
+/// file, so that no reader takes the file for complete. Thread: one at a time.
 class FileSink {
  public:
-  /// The line that says how many are missing at its place, with its end of line.
+  /// Makes the line, with its line end, that says how many lines are missing there.
   using Lost = std::function<std::string(std::uint64_t lines)>;
-  /// Opens `path` for appending, creating it if needed; "-" is the standard output. With
-  /// `Mode::replace` an old content is cut off first. Errors: not_permitted, system.
+  /// Opens `path` for appending and creates it if needed; "-" is the standard output. With
+  /// `Mode::replace`, empties the file first. Errors: not_permitted, system.
   enum class Mode { append, replace };
   static Result<std::unique_ptr<FileSink>, IoError> open(const std::string& path, Mode mode,
                                                          Lost lost,
                                                          std::size_t buffer_bytes = 1U << 18);
-  /// Writes what is buffered.
+  /// Writes the buffer.
   ~FileSink();
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
-  /// Whole lines. Writes the buffer out first if `text` does not fit.
+  /// Appends whole lines. Writes the buffer out first if `text` does not fit.
   void append(std::string_view text);
-  /// Hands the buffer to the operating system. Errors: system; lines were lost.
+  /// Hands the buffer to the operating system. Errors: system (lines were lost).
   Result<void, IoError> flush();
-  /// Lines that were lost, and why the last time.
+  /// The number of lost lines; error() is the reason of the last loss.
   std::uint64_t lost() const { return lost_lines_; }
   const std::optional<IoError>& error() const { return error_; }
 
@@ -60,10 +59,10 @@ class FileSink {
   bool socket_ = false;
   std::size_t buffer_bytes_;
   std::string buffer_;
-  std::string rest_;          ///< of a line that has begun: before anything else
-  std::uint64_t untold_ = 0;  ///< lines that were lost since a line said so
+  std::string rest_;          ///< the rest of a line that has begun: written before anything else
+  std::uint64_t untold_ = 0;  ///< lost lines that no line in the file reports yet
   std::uint64_t lost_lines_ = 0;
-  std::optional<Instant> again_;  ///< not tried before
+  std::optional<Instant> again_;  ///< no attempt before this time
   std::optional<IoError> error_;
 };
 

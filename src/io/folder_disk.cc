@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::size_t kFilesMax = 1U << 17;
 
-/// The disk can take them as they are.
+/// True if the disk can take the bytes from memory directly.
 bool whole_blocks(std::uint64_t at, ByteView bytes) {
   const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data());
   return (at | bytes.size() | memory) % port::kDiskBlockBytes == 0;
 }
 
-/// Writes up to all of it. Returns the bytes written: fewer after an error, which errno names.
+/// Writes up to all of `bytes`. Returns the bytes written: fewer after an error, which errno names.
 std::size_t write_all(int fd, std::uint64_t at, ByteView bytes) {
   std::size_t put = 0;
   while (put < bytes.size()) {
@@ -40,7 +40,7 @@ std::size_t write_all(int fd, std::uint64_t at, ByteView bytes) {
   return put;
 }
 
-/// Takes the space of a file. Where that is not possible, the file only gets its length.
+/// Allocates the space of a file. Where the file system cannot, sets the file's length only.
 int take_space(int fd, std::uint64_t bytes) {
   const auto length = static_cast<off_t>(bytes);
   if (bytes == 0) return 0;
@@ -52,7 +52,7 @@ int take_space(int fd, std::uint64_t bytes) {
   return result;
 }
 
-/// The folder itself is kept over a crash only once its parent is synced.
+/// A new folder survives a crash only once its parent is synced.
 int sync_parent(int folder) {
   const Fd parent(::openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return parent ? ::fsync(parent.get()) : -1;
@@ -88,7 +88,7 @@ Result<std::unique_ptr<FolderDisk>, IoError> FolderDisk::open(const std::string&
         Errc::address_in_use,
         "folder " + quote(path) + ": another process uses it: stop that one, or take another"});
   }
-  // One that was there before may lie in a folder that this process cannot read.
+  // A folder that existed before may have a parent that this process cannot read.
   if (sync_parent(folder.get()) != 0 && made) {
     return unexpected(system_error("sync the folder above " + quote(path), errno));
   }
@@ -109,7 +109,7 @@ tl::unexpected<port::DiskError> FolderDisk::failed(const char* what,
 }
 
 port::DiskResult<std::vector<port::DiskFile>> FolderDisk::list() {
-  // A descriptor of its own: closing the stream closes it.
+  // The stream gets a descriptor of its own, since closing the stream closes it.
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* stream = fd < 0 ? nullptr : ::fdopendir(fd);
   if (stream == nullptr) {
@@ -153,7 +153,7 @@ port::DiskResult<port::DiskRead> FolderDisk::read(const std::string& name, std::
     const ssize_t n =
         ::pread(fd.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(at + got));
     if (n < 0 && errno == EINTR) continue;
-    if (n == 0) errno = EIO;  // it got shorter meanwhile
+    if (n == 0) errno = EIO;  // the file got shorter meanwhile
     if (n <= 0) return failed("read", name);
     got += static_cast<std::size_t>(n);
   }
@@ -186,8 +186,8 @@ port::DiskResult<int> FolderDisk::writable(const std::string& name) {
   return open_.get();
 }
 
-/// The file that is open once more, so that writes go around the operating system's cache. False
-/// where the file system has no such way.
+/// Opens the open file once more with O_DIRECT, for writes that bypass the page cache. False if the
+/// file system does not support that.
 bool FolderDisk::open_around_cache() {
   if (!around_cache_ && has_way_around_) {
     around_cache_ = Fd(
@@ -205,7 +205,7 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
   if (bytes.size() >= port::kLargeWriteBytes && whole_blocks(at, bytes) && open_around_cache()) {
     put = write_all(around_cache_.get(), at, bytes);
     if (put == 0 && errno == EINVAL) {
-      // It has one, and not for blocks of this size.
+      // O_DIRECT works here, but not for blocks of this size.
       has_way_around_ = false;
       around_cache_.reset();
     } else if (put < bytes.size()) {
@@ -220,7 +220,7 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
 port::DiskResult<void> FolderDisk::sync(const std::string& name) {
   const auto fd = writable(name);
   if (!fd) return unexpected(fd.error());
-  // A length beyond what was written is nothing that fdatasync() has to keep.
+  // fdatasync() need not keep a length beyond the bytes written.
   if ((length_is_new_ ? ::fsync(*fd) : ::fdatasync(*fd)) != 0) return failed("sync", name);
   length_is_new_ = false;
   return {};

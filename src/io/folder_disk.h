@@ -12,13 +12,13 @@
 
 namespace peal::io {
 
-/// The files of one folder, through the operating system. The folder is locked as long as this is
-/// there: a second user is refused. Files have mode 0600. Thread: one at a time; calls block.
+/// The files of one folder, through the operating system. The object holds a lock on the folder, so
+/// that a second user is refused. Files have mode 0600. Thread: one at a time; calls block.
 class FolderDisk : public port::Disk {
  public:
-  /// Opens the folder; it is made, with mode 0700, if its parent is there. Errors: address_in_use
-  /// (somebody has it locked), not_permitted, invalid_option (it is no folder, or others may write
-  /// to it), system.
+  /// Opens the folder, and creates it with mode 0700 if only it is missing. Errors: address_in_use
+  /// (another process holds the lock), not_permitted, invalid_option (it is no folder, or others
+  /// may write to it), system.
   static Result<std::unique_ptr<FolderDisk>, IoError> open(const std::string& path);
 
   std::string path_of(const std::string& name) const override;
@@ -35,7 +35,7 @@ class FolderDisk : public port::Disk {
  private:
   FolderDisk(std::string path, Fd folder) : path_(std::move(path)), folder_(std::move(folder)) {}
 
-  /// The error of errno.
+  /// The error for the present errno.
   tl::unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
   port::DiskResult<int> writable(const std::string& name);
   void set_open(const std::string& name, Fd fd);
@@ -43,12 +43,12 @@ class FolderDisk : public port::Disk {
 
   std::string path_;
   Fd folder_;
-  // The file that was written to last stays open: what the kernel could not write is then said to
-  // this descriptor, whenever it happens.
+  // The file of the last write stays open, because the kernel reports a later write-back error to
+  // this descriptor.
   std::string open_name_;
   Fd open_;
-  Fd around_cache_;             // the same file, once it was needed
-  bool length_is_new_ = false;  // it was created, and not synced since
+  Fd around_cache_;             // the same file opened with O_DIRECT, once needed
+  bool length_is_new_ = false;  // the file was created and not synced since
   bool has_way_around_ = true;
 };
 

@@ -15,15 +15,15 @@ constexpr int kFdMax = 1 << 16;
 constexpr std::size_t kWordBits = 64;
 
 std::atomic<std::uint64_t> fork_count{0};
-/// A bit for each descriptor that children close. Plain memory: what runs in a child before fork()
-/// returns may allocate nothing and take no lock.
+/// One bit for each descriptor that children close. Plain memory: code that runs in a child before
+/// fork() returns may neither allocate nor lock.
 std::array<std::atomic<std::uint64_t>, kFdMax / kWordBits> noted{};
 
 struct Left {
   void* what;
   Left* next;
 };
-/// So that tools which look for lost memory find it.
+/// Keeps the objects reachable for leak checkers.
 std::atomic<Left*> left_behind{nullptr};
 
 void in_child() {
@@ -37,7 +37,7 @@ void in_child() {
   }
 }
 
-/// Once in a process and its children, which keep what it says.
+/// Runs once per process; children inherit the handler.
 void listen_for_forks() {
   static const int listening = ::pthread_atfork(nullptr, nullptr, in_child);
   static_cast<void>(listening);

@@ -10,28 +10,29 @@
 
 namespace peal::io {
 
-/// The header that every frame of data begins with. Sealed packets of data leave it out, since it
-/// follows from what was authenticated anyway: who sent the frame, how long it is, and the packet's
-/// mark. Who receives one writes the header anew in front of what was sealed.
+/// The header that every frame of data begins with. Sealed data packets leave it out, since its
+/// content follows from what the seal authenticates: the sender, the frame's length and the
+/// configuration hash (`mark`). The receiver writes the header in front of what it opened.
 class FrameHeader {
  public:
   static constexpr std::uint32_t kBytes = 32;
 
-  /// Writes the kBytes with which a frame of data begins that is `frame_bytes` long, header
-  /// included, and was sent by `sender`. Any arguments are legal.
+  /// Writes the first kBytes of a data frame of `sender` that is `frame_bytes` long, header
+  /// included. Any arguments are legal.
   using Write = void (*)(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
                          ByteSpan out);
 
-  /// With `write` null, nothing is left out.
+  /// If `write` is null, packets keep their headers.
   FrameHeader(Write write, std::uint64_t cluster) : write_(write), cluster_(cluster) {}
   FrameHeader() : FrameHeader(nullptr, 0) {}
 
-  /// How many bytes sealed packets of data leave out of a frame.
+  /// Bytes of a frame that sealed data packets leave out.
   std::uint32_t left_out() const { return write_ == nullptr ? 0 : kBytes; }
-  /// Of all packets that this node sends: what its settings are, which a receiver cannot know.
+  /// The configuration hash of this node, the same in all its packets; a receiver cannot compute
+  /// it.
   std::uint32_t mark() const { return static_cast<std::uint32_t>(cluster_); }
 
-  /// Whether a frame of `sender`, which is this node, begins as restore() would write it.
+  /// True if a frame of `sender`, which is this node, begins as restore() would write it.
   bool can_leave_out(const MemberId& sender, ByteView frame) const {
     if (write_ == nullptr) return true;
     if (frame.size() < kBytes) return false;
@@ -39,8 +40,8 @@ class FrameHeader {
     write_(cluster_, sender, static_cast<std::uint32_t>(frame.size()), header);
     return std::equal(header.begin(), header.end(), frame.begin());
   }
-  /// Writes what was left out to the front of `frame`. Its sender's cluster has the name of ours,
-  /// or the packet could not have been opened.
+  /// Writes the header to the front of `frame`. The sender's cluster has the same name as ours:
+  /// otherwise the packet could not have been opened.
   void restore(const MemberId& sender, std::uint32_t mark, ByteSpan frame) const {
     if (write_ == nullptr) return;
     const std::uint64_t cluster = (cluster_ & ~std::uint64_t{0xffff'ffff}) | mark;

@@ -15,7 +15,7 @@ void write_length(std::uint32_t length, ByteSpan out) {
 
 ByteSpan FrameReader::room() {
   if (begin_ == end_ && slab_.unique()) begin_ = end_ = 0;
-  // A packet lies in one slab: what came of it moves with the rest, once in a slab.
+  // A packet must lie in one slab: its first part moves to the new slab, once per slab.
   if (!slab_ || slab_.size() - begin_ < kLengthBytes + packet_bytes_max_) {
     BufferRef fresh = pool_.take();
     if (!fresh) return {};

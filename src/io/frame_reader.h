@@ -8,34 +8,33 @@
 
 namespace peal::io {
 
-/// In front of each packet of a stream: how many bytes it has, the lowest first.
+/// Bytes of the length in front of each packet of a stream; little-endian.
 inline constexpr std::uint32_t kLengthBytes = 4;
-/// The largest packet of a stream, as of a datagram.
+/// The largest packet of a stream, as large as that of a datagram.
 inline constexpr std::uint32_t kStreamPacketMax = 65'507;
 
 void write_length(std::uint32_t length, ByteSpan out);
 
-/// Cuts packets out of the bytes of one stream, where they lie in slabs of a pool. Of what comes it
-/// looks at nothing but lengths; holds one slab at most. Nothing is allocated.
+/// Cuts packets out of the bytes of one stream, in place in slabs of a pool. Reads only their
+/// lengths, and holds at most one slab. Allocates nothing.
 class FrameReader {
  public:
-  /// Read at most so much at once: it is still in the processor's cache when it is opened.
+  /// The most bytes to read at once: they are still in the processor's cache when they are opened.
   static constexpr std::uint32_t kReadBytes = 256U << 10;
 
-  /// Slabs of at least four times the largest packet, which has `packet_bytes_max` bytes.
+  /// A slab must be at least four times `packet_bytes_max`, the size of the largest packet.
   FrameReader(BufferPool& pool, std::uint32_t packet_bytes_max)
       : pool_(pool), packet_bytes_max_(packet_bytes_max) {}
 
-  /// Where the stream is to be read to; empty if the pool is used up. All packets must have been
-  /// taken out before.
+  /// Where to read the stream to; empty if the pool is used up. Take all packets out first.
   ByteSpan room();
-  /// So many bytes were read there.
+  /// Notes that `bytes` bytes were read there.
   void note(std::size_t bytes) { end_ += static_cast<std::uint32_t>(bytes); }
 
   enum class Found : std::uint8_t {
-    packet,      ///< there may be another one behind it
-    nothing,     ///< the next one is not here as a whole
-    bad_length,  ///< none, or more than a packet may have: the rest of the stream means nothing
+    packet,      ///< another one may follow
+    nothing,     ///< the next packet is not complete yet
+    bad_length,  ///< 0, or more than a packet may have: the rest of the stream is useless
   };
   Found next(BufferRef& packet);
 
@@ -43,8 +42,8 @@ class FrameReader {
   BufferPool& pool_;
   std::uint32_t packet_bytes_max_;
   BufferRef slab_;
-  std::uint32_t begin_ = 0;  ///< of what was not taken out
-  std::uint32_t end_ = 0;    ///< of what was read
+  std::uint32_t begin_ = 0;  ///< of the bytes not taken out
+  std::uint32_t end_ = 0;    ///< of the bytes read
 };
 
 }  // namespace peal::io

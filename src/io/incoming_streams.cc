@@ -34,7 +34,7 @@ Result<void, IoError> IncomingStreams::attach(Loop& loop) {
 
 bool IncomingStreams::receive(Instant now, FrameTaker& taker) {
   now_ = now;
-  if (loop_ == nullptr) {  // nobody says which socket has something
+  if (loop_ == nullptr) {  // no loop reports which socket is readable
     knocked_ = true;
     for (const auto& each : connections_) each->readable = true;
   }
@@ -45,7 +45,7 @@ bool IncomingStreams::receive(Instant now, FrameTaker& taker) {
   }
   std::uint32_t left = kTurnBytes;
   bool more = false;
-  // One read of each, beginning with who is next: the busiest must not keep the others waiting.
+  // One read per connection, starting at next_: the busiest one must not make the others wait.
   const std::size_t count = connections_.size();
   for (std::size_t i = 0; i < count; ++i) {
     Connection& connection = *connections_[(next_ + i) % count];
@@ -161,7 +161,7 @@ std::uint32_t IncomingStreams::read(Instant now, Connection& connection, FrameTa
   if (connection.closed) return static_cast<std::uint32_t>(got.bytes);
   switch (got.outcome) {
     case StreamOutcome::ok: break;
-    // Of the end, which lies behind the last bytes, the descriptor does not speak twice.
+    // The descriptor reports the end, which follows the last bytes, only once.
     case StreamOutcome::blocked: connection.readable = connection.hung_up && got.bytes > 0; break;
     case StreamOutcome::end:
     case StreamOutcome::broken: close(connection, counters_.close_ended); break;

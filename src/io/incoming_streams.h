@@ -19,35 +19,36 @@
 
 namespace peal::io {
 
-/// What came on a connection.
+/// Takes the packets that arrive on connections.
 class FrameTaker {
  public:
   virtual ~FrameTaker() = default;
   enum class Verdict : std::uint8_t {
-    taken,    ///< and packets are not sealed, so that nobody knows whose it is
+    taken,    ///< packets are not sealed, so the sending node is unknown
     of_node,  ///< `node` sealed it
-    dropped,  ///< it is of no use now, which says nothing about the connection
-    forged,   ///< whoever sends on this connection does not have the key
+    dropped,  ///< of no use now; this says nothing about the connection
+    forged,   ///< the sender on this connection does not have the key
   };
   struct Outcome {
     Verdict verdict = Verdict::taken;
     NodeId node{};
   };
-  /// One packet from the machine of `likely`. The reference may be kept.
+  /// One packet; `likely` is a node on the sender's machine. The callee may keep the reference.
   virtual Outcome on_frame(Instant now, NodeId likely, const BufferRef& packet) = 0;
 };
 
-/// The connections on which other nodes write to this one. Who comes from no configured node's
-/// machine is turned away; of each machine there are at most two for each node there, of which
-/// those give way first that nobody with the key has written on, then those that have been silent
-/// for longest; and a node's newest one, once it has shown itself, replaces the one before.
+/// The connections on which other nodes write to this one. A connection is refused if its address
+/// is no configured node's. A machine may have at most two connections for each node on it: beyond
+/// that, those on which no holder of the key has written are closed first, then those silent for
+/// longest. Once a node has shown itself on a new connection, its older one is closed.
+///
 /// Thread: the loop's.
 class IncomingStreams {
  public:
-  /// Nodes on one machine share its places.
+  /// Connections per node; nodes on one machine share their places.
   static constexpr std::size_t kPlacesPerNode = 2;
   static constexpr std::uint32_t kAcceptsPerTurn = 16;
-  static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< a turn may end one read later
+  static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< a turn may exceed it by one read
   static constexpr Duration kPoolRetry = milliseconds(1);
 
   IncomingStreams(std::unique_ptr<StreamListener> listener, const PeerTable& peers,
@@ -55,13 +56,13 @@ class IncomingStreams {
   ~IncomingStreams();
 
   Result<void, IoError> attach(Loop& loop);
-  /// True: there is more to read.
+  /// Reads connections, up to a limit. True if there is more to read.
   bool receive(Instant now, FrameTaker& taker);
   std::optional<Instant> next_deadline() const;
-  /// The nodes, or where they are, have changed: closes the connections of others.
+  /// The list of nodes, or an address, has changed: closes connections from other addresses.
   void check_sources();
   std::size_t count() const { return connections_.size(); }
-  /// Machines of configured nodes that have connected since this was last asked.
+  /// Machines of configured nodes that connected since the last call.
   std::vector<Endpoint> take_arrivals() { return std::exchange(arrivals_, {}); }
 
  private:
@@ -70,11 +71,11 @@ class IncomingStreams {
         : stream(std::move(with)), reader(pool, kStreamPacketMax) {}
     std::unique_ptr<Stream> stream;
     FrameReader reader;
-    std::optional<NodeId> node;  ///< who has shown itself
-    std::uint64_t heard = 0;     ///< the count of all reads, when something last came
+    std::optional<NodeId> node;  ///< the node that has shown itself
+    std::uint64_t heard = 0;     ///< count of all reads at the time of the last one here
     bool readable = true;
     bool hung_up = false;
-    bool starved = false;  ///< not read for want of a slab
+    bool starved = false;  ///< not read because no slab was free
     bool closed = false;   ///< freed at the end of the turn
   };
 
@@ -94,11 +95,11 @@ class IncomingStreams {
   PeerStreamCounters& counters_;
   Loop* loop_ = nullptr;
   bool knocked_ = true;
-  std::optional<Instant> accept_again_;  ///< when the machine had no room for another connection
+  std::optional<Instant> accept_again_;  ///< set when the machine could not take another connection
   std::optional<Instant> pool_retry_;
   Instant now_{};
   std::uint64_t reads_ = 0;
-  std::size_t next_ = 0;  ///< whose turn it is
+  std::size_t next_ = 0;  ///< the connection to read first next time
   bool has_closed_ = false;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<Endpoint> arrivals_;

@@ -24,13 +24,13 @@ std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// False if nobody reads any more, or the disk is full. Waits for as long as it takes.
+/// False if there is no reader any more, or the disk is full. Waits as long as it takes.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());
     if (put >= 0) {
       text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno == EAGAIN) {  // somebody has set it for all who share the descriptor
+    } else if (errno == EAGAIN) {  // another holder made the shared descriptor non-blocking
       pollfd ready{fd, POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
@@ -45,7 +45,7 @@ bool write_all(int fd, std::string_view text) {
 struct LineWriter::Shared {
   struct Entry {
     std::string text;
-    std::uint64_t dropped_before = 0;  ///< lines, between the entry before and this one
+    std::uint64_t dropped_before = 0;  ///< lines dropped between the entry before and this one
   };
 
   Shared(int descriptor, Dropped line) : fd(descriptor), dropped_line(std::move(line)) {}
@@ -62,12 +62,12 @@ struct LineWriter::Shared {
   std::condition_variable changed;
   std::deque<Entry> queue;
   std::size_t queued_bytes = 0;
-  std::uint64_t dropped_behind = 0;  ///< lines, since the newest entry
-  std::uint64_t dropped = 0;         ///< lines, in all
+  std::uint64_t dropped_behind = 0;  ///< lines dropped since the newest entry
+  std::uint64_t dropped = 0;         ///< lines dropped in all
   bool writing = false;
   bool over = false;
 
-  std::uint64_t untold = 0;  ///< of the thread: lines whose absence was not told yet
+  std::uint64_t untold = 0;  ///< used by the thread: dropped lines that were not reported yet
 };
 
 void* LineWriter::Shared::run(void* raw) {
@@ -107,7 +107,7 @@ void LineWriter::Shared::put(const Entry& entry) {
   dropped += lines;
 }
 
-/// False if it was to be told, and nobody takes it.
+/// Reports dropped lines, if any; false if the write fails.
 bool LineWriter::Shared::tell() {
   if (untold == 0) return true;
   if (!write_all(fd, dropped_line(untold))) return false;
@@ -118,7 +118,7 @@ bool LineWriter::Shared::tell() {
 Result<std::unique_ptr<LineWriter>, IoError> LineWriter::open(int fd, Dropped dropped) {
   auto shared = std::make_shared<Shared>(fd, std::move(dropped));
   auto holder = std::make_unique<std::shared_ptr<Shared>>(shared);
-  // Signals are for other threads; and with SIGPIPE blocked, a reader that is gone is an error.
+  // Other threads handle signals. With SIGPIPE blocked, writing without a reader is an error.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);

@@ -13,31 +13,31 @@
 
 namespace peal::io {
 
-/// Writes lines to a descriptor that other processes may have too, such as standard error, and
-/// whose reader may have stopped or gone. Whoever writes never waits: a thread of its own does, and
-/// lines that find no room, or nobody who reads, are dropped and counted. Once lines go out again,
-/// the first one says how many are missing there. Nothing is set on the descriptor, which is not
-/// ours alone. Thread: any.
+/// Writes lines to a descriptor that other processes may share, such as standard error, and whose
+/// reader may have stopped or left. A thread of its own does the writing, so that the caller never
+/// waits. Lines are dropped and counted if the buffer is full or the write fails; the next line
+/// that goes out is preceded by one that says how many are missing. The descriptor's flags stay
+/// unchanged, since others share it. Thread: any.
 class LineWriter {
  public:
-  /// Waiting for the reader.
+  /// Most bytes that wait for the reader.
   static constexpr std::size_t kBytesMax = 256U << 10;
-  /// What is written where `lines` were dropped, with its end of line.
+  /// Makes the line, with its line end, that stands where `lines` lines were dropped.
   using Dropped = std::function<std::string(std::uint64_t lines)>;
 
-  /// `fd` stays open as long as the process. Errors: system (no thread is left).
+  /// `fd` must stay open as long as the process lives. Errors: system (no thread is available).
   static Result<std::unique_ptr<LineWriter>, IoError> open(int fd, Dropped dropped);
-  /// Waits a moment for the lines that are left. A reader that has stopped does not hold up the
-  /// end.
+  /// Waits a moment for the remaining lines. A reader that stopped does not delay the end.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  /// Whole lines, each with its end: written in one piece where the system does that.
+  /// Queues whole lines, each with its line end; they are written in one piece where the system
+  /// does that.
   void write(std::string text);
-  /// Waits until all that was written has gone out or was dropped; false if the time is over first.
+  /// Waits until every line was written or dropped; false if `patience` ends first.
   bool drain(Duration patience);
-  /// Lines that nobody will see.
+  /// Lines that were dropped.
   std::uint64_t dropped() const;
 
  private:

@@ -67,7 +67,7 @@ Result<void, IoError> Loop::prepare() {
   timer_fd_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (wake_fd_ < 0 || timer_fd_ < 0) return unexpected(system_error("event descriptors", errno));
   for (const int fd : {epoll_, wake_fd_, timer_fd_}) close_in_children(fd);
-  // Edge-triggered: each write is an event of its own, and none needs to be read back.
+  // Edge-triggered: each write is a new event, so nothing needs to be read back.
   for (int* own : {&wake_fd_, &timer_fd_}) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
@@ -106,7 +106,7 @@ void Loop::unwatch(int fd) {
   epoll_event unused{};
   const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
   PEAL_ASSERT(result == 0);
-  // Events of this turn may still point at it, and its callback may be the one that runs.
+  // Events of this turn may still point at the watch, and its callback may be running.
   watch->fd = -1;
   dead_.push_back(std::move(watch));
 }
@@ -130,7 +130,7 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
   note_pause(host, now, planned);
   dispatch(count);
 
-  // A timer fires only if it was due before the sockets were read, and still is afterwards.
+  // A timer fires only if it was due before the sockets were read and still is afterwards.
   const Turn turn{now, due(host, now)};
   const Progress progress = host.on_sockets(turn);
   more_ = progress.more;
@@ -149,13 +149,13 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
 }
 
 void Loop::wake() {
-  // The first of several wakers does the work; the loop clears the flag before it looks at what
-  // they left for it. Either the loop sees the flag before it sleeps, or this sees it sleep.
+  // Only the first of several wakers writes. The loop clears the flag before it looks for their
+  // work. Either the loop sees the flag before it sleeps, or this thread sees that it sleeps.
   if (pending_.exchange(true, std::memory_order_seq_cst)) return;
   if (!sleeping_.load(std::memory_order_seq_cst)) return;
   signals_.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t one = 1;
-  // Fails only if the counter is full, in which case the loop has been woken already.
+  // Fails only if the counter is full; the loop is then awake already.
   const ssize_t written = ::write(wake_fd_, &one, sizeof one);
   ignore(written, "a full counter wakes as well");
 }
@@ -255,7 +255,7 @@ void Loop::note_pause(LoopHost& host, Instant now, Duration slept) {
   const Duration gap = now - previous_;
   const bool paused = primed_ && options_.pause.ns > 0 && gap >= options_.pause + slept;
   previous_ = now;
-  primed_ = true;  // the first turn has no turn before it
+  primed_ = true;  // the first turn has no earlier turn to compare with
   if (!paused) return;
   ++counters_.pauses;
   paused_ = true;

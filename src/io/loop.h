@@ -14,46 +14,45 @@
 
 namespace peal::io {
 
-/// What a turn of the loop knows when it asks for the sockets to be read.
+/// The loop's request to read the sockets.
 struct Turn {
   Instant now{};
-  bool timers_due = false;  ///< a timer fires next: read what is urgent even over the budget
+  bool timers_due = false;  ///< a timer fires next: read urgent packets even over the budget
 };
 
-/// What reading the sockets came to.
+/// The result of reading the sockets.
 struct Progress {
-  bool more = false;     ///< the budget was used up: do not sleep, come back
-  bool drained = false;  ///< the sockets of tokens and control were seen empty
+  bool more = false;     ///< the budget was used up: do not sleep
+  bool drained = false;  ///< the token and control sockets were seen empty
 };
 
-/// What a loop drives: one node and its transport. All calls come from the loop's thread, in each
-/// turn in the order written here.
+/// What a loop drives: one node and its transport. The loop's thread makes all calls, in each turn
+/// in the order below.
 class LoopHost {
  public:
   virtual ~LoopHost() = default;
-  /// The process did not run for `gap`; what is read until on_drained was sent before.
+  /// The process did not run for `gap`; what is read before on_drained was sent before the pause.
   virtual void on_pause(Instant now, Duration gap) = 0;
-  /// Read the packet sockets, up to a budget.
+  /// Reads the packet sockets, up to a budget.
   virtual Progress on_sockets(const Turn& turn) = 0;
-  /// The sockets of tokens and control were empty once since on_pause.
+  /// The token and control sockets were empty once since on_pause.
   virtual void on_drained(Instant now) = 0;
   /// Another thread called wake().
   virtual void on_wake(Instant now) = 0;
   /// next_deadline() has passed.
   virtual void on_timer(Instant now) = 0;
-  /// Send what this turn produced.
+  /// Sends what this turn produced.
   virtual void on_turn_end(Instant now) = 0;
-  /// When on_timer wants to be called; nothing means never. Asked before each sleep.
+  /// When to call on_timer; nothing means never. The loop asks before each sleep.
   virtual std::optional<Instant> next_deadline() const = 0;
 };
 
 struct LoopOptions {
-  /// How long to poll before sleeping, at most, where that pays (io/polling.h); others that want
-  /// the processor come first.
+  /// Longest time to poll before sleeping, where polling pays (io/polling.h). Polling gives way to
+  /// other threads that want the processor.
   Duration spin{};
-  /// A turn that starts this long after it was due is reported as a pause; the loop then sleeps at
-  /// most so long at a time, so that what it overlooks is no longer than that. 0 switches the
-  /// detection off.
+  /// A turn that starts this much late is reported as a pause. The loop then sleeps at most this
+  /// long at a time, so that an unnoticed pause cannot be longer. 0 disables the detection.
   Duration pause{};
 };
 
@@ -64,15 +63,15 @@ struct LoopCounters {
   std::uint64_t wakes{};    ///< on_wake calls
   std::uint64_t signals{};  ///< system calls that wake() needed
   std::uint64_t pauses{};
-  std::uint64_t ousted{};  ///< times that polling ended since somebody else had the processor
+  std::uint64_t ousted{};  ///< times that polling stopped because another thread had the processor
 };
 
-/// The event loop of one thread. Packets are read before timers fire, so that a packet that has
-/// arrived beats the timeout that it would have prevented. Nothing is allocated per turn.
-/// Thread: one, except wake() and stop(), which any may call.
+/// The event loop of one thread. It reads packets before it fires timers, so that a packet that has
+/// arrived prevents its timeout. Allocates nothing per turn. Thread: one, except for wake() and
+/// stop(), which any thread may call.
 class Loop {
  public:
-  /// `events` is the mask of epoll(7) that occurred.
+  /// `events` is the mask of epoll(7) events that occurred.
   using Callback = std::function<void(std::uint32_t events)>;
 
   /// Errors: system (no more descriptors).
@@ -84,9 +83,9 @@ class Loop {
   /// Calls `callback` whenever `fd` has one of `events` (EPOLLIN, EPOLLOUT, EPOLLET if wanted).
   /// The loop does not own `fd`; unwatch it before closing it. May be called from a callback.
   Result<void, IoError> watch(int fd, std::uint32_t events, Callback callback);
-  /// Another mask for a watched descriptor.
+  /// Changes the mask of a watched descriptor.
   void change(int fd, std::uint32_t events);
-  /// The callback is not called again. May be called from a callback, also its own.
+  /// Stops the callbacks of `fd`. May be called from a callback, even its own.
   void unwatch(int fd);
 
   /// Turns until stop() is called.
@@ -97,12 +96,12 @@ class Loop {
   /// Makes the loop call on_wake soon. Costs a system call only if the loop sleeps.
   /// Thread: any. Blocks: never.
   void wake();
-  /// Ends run() after the current turn; stays in force. Thread: any.
+  /// Ends run() after the current turn, and any later run(). Thread: any.
   void stop();
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
 
-  /// For a foreign event loop: a descriptor that becomes readable when turn(host, 0) has something
-  /// to do. Call arm() after each such turn, before the foreign loop sleeps.
+  /// For a foreign event loop: this descriptor becomes readable when turn(host, 0) has work. Call
+  /// arm() after each such turn, before the foreign loop sleeps.
   int fd() const { return epoll_; }
   void arm(const LoopHost& host);
 
@@ -130,8 +129,8 @@ class Loop {
   bool has_pwait2_ = true;
   bool more_ = false;
   bool primed_ = false;
-  Duration armed_{};     ///< how long a foreign loop may sleep, as the timer is set
-  bool paused_ = false;  ///< on_pause was called, on_drained not yet
+  Duration armed_{};     ///< the sleep that the foreign loop's timer is set to
+  bool paused_ = false;  ///< between on_pause and on_drained
   Instant previous_{};
   std::atomic<bool> pending_{false};
   std::atomic<bool> sleeping_{false};

@@ -10,7 +10,7 @@ namespace peal::io {
 namespace {
 
 constexpr std::size_t kChecked = ProbeMessage::kBytes - 4;
-constexpr Duration kBusy = seconds(2);  // how long after a change or after data to ask often
+constexpr Duration kBusy = seconds(2);  // how long after a change or after data hellos are frequent
 
 template <class T>
 std::size_t put(ProbeBytes& out, std::size_t at, T value) {
@@ -94,7 +94,7 @@ std::optional<ProbeMessage> MulticastProbe::on_timer(Instant now) {
   return ProbeMessage{ProbeMessage::Kind::hello, cluster_, self_, nonces_[0]};
 }
 
-// The latest hello has had its time: who left it unanswered?
+// The time for answers to the latest hello is over: counts answers and misses.
 void MulticastProbe::settle_answers(Instant now) {
   for (Peer& peer : peers_) {
     if (peer.answered) {
@@ -122,13 +122,13 @@ MulticastProbe::Outcome MulticastProbe::on_hello(Instant now, PeerIndex index, N
   Peer& peer = peers_[index];
   if (peer.acked && now - *peer.acked < kAckInterval) return Outcome::ignored;
   peer.acked = now;
-  // It can be heard, so it probably hears: it may just have started.
+  // The peer can be heard, so it probably hears: it may just have started.
   if (!peer.reached) hurry(now);
   ack = {ProbeMessage::Kind::ack, cluster_, self_, hello.nonce};
   return Outcome::answer;
 }
 
-// A few hellos soon; at most one such burst per second, however often a peer asks for it.
+// Brings a few hellos forward; at most one such burst per second, however often peers cause it.
 void MulticastProbe::hurry(Instant now) {
   if (!next_hello_ || start_hellos_ > 0) return;
   if (hurried_ && now - *hurried_ < kIdleInterval) return;
@@ -145,7 +145,7 @@ MulticastProbe::Outcome MulticastProbe::on_ack(Instant now, PeerIndex index, Nod
   if (std::find(nonces_.begin(), end, ack.nonce) == end) return Outcome::bad;
   Peer& peer = peers_[index];
   peer.misses = 0;
-  // A late answer, or the same one twice, is not one more in a row.
+  // A late or repeated answer does not count as one more in a row.
   if (ack.nonce != nonces_[0] || peer.answered) return Outcome::accepted;
   peer.answered = true;
   peer.answers = std::min(peer.answers + 1, kAnswersMin);

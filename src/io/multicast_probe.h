@@ -14,13 +14,13 @@
 
 namespace peal::io {
 
-/// The frames by which nodes find out whom multicast reaches. All integers are little-endian:
+/// The frames with which nodes find out whom multicast reaches. All integers are little-endian:
 /// magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, CRC-32C of the 24 bytes
 /// before it u32.
 struct ProbeMessage {
   enum class Kind : std::uint8_t {
-    hello = 1,  ///< by multicast: who hears this?
-    ack = 2,    ///< by unicast: I do; with the nonce of the hello
+    hello = 1,  ///< by multicast: asks who receives it
+    ack = 2,    ///< by unicast: answers a hello, with its nonce
   };
   static constexpr std::uint16_t kMagic = 0x4d50;  // "PM"
   static constexpr std::uint8_t kVersion = 1;
@@ -35,15 +35,15 @@ struct ProbeMessage {
 };
 using ProbeBytes = std::array<std::byte, ProbeMessage::kBytes>;
 
-/// Whether a datagram starts like a probe; any bytes.
+/// True if a datagram, any bytes, starts like a probe.
 bool looks_like_probe(ByteView datagram);
 ProbeBytes encode_probe(const ProbeMessage& message);
-/// Nothing if the bytes are not exactly one well-formed probe.
+/// Nothing unless the bytes are exactly one well-formed probe.
 std::optional<ProbeMessage> decode_probe(ByteView datagram);
 
-/// Finds out, again and again, which peers multicast reaches. A peer is reached once it answered
-/// kAnswersMin hellos in a row, and until it left kMissesMax in a row unanswered; so an outage
-/// heals itself, in both directions, and a few lost probes do no harm. Hellos are frequent at the
+/// Finds out repeatedly which peers multicast reaches. A peer counts as reached once it answered
+/// kAnswersMin hellos in a row, until it leaves kMissesMax in a row unanswered. So the probe
+/// detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at the
 /// start, after a change and while data flows, rarer otherwise, and rarest while all peers are
 /// reached. No system calls, no allocation.
 class MulticastProbe {
@@ -51,34 +51,35 @@ class MulticastProbe {
   static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
   static constexpr Duration kInterval = milliseconds(200);
   static constexpr Duration kIdleInterval = seconds(1);
-  static constexpr Duration kSteadyInterval = seconds(5);     ///< idle, and everybody is reached
+  static constexpr Duration kSteadyInterval = seconds(5);     ///< idle, and all peers are reached
   static constexpr Duration kAckInterval = milliseconds(50);  ///< between acks to one peer
   static constexpr int kMissesMax = 7;
   static constexpr int kAnswersMin = 2;
 
   MulticastProbe(std::size_t peers, std::uint64_t cluster, NodeId self, std::uint64_t seed);
 
-  /// Hellos begin at `now`. Not called if there is no group.
+  /// Starts the hellos at `now`. Not called if there is no group.
   void start(Instant now);
   std::optional<Instant> next_deadline() const { return next_hello_; }
-  /// The hello to multicast now, if it is time. Peers that left many unanswered are given up; see
-  /// take_changed().
+  /// The hello to multicast now, if one is due. Peers that left too many unanswered are no longer
+  /// reached; see take_changed().
   std::optional<ProbeMessage> on_timer(Instant now);
-  /// Data is being sent: an outage matters.
+  /// Data is being sent, so an outage matters.
   void note_traffic(Instant now);
 
   enum class Outcome { bad, ignored, answer, accepted };
   /// A hello from `peer`, whose number is `node`, arrived by multicast. `answer`: send `ack` back;
-  /// `ignored`: it asks too often; `bad`: not a hello of that node.
+  /// `ignored`: the peer asks too often; `bad`: not a hello of that node.
   Outcome on_hello(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& hello,
                    ProbeMessage& ack);
   /// An ack from `peer` arrived by unicast. `accepted`, or `bad`.
   Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
 
-  /// The peer is somewhere else now: nothing is known of it.
+  /// The peer has moved: forgets what is known of it.
   void forget(Instant now, PeerIndex peer);
 
-  /// There are so many peers now, and those of before have moved: what is known of them stays.
+  /// The peers have new places, and their number is `peers`. What is known of those that stay is
+  /// kept.
   void move_peers(Instant now, const PeerMap& map, std::size_t peers);
 
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }
@@ -91,10 +92,10 @@ class MulticastProbe {
 
   struct Peer {
     bool reached = false;
-    bool answered = false;         ///< the latest hello
-    int answers = 0;               ///< in a row
-    int misses = 0;                ///< in a row
-    std::optional<Instant> acked;  ///< when we answered it last
+    bool answered = false;         ///< it answered the latest hello
+    int answers = 0;               ///< answers in a row
+    int misses = 0;                ///< misses in a row
+    std::optional<Instant> acked;  ///< when this node last answered it
   };
   void settle_answers(Instant now);
   void hurry(Instant now);
@@ -107,7 +108,7 @@ class MulticastProbe {
   std::size_t nonce_count_ = 0;
   std::optional<Instant> next_hello_;
   Instant last_hello_{};
-  int start_hellos_ = 0;            ///< left at the short interval
+  int start_hellos_ = 0;            ///< hellos left at the short interval
   Instant busy_until_{};            ///< hellos are frequent until then
   std::optional<Instant> hurried_;  ///< when a burst was last brought forward
   bool changed_ = false;

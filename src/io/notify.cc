@@ -32,7 +32,7 @@ tl::unexpected<IoError> bad_variable(const std::string& name, const std::string&
       IoError{Errc::invalid_option, name + " = " + quote(value) + ": accepted is " + accepted});
 }
 
-/// As one line of a message: a line break would begin another.
+/// Replaces control characters: a line break would begin another line of the message.
 std::string status_line(std::string_view status) {
   std::string line = "STATUS=" + std::string(status.substr(0, kStatusBytesMax)) + "\n";
   std::replace_if(
@@ -98,7 +98,7 @@ Result<void, IoError> Notifier::send(const std::string& text) const {
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_.front() == '@') address.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // A new one each time: the manager may have been restarted since the last.
+  // A new socket each time: the manager may have restarted since the last call.
   const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return unexpected(system_error("open a Unix socket", errno));
   if (::sendto(fd.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,

@@ -10,37 +10,39 @@
 
 namespace peal::io {
 
-/// What a service manager says to a service that it starts, in the environment; see sd_notify(3)
-/// and sd_watchdog_enabled(3). Empty: it says nothing.
+/// What a service manager passes to a service in the environment; see sd_notify(3) and
+/// sd_watchdog_enabled(3). Empty: not set.
 struct NotifyVariables {
   std::string socket;         ///< NOTIFY_SOCKET
   std::string watchdog_usec;  ///< WATCHDOG_USEC
   std::string watchdog_pid;   ///< WATCHDOG_PID
 
-  /// Those of this process.
+  /// The variables of this process.
   static NotifyVariables of_process();
 };
 
-/// Tells systemd how the service is. Without NOTIFY_SOCKET all calls do nothing. Blocks: never.
-/// Thread: any.
+/// Reports the service's state to systemd. Without NOTIFY_SOCKET all calls do nothing. Blocks:
+/// never. Thread: any.
 class Notifier {
  public:
-  /// Errors: invalid_option (a variable makes no sense; the message names it).
+  /// Errors: invalid_option (a variable is malformed; the message names it).
   static Result<Notifier, IoError> open(const NotifyVariables& variables);
 
-  /// Each tells one thing, and `status`, one line that `systemctl status` shows. Errors of all:
-  /// closed (nobody listens there), would_block (its queue is full), not_permitted, system. None is
-  /// a reason to stop.
+  /// Each reports one state; `status` is one line that `systemctl status` shows. Errors of all:
+  /// closed (nobody listens there), would_block (the receiver's queue is full), not_permitted,
+  /// system. None is a reason to stop.
   Result<void, IoError> ready(std::string_view status) const;
   Result<void, IoError> status(std::string_view status) const;
-  /// Until the next ready(). `now` is of the monotonic clock (io/clock.h).
+  /// Lasts until the next ready(). `now` is monotonic (io/clock.h).
   Result<void, IoError> reloading(Instant now) const;
   Result<void, IoError> stopping(std::string_view status) const;
-  /// "I am alive": at least as often as watchdog_interval(), better twice.
+  /// Says that the service is alive. Call it at least every watchdog_interval(), better twice as
+  /// often.
   Result<void, IoError> watchdog() const;
 
   bool is_on() const { return !socket_.empty(); }
-  /// After how long without watchdog() the service is taken for hung; nothing if nobody looks.
+  /// The time without watchdog() after which systemd takes the service for hung; nothing if the
+  /// watchdog is off.
   std::optional<Duration> watchdog_interval() const { return watchdog_; }
 
  private:

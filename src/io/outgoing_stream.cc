@@ -15,15 +15,15 @@
 namespace peal::io {
 namespace {
 
-/// Of what is written, so much may wait in the kernel without being sent: enough for it to send
-/// large pieces. The rest waits in the queue, where it is seen.
+/// Most unsent bytes that may wait in the kernel: enough to send large pieces. The rest stays in
+/// the queue, where it is counted.
 constexpr int kUnsentMax = 512 << 10;
 
 void set_tcp(int fd, int name, int value) {
   ignore(::setsockopt(fd, IPPROTO_TCP, name, &value, sizeof value), "slower without, not wrong");
 }
 
-/// On one machine, who connects to a port that is free may get just that one to connect from.
+/// A TCP connection from an address to a free port of the same machine may connect to itself.
 bool is_to_itself(int fd) {
   sockaddr_storage near{};
   sockaddr_storage far{};
@@ -67,7 +67,7 @@ bool OutgoingStream::push(const BufferRef& frame) {
     return false;
   }
   if (other_slab) ++slabs_;
-  if (queue_.empty()) moved_at_ = Instant{};  // it could have taken something until now
+  if (queue_.empty()) moved_at_ = Instant{};  // the kernel could have taken something until now
   queue_.push_back(frame);
   queued_bytes_ += frame.size();
   return true;
@@ -75,7 +75,7 @@ bool OutgoingStream::push(const BufferRef& frame) {
 
 void OutgoingStream::write(Instant now) {
   if (stream_ == nullptr) return;
-  if (loop_ == nullptr) readable_ = writable_ = true;  // nobody says when it is
+  if (loop_ == nullptr) readable_ = writable_ = true;  // no loop reports when it is ready
   if (!open_ || readable_) advance(now);
   if (moved_at_ == Instant{}) moved_at_ = now;
   while (open_ && writable_ && !queue_.empty()) {
@@ -84,7 +84,7 @@ void OutgoingStream::write(Instant now) {
     std::size_t skip = front_done_;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const ByteView frame = queue_[i].view().subspan(std::exchange(skip, 0));
-      // Frames that lie side by side are one piece.
+      // Frames that lie side by side are one chunk.
       if (count > 0 && chunks[count - 1].data() + chunks[count - 1].size() == frame.data()) {
         chunks[count - 1] = {chunks[count - 1].data(), chunks[count - 1].size() + frame.size()};
         continue;
@@ -121,7 +121,7 @@ void OutgoingStream::pop(std::size_t bytes) {
 
 void OutgoingStream::hint(Instant now) {
   if (stream_ != nullptr) return;
-  // Somebody else at that address must not keep this node busy.
+  // Bounded: another process at that address must not keep this node busy.
   retry_ = limits_.retry_first;
   retry_at_ = std::min(retry_at_, std::max(now, tried_at_ + retry_));
 }
@@ -145,7 +145,7 @@ void OutgoingStream::connect(Instant now) {
   auto fd = connect_tcp(to_, own_);
   if (!fd) return fail(now, fd.error().message);
   set_tcp(fd->get(), TCP_NOTSENT_LOWAT, kUnsentMax);
-  // After a partition the kernel would wait for ever longer before it tries again.
+  // After a partition the kernel would wait longer and longer before it retransmits.
   set_tcp(fd->get(), TCP_USER_TIMEOUT, static_cast<int>(limits_.patience.ns / 1'000'000));
   if (loop_ != nullptr) {
     const auto on_events = [this](std::uint32_t events) {
@@ -165,7 +165,7 @@ void OutgoingStream::connect(Instant now) {
   advance(now);
 }
 
-/// Goes on with connecting; or finds out what came, which can only be the end.
+/// Continues connecting; on an open connection, finds out what arrived, which can only be its end.
 void OutgoingStream::advance(Instant now) {
   if (open_) return look(now);
   switch (stream_->advance()) {
@@ -193,11 +193,11 @@ void OutgoingStream::look(Instant now) {
 void OutgoingStream::end(Instant now, const std::string& why) {
   if (loop_ != nullptr) loop_->unwatch(stream_->fd());
   if (open_) ++counters_.broken;
-  // Who connects and is cut off at once must not do that all the time.
+  // A connection that ends soon after it opened does not reset the pause.
   if (open_ && now - opened_at_ > limits_.retry_max) retry_ = limits_.retry_first;
   open_ = writable_ = readable_ = false;
   forget_queue();
-  const std::string text = why;  // it may be the stream's
+  const std::string text = why;  // `why` may belong to the stream
   stream_.reset();
   fail(now, text);
 }

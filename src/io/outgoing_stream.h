@@ -16,19 +16,19 @@
 
 namespace peal::io {
 
-/// How much may wait for one peer, and how long for it.
+/// Limits of the queue and of the connection to one peer.
 struct OutgoingLimits {
   std::uint32_t queue_bytes_max = 8U << 20;  ///< more is dropped
-  std::uint32_t queue_slabs_max = 48;        ///< that the queue keeps in use, however little
-  std::uint32_t full_bytes = 1U << 20;       ///< new units should wait from here on
-  Duration stalled = milliseconds(200);      ///< who takes nothing for so long holds up nobody
+  std::uint32_t queue_slabs_max = 48;        ///< slabs that the queue may keep in use
+  std::uint32_t full_bytes = 1U << 20;       ///< from here on, new units should wait
+  Duration stalled = milliseconds(200);      ///< without progress for so long, is_full() is false
   Duration retry_first = milliseconds(50);   ///< between two attempts to connect; doubles
   Duration retry_max = seconds(1);
-  Duration patience = seconds(1);  ///< with an attempt; and with a peer that confirms nothing
+  Duration patience = seconds(1);  ///< for an attempt to connect, and for unacknowledged data
 };
 
-/// The connection to one peer, on which this node only writes, and what waits for it. It connects
-/// by itself, again and again. Thread: the loop's.
+/// The connection to one peer, on which this node only writes, and its queue. It connects and
+/// reconnects by itself. Thread: the loop's.
 class OutgoingStream {
  public:
   OutgoingStream(const OutgoingLimits& limits, PeerStreamCounters& counters, const Endpoint& own,
@@ -37,30 +37,30 @@ class OutgoingStream {
   OutgoingStream(const OutgoingStream&) = delete;
   OutgoingStream& operator=(const OutgoingStream&) = delete;
 
-  /// From now on `loop` says when the connection has room. It must outlive this.
+  /// From now on `loop` reports when the connection has room. It must outlive this object.
   void attach(Loop& loop);
-  /// The peer is there now; unspecified: nobody knows where it is.
+  /// Sets the peer's address; unspecified: unknown.
   void set_address(Instant now, const Endpoint& to);
 
   bool is_open() const { return open_; }
-  /// Queues a frame, its length included. False: there is no room, and it is dropped and counted.
-  /// Only if is_open().
+  /// Queues a frame, which includes its length. False if there is no room: the frame is dropped and
+  /// counted. Only if is_open().
   bool push(const BufferRef& frame);
-  /// Writes what the kernel takes.
+  /// Writes as much as the kernel takes.
   void write(Instant now);
 
-  /// The peer has connected to here: it may be worth another attempt.
+  /// The peer has connected to this node, so an attempt may succeed now.
   void hint(Instant now);
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// More waits than should, and the peer has taken some of it of late.
+  /// True if too much waits, and the peer has taken some of it lately.
   bool is_full(Instant now) const {
     return queued_bytes_ >= limits_.full_bytes && now < moved_at_ + limits_.stalled;
   }
   std::uint32_t queued_bytes() const { return queued_bytes_; }
   std::uint64_t dropped() const { return dropped_; }
-  /// Why there is no connection, for a person; empty if there is one, or was no attempt yet.
+  /// Why there is no connection, for a person; empty if there is one, or before the first attempt.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -77,21 +77,21 @@ class OutgoingStream {
   Endpoint own_;
   Endpoint to_;
   Loop* loop_ = nullptr;
-  std::unique_ptr<Stream> stream_;  ///< null: waits until retry_at_
+  std::unique_ptr<Stream> stream_;  ///< null: the next attempt is at retry_at_
   bool open_ = false;
   bool writable_ = false;
-  bool readable_ = false;  ///< which can only be its end
-  Instant retry_at_{};     ///< or, while connecting, the end of the attempt
+  bool readable_ = false;  ///< this can only mean its end
+  Instant retry_at_{};     ///< while connecting, the end of the attempt
   Instant tried_at_{};
   Instant opened_at_{};
   Duration retry_{};
   std::string problem_;
 
   RingQueue<BufferRef> queue_;
-  std::uint32_t queued_bytes_ = 0;  ///< what of them was not written
-  std::uint32_t front_done_ = 0;    ///< bytes of the first that were
-  std::uint32_t slabs_ = 0;         ///< how often the slab changes along the queue, plus one
-  Instant moved_at_{};              ///< when the kernel took something, or could have
+  std::uint32_t queued_bytes_ = 0;  ///< unwritten bytes of the queue
+  std::uint32_t front_done_ = 0;    ///< written bytes of the first frame
+  std::uint32_t slabs_ = 0;         ///< changes of slab along the queue, plus one
+  Instant moved_at_{};              ///< when the kernel last took something, or could have
   std::uint64_t dropped_ = 0;
 };
 

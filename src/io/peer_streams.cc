@@ -10,16 +10,16 @@
 namespace peal::io {
 namespace {
 
-/// Every peer's queue may keep what it may, of many only if they share it; two more are filled.
+/// Slabs for all queues, plus two that are being filled. With many peers, the queues share them.
 std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
-  constexpr std::size_t kPeersLeast = 4;  // the list may grow
+  constexpr std::size_t kPeersLeast = 4;  // the list of nodes may grow
   constexpr std::size_t kSlabsMax = 2'048;
   const std::size_t slabs = std::max(peers, kPeersLeast) * limits.queue_slabs_max;
   return static_cast<std::uint32_t>(std::min(slabs, kSlabsMax)) + 2;
 }
 
-/// Packets of these say nothing about whether the connection is that of a node: its keys, its
-/// incarnation or its list may be newer or older than those that are known here.
+/// These refusals do not show that a connection is false: the node's keys, incarnation or list of
+/// nodes may be newer or older than those known here.
 bool says_nothing(seal::Refusal reason) {
   switch (reason) {
     case seal::Refusal::unknown_key:
@@ -82,12 +82,12 @@ bool PeerStreams::push(PeerIndex peer, Lane lane, const BufferRef& packet) {
     return true;
   }
   const BufferRef frame = frame_of(lane, node, packet);
-  if (!frame) return true;  // and it is counted
+  if (!frame) return true;  // the packet is counted as dropped
   if (to.push(frame) && to.queued_bytes() >= kWriteAt) to.write(now_);
   return true;
 }
 
-/// The packet as it goes out, with its length.
+/// Makes the frame of a packet: its length, then the sealed packet.
 BufferRef PeerStreams::frame_of(Lane lane, NodeId to, const BufferRef& packet) {
   const bool data = lane == Lane::data;
   const bool again = data && last_plain_ && last_plain_.shares_slab_with(packet) &&
@@ -109,7 +109,7 @@ BufferRef PeerStreams::frame_of(Lane lane, NodeId to, const BufferRef& packet) {
   if (sealer_ == nullptr) {
     std::memcpy(out.data() + kLengthBytes, packet.data(), length);
   } else {
-    // It fails after 2^48 packets of one lane, with which a node is busy for years.
+    // It fails only after 2^48 packets of one lane, which take years.
     PEAL_ASSERT(
         sealer_->seal(sealed_as, data ? NodeId{} : to, packet.view(), out.subspan(kLengthBytes)));
   }
@@ -135,7 +135,7 @@ ByteSpan PeerStreams::frame_room(std::uint32_t bytes) {
 
 void PeerStreams::flush(Instant now) {
   now_ = now;
-  // The bytes of a packet may change as soon as its turn is over.
+  // The bytes of a packet may change after this turn.
   last_plain_.reset();
   last_frame_.reset();
   for (const auto& each : outgoing_) each->write(now);
@@ -164,7 +164,7 @@ FrameTaker::Outcome PeerStreams::on_frame(Instant now, NodeId likely, const Buff
     sink_->on_packet(now, likely, Lane::data, packet);
     return {Verdict::taken, {}};
   }
-  // Nobody else has seen these bytes of the slab yet.
+  // No one else has seen these bytes of the slab yet.
   const seal::Opened opened = opener_->open({packet.data(), packet.size()});
   if (opened.reason != seal::Refusal::none) {
     sink_->on_refused(now, likely, opened);

@@ -23,21 +23,22 @@
 
 namespace peal::io {
 
-/// The data of one node over TCP, as lengths and packets, each packet sealed as it would be in a
-/// datagram: one connection to each peer, on which this node writes, and one from each, on which it
-/// reads. A connection that breaks loses what is on its way, and so does a peer that does not keep
-/// up, once more waits for it than may. What is large and not data goes the same way, sealed for
-/// the lane of tokens, which is its own then: the packets of a lane must not be far apart.
-/// After construction memory is bounded by the limits of each peer. Thread: the loop's.
+/// The data of one node over TCP: a sequence of lengths and packets, each packet sealed as in a
+/// datagram. For each peer there is one connection on which this node writes, and one on which it
+/// reads. A broken connection loses what is on its way. A peer that does not keep up loses packets
+/// once more waits for it than its limit. Large packets of other lanes go the same way, sealed for
+/// the lane of tokens, which datagrams then do not use: the counters of one lane must not drift far
+/// apart. After construction the limits of each peer bound memory. Thread: the loop's.
 class PeerStreams final : private FrameTaker {
  public:
   struct Options {
     OutgoingLimits limits;
-    Endpoint own;  ///< where this node listens, and whence it connects
+    Endpoint own;  ///< the address on which this node listens, and from which it connects
   };
-  /// Listens. `peers` must outlive this, and so must `pool`, as for UdpTransport, every packet
-  /// handed out. `sealer` and `opener` are null if packets are not sealed; no other Sealer may seal
-  /// what this node sends. `faults` may be null. Errors: address_in_use, not_permitted, system.
+  /// Listens. `peers` must outlive this object; `pool`, as for UdpTransport, must outlive every
+  /// packet handed out. `sealer` and `opener` are null if packets are not sealed; no other Sealer
+  /// may seal what this node sends. `faults` may be null. Errors: address_in_use, not_permitted,
+  /// system.
   static Result<std::unique_ptr<PeerStreams>, IoError> open(const Options& options,
                                                             const PeerTable& peers,
                                                             BufferPool& pool, seal::Sealer* sealer,
@@ -45,28 +46,29 @@ class PeerStreams final : private FrameTaker {
                                                             FaultInjector* faults);
   ~PeerStreams() override;
 
-  /// Watches all connections in `loop`, which must outlive this. Before anything else.
+  /// Watches all connections in `loop`, which must outlive this object. Call it first.
   Result<void, IoError> attach(Loop& loop);
 
-  /// Queues a packet for one peer. False: there is no connection, and nothing is counted.
+  /// Queues a packet for one peer. False if there is no connection; that is not counted.
   bool push(PeerIndex peer, Lane lane, const BufferRef& packet);
   bool is_open(PeerIndex peer) const { return outgoing_[peer]->is_open(); }
   void count_not_connected() { ++counters_.drop_not_connected; }
   /// Writes what waits. Call it at the end of a turn.
   void flush(Instant now);
-  /// Reads, bounded; true: there is more.
+  /// Reads, up to a limit. True if there is more to read.
   bool receive(Instant now, PacketSink& sink);
 
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// The peers have moved in their table, or one has another address. Not from within receive().
+  /// The peers have new places in their table, or one has another address. Not from within
+  /// receive().
   void move_peers(Instant now, const PeerMap& map);
   void update_addresses(Instant now);
-  /// The next packets are sealed otherwise than those before.
+  /// The next packets are sealed with other keys or another incarnation than those before.
   void forget_sealed() { last_plain_.reset(); }
 
-  /// New units should wait for this peer: more waits for it than should, and it takes it.
+  /// True if new units should wait for this peer: too much waits for it, and the peer takes it.
   bool is_full(PeerIndex peer, Instant now) const { return outgoing_[peer]->is_full(now); }
   const OutgoingStream& to(PeerIndex peer) const { return *outgoing_[peer]; }
   std::size_t incoming_count() const { return incoming_.count(); }
@@ -74,7 +76,7 @@ class PeerStreams final : private FrameTaker {
 
  private:
   static constexpr std::uint32_t kFrameSlabBytes = 256U << 10;
-  /// A queue so long is written at once, not only at the end of a turn.
+  /// A queue of this length is written at once, not only at the end of a turn.
   static constexpr std::uint32_t kWriteAt = 128U << 10;
 
   PeerStreams(const Options& options, std::unique_ptr<StreamListener> listener,
@@ -98,9 +100,9 @@ class PeerStreams final : private FrameTaker {
   Instant now_{};
 
   BufferPool frames_;
-  BufferRef slab_;  ///< where the next frame goes
+  BufferRef slab_;  ///< holds the next frame
   std::uint32_t used_ = 0;
-  // Data for several peers in turn is sealed once.
+  // The last sealed frame, so that the same data for several peers is sealed once.
   BufferRef last_plain_;
   BufferRef last_frame_;
 

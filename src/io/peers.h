@@ -16,19 +16,19 @@ namespace peal::io {
 using PeerIndex = std::uint16_t;
 inline constexpr std::size_t kPeersMax = 127;
 
-/// Where each peer went when the list of nodes changed, by its old place; nothing: it is no peer
-/// any more.
+/// The new place of each peer after a change of the list of nodes, by its old place; nothing if it
+/// is no longer a peer.
 using PeerMap = std::vector<std::optional<PeerIndex>>;
 
-/// The other configured nodes, sorted by number, with the addresses that the kernel wants.
+/// The other configured nodes, sorted by number, with their addresses as the kernel wants them.
 class PeerTable {
  public:
   explicit PeerTable(const UdpConfig& config);
 
   struct Entry {
     NodeId node{};
-    Endpoint at;               ///< unspecified: nobody knows yet where it is
-    sockaddr_storage token{};  ///< of no family then, as is `data`
+    Endpoint at;               ///< unspecified: not known yet
+    sockaddr_storage token{};  ///< if `at` is unspecified, of no family, like `data`
     sockaddr_storage data{};
     bool known() const { return !at.is_unspecified(); }
   };
@@ -37,13 +37,13 @@ class PeerTable {
   socklen_t address_bytes() const { return address_bytes_; }
 
   std::optional<PeerIndex> find(NodeId node) const;
-  /// The peer that sends from this source: from either of its two ports.
+  /// The peer that sends from this source, which is either of its two ports.
   std::optional<PeerIndex> find(const Endpoint& source) const;
-  /// The node is there from now on, and not where it was. Nothing is allocated.
+  /// Moves the peer to `at`. Allocates nothing.
   void set_address(PeerIndex index, const Endpoint& at);
-  /// These are the nodes from now on, this one among them, which stays where it is.
+  /// Replaces the list of nodes. It includes this node, whose address must not change.
   PeerMap set_nodes(std::span<const Peer> nodes);
-  /// Where this node's own data comes from.
+  /// The address from which this node sends data.
   const Endpoint& own_data() const { return own_data_; }
 
  private:

@@ -20,8 +20,8 @@
 namespace peal::io {
 namespace {
 
-// The header of a frame takes the place of what sealing put in front of the rest, and reaches
-// further back: into the room's front, or into the tag of the packet before, which was opened.
+// The frame's header replaces the shorter header of the seal and extends further to the front: into
+// the unused front of the slab, or into the GCM tag of the packet before, which is opened already.
 constexpr std::uint32_t kReachBack = FrameHeader::kBytes - seal::headroom(Lane::data);
 static_assert(kReachBack <= seal::kTagBytes && kReachBack <= SlabCursor::kFront);
 
@@ -44,8 +44,8 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     input.lane = i == kToken ? Lane::token : Lane::data;
     input.by_multicast = i == kGroup;
     input.slabs = i == kToken ? &token_slabs_ : &data_slabs_;
-    // A coalesced message may fill all its room, which one datagram of data does not. Reading two
-    // at once shows that the socket is empty without another system call.
+    // A coalesced message may fill its whole slot; one datagram of data does not. Reading two
+    // messages at once shows without another system call that the socket is empty.
     const bool whole = i == kToken || options.coalescing;
     const std::uint32_t slot = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
     input.slot_bytes = SlabCursor::aligned(slot);
@@ -66,7 +66,7 @@ Progress Receiver::receive(const Turn& turn, PacketSink& sink, ProbeTaker& probe
   std::uint32_t budget = options_.budget;
   while (budget > 0 && step(context)) --budget;
   if (budget == 0 && turn.timers_due) {
-    // A token that has arrived beats the timer that misses it, whatever the preferred lane.
+    // A token that has arrived prevents its loss timer, whatever the preferred lane.
     for (unsigned i = 0; i < kUrgentMax && step_token(context, true); ++i) {
     }
   }
@@ -113,13 +113,13 @@ bool Receiver::step(const Context& context) {
     case Lane::data: return step_data(context) || step_token(context, false);
     case Lane::control: break;
   }
-  // In turn, so that neither can keep the other waiting for ever.
+  // In turn, so that neither can starve the other.
   control_next_ = !control_next_;
   if (control_next_) return step_token(context, false) || step_data(context);
   return step_data(context) || step_token(context, false);
 }
 
-// `look_again`: the socket was empty a while ago; it may not be now.
+// `look_again`: the socket was empty a while ago, but may not be now.
 bool Receiver::step_token(const Context& context, bool look_again) {
   Input& token = inputs_[kToken];
   if (look_again) token.readable = true;
@@ -128,7 +128,7 @@ bool Receiver::step_token(const Context& context, bool look_again) {
 }
 
 bool Receiver::step_data(const Context& context) {
-  // Finish a message before the next is read; then the sockets take turns.
+  // Finishes a message before it reads the next; then the sockets take turns.
   for (const Socket socket : {kData, kGroup}) {
     if (inputs_[socket].has_waiting()) return step_input(inputs_[socket], context);
   }
@@ -141,7 +141,7 @@ bool Receiver::step_data(const Context& context) {
 bool Receiver::step_input(Input& input, const Context& context) {
   if (!input.has_waiting()) {
     if (!input.may_read() || !read(input)) return false;
-    if (!input.has_waiting()) return true;  // all of it was dropped: that is work as well
+    if (!input.has_waiting()) return true;  // all of it was dropped, which counts as work
   }
   hand_over(input, context);
   return true;
@@ -176,7 +176,7 @@ void Receiver::hand_over(Input& input, const Context& context) {
   context.sink.on_packet(now_, from, input.lane, packet);
 }
 
-// The next datagram of a message; with the last one the message is empty.
+// The next datagram of a message; after the last one the message is empty.
 BufferRef Receiver::cut(Message& message) const {
   const std::uint32_t left = message.bytes.size() - message.offset;
   const std::uint32_t size = std::min(message.segment, left);
@@ -187,7 +187,7 @@ BufferRef Receiver::cut(Message& message) const {
   return packet;
 }
 
-// Probes share the sockets of data, and are sealed as control, which introduces their sender.
+// Probes share the data sockets and are sealed as control, which introduces their sender.
 bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const {
   if (input.lane == Lane::token) return false;
   return opener_ != nullptr ? sealed_as == Lane::control : looks_like_probe(packet.view());
@@ -195,7 +195,7 @@ bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed
 
 bool Receiver::open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
                     Lane& sealed_as) {
-  // Nobody else has seen these bytes of the slab yet.
+  // No one else has seen these bytes of the slab yet.
   const seal::Way way = input.lane == Lane::token ? seal::Way::tokens : seal::Way::data;
   const seal::Opened opened = opener_->open({packet.data(), packet.size()}, way);
   if (opened.reason != seal::Refusal::none) {
@@ -219,7 +219,7 @@ bool Receiver::open(const Input& input, const Context& context, BufferRef& packe
   return true;
 }
 
-// One system call; false if there was nothing, or no room.
+// One system call; false if there was nothing to read, or no room.
 bool Receiver::read(Input& input) {
   std::byte* room = input.slabs->room(input.slots * input.slot_bytes);
   if (room == nullptr) {
@@ -233,7 +233,7 @@ bool Receiver::read(Input& input) {
   const int received =
       options_.call(input.fd, messages_.data(), input.slots, MSG_DONTWAIT, nullptr);
   if (received <= 0) {
-    // An error other than "nothing there" is about one datagram, and the next call goes on.
+    // Any other error than "nothing there" concerns one datagram; the next call goes on.
     const bool again = received < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
     if (!again) {
       ++counters_.receive_empty;
@@ -266,7 +266,7 @@ void Receiver::prepare(const Input& input, std::byte* room) {
   }
 }
 
-// Checks one received message, and keeps it to be handed over.
+// Checks one received message, and keeps it for handing over.
 void Receiver::take_in(Input& input, std::size_t slot) {
   mmsghdr& message = messages_[slot];
   const std::uint32_t bytes = message.msg_len;
@@ -284,7 +284,7 @@ void Receiver::take_in(Input& input, std::size_t slot) {
   }
   Message& waiting = input.waiting[input.count++];
   const auto offset = static_cast<std::uint32_t>(slot) * input.slot_bytes;
-  // Small datagrams in large slots are worth a copy: kept ones would hold whole slots.
+  // A small datagram in a large slot is worth a copy: if it is kept, it would hold the whole slot.
   const bool sparse = bytes <= input.slot_bytes / 4;
   waiting.bytes = input.slabs->take(
       offset, bytes, sparse ? SlabCursor::Place::close_up : SlabCursor::Place::as_is);
@@ -308,7 +308,7 @@ void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message, std:
   counter += segment == 0 ? 1 : (message.msg_len + segment - 1) / segment;
 }
 
-// The segment size of a coalesced message, else 0; counts what the socket's buffer lost.
+// The segment size of a coalesced message, else 0. Counts what the socket's buffer lost.
 std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   std::uint32_t segment = 0;
   for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
@@ -323,9 +323,9 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   return segment;
 }
 
-// `drops` is the socket's count, which wraps, when the message was queued. Own copies that were
-// filtered since are not in it yet, so that the difference may seem to shrink: it is then too early
-// to tell, and a later message will.
+// `drops` is the socket's count, which wraps, at the time when the message was queued. It does not
+// include own copies filtered since, so the difference may seem to shrink; a later message then
+// gives the right count.
 void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
   if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
   const std::uint32_t more = drops - input.kernel_drops;

@@ -21,10 +21,10 @@
 
 namespace peal::io {
 
-/// recvmmsg(2), or what a test puts in its place.
+/// recvmmsg(2), or a test's replacement.
 using ReceiveCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags, timespec* wait);
 
-/// Takes the multicast probes out of the data lane.
+/// Takes multicast probes out of the data lane.
 class ProbeTaker {
  public:
   virtual ~ProbeTaker() = default;
@@ -32,8 +32,8 @@ class ProbeTaker {
   virtual void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) = 0;
 };
 
-/// The incoming side of a transport: reads its three sockets in the order that the node prefers,
-/// into slabs, and hands over each datagram where it lies. Nothing is allocated.
+/// The receiving side of a transport: reads its three sockets into slabs, in the order that the
+/// node prefers, and hands over each datagram in place. Allocates nothing.
 class Receiver {
  public:
   enum Socket : std::size_t { kToken, kData, kGroup };
@@ -41,25 +41,25 @@ class Receiver {
   static constexpr Duration kPoolRetry = milliseconds(1);
 
   struct Options {
-    std::array<int, kSockets> fds{-1, -1, -1};  ///< -1: there is none
+    std::array<int, kSockets> fds{-1, -1, -1};  ///< -1: no such socket
     bool coalescing = false;
     std::uint32_t packet_bytes_max = 1'472;
     std::uint32_t budget = 256;
-    FrameHeader header;  ///< of what is opened
+    FrameHeader header;  ///< of opened packets
     ReceiveCall call = &::recvmmsg;
   };
-  /// `faults` may be null, and `opener` if packets are not sealed. Takes a slab of the pool for
-  /// tokens, which data cannot use up.
+  /// `faults` may be null; `opener` is null if packets are not sealed. Reserves one slab of the
+  /// pool for tokens, so that data cannot use it up.
   Receiver(const Options& options, BufferPool& pool, const PeerTable& peers, UdpCounters& counters,
            const OwnCopies& own, FaultInjector* faults, seal::Opener* opener);
 
   /// The socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
   Progress receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes);
-  /// The peers have moved in their table: what was read from those that are none any more is
-  /// dropped.
+  /// The peers have new places in their table. Drops what was read from nodes that are no longer
+  /// peers.
   void move_peers(const PeerMap& map);
-  /// When to look again whether the pool has a slab; nothing if it is not waited for.
+  /// When to check the pool for a slab again; nothing if reading does not wait for one.
   std::optional<Instant> next_deadline() const;
 
  private:
@@ -67,7 +67,7 @@ class Receiver {
   static constexpr std::uint32_t kDatagramMax = 65'536;
   static constexpr unsigned kUrgentMax = 16;  // tokens read beyond the budget
 
-  /// What one message of the kernel held: a datagram, or several of `segment` bytes each.
+  /// A message from the kernel: one datagram, or several of `segment` bytes each.
   struct Message {
     BufferRef bytes;
     std::uint32_t offset = 0;
@@ -79,13 +79,13 @@ class Receiver {
     Lane lane = Lane::data;
     bool by_multicast = false;
     bool readable = true;  ///< not known to be empty
-    bool starved = false;  ///< not read for want of a slab
+    bool starved = false;  ///< not read because no slab was free
     bool unsure = false;   ///< data was read since this was last seen empty
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
     unsigned slots = 0;                      ///< messages per system call
-    std::uint32_t kernel_drops = 0;          ///< counted so far
-    std::array<Message, kBatchMax> waiting;  ///< read, not handed over yet
+    std::uint32_t kernel_drops = 0;          ///< the part that is counted already
+    std::array<Message, kBatchMax> waiting;  ///< read, but not handed over yet
     unsigned first = 0;
     unsigned count = 0;
     bool has_waiting() const { return first < count; }
@@ -106,7 +106,7 @@ class Receiver {
   void hand_over(Input& input, const Context& context);
   BufferRef cut(Message& message) const;
   bool is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const;
-  /// Opens `packet` where it lies, and makes it the whole frame; false if it was dropped.
+  /// Opens `packet` in place and makes it the whole frame; false if it was dropped.
   bool open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
             Lane& sealed_as);
   bool read(Input& input);
@@ -128,8 +128,8 @@ class Receiver {
   SlabCursor token_slabs_;
   SlabCursor data_slabs_;
   std::array<Input, kSockets> inputs_;
-  Socket next_data_ = kGroup;  ///< which of the data sockets to read first
-  bool control_next_ = false;  ///< whose turn it was last, if the node wants them in turn
+  Socket next_data_ = kGroup;  ///< the data socket to read first
+  bool control_next_ = false;  ///< whose turn it is, if the node wants data and control in turn
   std::optional<Instant> pool_retry_;
   Instant now_{};
 

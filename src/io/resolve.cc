@@ -44,7 +44,7 @@ bool is_host_name(std::string_view host) {
          !ends_in_number(host);
 }
 
-/// Without brackets.
+/// The host, without brackets.
 std::string host_of(const Endpoint& endpoint) {
   const std::string text = to_string(endpoint);
   return endpoint.is_v4() ? text.substr(0, text.rfind(':')) : text.substr(1, text.find(']') - 1);
@@ -89,7 +89,7 @@ IoError failed(const HostPort& name, int code, int number) {
 
 LookUp::Answer ask_system(const HostPort& name) {
   addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;  // or each address comes once for every kind
+  hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once per socket type
   addrinfo* list = nullptr;
   const int code = ::getaddrinfo(name.host.c_str(), nullptr, &hints, &list);
   if (code != 0) return unexpected(failed(name, code, errno));
@@ -155,7 +155,7 @@ Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t de
   return bad_name(text, "accepted is an IP address, like 10.0.0.1:4900 or [fd00::1]:4900");
 }
 
-/// What one question and whoever waits for it have in common; the longer of the two frees it.
+/// Shared by one look-up and its waiter; the last of the two frees it.
 struct LookUp::Asked {
   HostPort name;
   Question question;
@@ -164,7 +164,7 @@ struct LookUp::Asked {
   std::optional<Answer> answer;
 
   static void* run(void* raw);
-  /// False if there is no thread to be had.
+  /// False if no thread is available.
   static bool start(const std::shared_ptr<Asked>& asked);
 };
 
@@ -182,7 +182,7 @@ void* LookUp::Asked::run(void* raw) {
 bool LookUp::Asked::start(const std::shared_ptr<Asked>& asked) {
   auto holder = std::make_unique<std::shared_ptr<Asked>>(asked);
   pthread_t thread{};
-  // The application's signal handlers are for its own threads.
+  // The application's signal handlers must not run on this thread.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);

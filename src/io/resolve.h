@@ -16,7 +16,7 @@
 
 namespace peal::io {
 
-/// A host and a port as people write them.
+/// A host and a port, as people write them.
 struct HostPort {
   std::string host;  ///< a name, or an IP address without brackets
   std::uint16_t port{};
@@ -24,49 +24,49 @@ struct HostPort {
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
-/// Reads "name:port", "10.0.0.1:port" or "[fd00::1]:port"; nothing is looked up. `default_port`
-/// stands in for a missing port, and 0 there makes it required. An IP address is given back as
-/// to_string(Endpoint) writes it, so that equal ones are equal. What ends in a number and is no IP
-/// address is no name either: it is a mistyped address. Errors: invalid_option.
+/// Parses "name:port", "10.0.0.1:port" or "[fd00::1]:port", without a look-up. `default_port`
+/// replaces a missing port; with 0, the port is required. An IP address is returned as
+/// to_string(Endpoint) writes it, so that equal addresses are equal texts. A host that ends in a
+/// number and is no IP address is refused as a mistyped address. Errors: invalid_option.
 Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t default_port);
 
 /// "name:port" or "[fd00::1]:port".
 std::string to_string(const HostPort& name);
 
-/// The address, if `name` is one and needs no looking up.
+/// The address, if `name` is an IP address and needs no look-up.
 std::optional<Endpoint> endpoint_of(const HostPort& name);
 
-/// parse_host_port() for where only numbers are accepted. Errors: invalid_option.
+/// As parse_host_port(), but accepts IP addresses only. Errors: invalid_option.
 Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port);
 
-/// Turns names into addresses. Behind an interface, so that tests need no name servers.
+/// Turns names into addresses. An interface, so that tests need no name servers.
 class Resolver {
  public:
-  /// More addresses of one name are cut off.
+  /// The most addresses of one name; more are cut off.
   static constexpr std::size_t kAddressesMax = 256;
 
   virtual ~Resolver() = default;
-  /// All addresses of the host, each once, IPv4 first, ascending: the same answer gives the same
-  /// list. At least one. Errors: invalid_option (there is no such name), would_block (no answer in
-  /// time, or none now: try again), system.
+  /// All addresses of the host, at least one: each once, IPv4 first, ascending, so that the same
+  /// answer gives the same list. Errors: invalid_option (the name does not exist), would_block (no
+  /// answer in time, or none now: try again), system.
   virtual Result<std::vector<Endpoint>, IoError> look_up(const HostPort& name) = 0;
 };
 
-/// One question to the operating system, which may take as long as it likes to answer, on a thread
-/// of its own. Who does not want to wait any more lets it go, and it goes on by itself; there are
-/// never more than kQuestionsMax at a time. Thread: one at a time.
+/// One look-up by the operating system, which may take any time, on a thread of its own. Destroying
+/// this object abandons the look-up, which ends by itself. At most kQuestionsMax run at a time.
+/// Thread: one at a time.
 class LookUp {
  public:
   static constexpr int kQuestionsMax = 4;
   using Answer = Result<std::vector<Endpoint>, IoError>;
-  /// What is asked; it may block, and runs on another thread.
+  /// Looks a host up; runs on another thread and may block.
   using Question = std::function<Answer(const HostPort&)>;
 
-  /// Errors: would_block (kQuestionsMax wait for an answer already: try again), system.
+  /// Errors: would_block (kQuestionsMax look-ups run already: try again), system.
   static Result<LookUp, IoError> begin(const HostPort& name);
   static Result<LookUp, IoError> begin(const HostPort& name, const Question& question);
-  /// The answer, as Resolver::look_up() gives it; nothing if there is none after `patience`. Not to
-  /// be called again after an answer. Blocks: up to `patience`.
+  /// The answer, as from Resolver::look_up(); nothing if there is none within `patience`. Do not
+  /// call again after an answer. Blocks: up to `patience`.
   std::optional<Answer> wait(Duration patience);
 
  private:
@@ -75,8 +75,8 @@ class LookUp {
   std::shared_ptr<Asked> asked_;
 };
 
-/// Asks the operating system, and waits for `patience` at most; as LookUp. Thread: any.
-/// Blocks: up to `patience`.
+/// Asks the operating system through LookUp, and waits at most `patience`. Thread: any. Blocks: up
+/// to `patience`.
 class SystemResolver : public Resolver {
  public:
   static constexpr int kQuestionsMax = LookUp::kQuestionsMax;

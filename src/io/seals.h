@@ -12,7 +12,7 @@
 
 namespace peal::io {
 
-/// Both halves of what a transport seals with. Neither changes its address.
+/// The Sealer and the Opener of a transport. Their addresses never change.
 class Seals {
  public:
   Seals(const UdpConfig& config, const UdpSeal& with)

@@ -39,7 +39,7 @@ Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& coun
 
 void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
   push({packet, peer, lane});
-  // What follows a token is prepared while the token already travels.
+  // The token already travels while the packets behind it are prepared.
   if (lane == Lane::token && blocked_fd_ < 0) flush();
 }
 
@@ -63,7 +63,7 @@ void Sender::push(const Outgoing& outgoing) {
 }
 
 void Sender::move_peers(const PeerMap& map) {
-  // A batch points to addresses where they lay before.
+  // A batch points to the addresses at their old places.
   for (; covered_ > 0 && sent_count_ < message_count_; ++sent_count_) {
     counters_.drop_queue_full += messages_[sent_count_].msg_hdr.msg_iovlen;
   }
@@ -103,8 +103,8 @@ std::size_t Sender::size_of(const Outgoing& outgoing) const {
   return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
-// Data for several peers in turn would be no runs. Between peers its order says nothing, so that
-// for each of them it is put together; up to anything that is for everyone or of another lane.
+// Data for several peers in turn would form no runs. The order between peers does not matter, so
+// this sorts data by peer, up to the first packet that is for everyone or of another lane.
 void Sender::gather_by_peer() {
   std::size_t length = 0;
   bool mixed = false;
@@ -115,10 +115,10 @@ void Sender::gather_by_peer() {
   }
   if (!mixed) return;
   std::size_t done = 0;
-  // A few passes, one for each peer: there are few peers in a batch.
+  // A few passes, one per peer: a batch has few peers.
   for (std::size_t from = 0; done < length; ++from) {
     const PeerIndex to = at(from).to;
-    if (to == kEveryone) continue;  // moved
+    if (to == kEveryone) continue;  // moved already
     for (std::size_t i = from; i < length; ++i) {
       if (at(i).to == to) sorted_[done++] = std::exchange(at(i), {});
     }
@@ -126,7 +126,7 @@ void Sender::gather_by_peer() {
   for (std::size_t i = 0; i < length; ++i) at(i) = std::move(sorted_[i]);
 }
 
-// Fills the batch from the front of the queue, as long as the socket stays the same.
+// Fills the batch from the front of the queue, as long as the socket is the same.
 void Sender::build_batch() {
   if (segmentation_) gather_by_peer();
   message_count_ = vector_count_ = sent_count_ = sealed_count_ = 0;
@@ -144,12 +144,12 @@ bool Sender::has_room(std::size_t index, std::size_t length) const {
   const Outgoing& first = queue_[(first_ + index) % queue_.size()];
   return message_count_ + destinations(first) <= kMessagesMax &&
          vector_count_ + length <= kVectorsMax &&
-         // None of a run is longer than its first packet.
+         // No packet of a run is longer than its first.
          (sealer_ == nullptr || sealed_count_ + length * size_of(first) <= kSealedMax);
 }
 
-// How many packets from `index` on can be one message: data to the same destination, all of one
-// size but for the last, which may be shorter.
+// The number of packets from `index` on that can form one message: data to the same destination,
+// all of one size except the last, which may be shorter.
 std::size_t Sender::run_length(std::size_t index) {
   const Outgoing& first = at(index);
   const std::size_t size = size_of(first);
@@ -206,14 +206,14 @@ void Sender::add_run(std::size_t index, std::size_t length) {
   }
 }
 
-// The packet itself stays as it is: it may be sent again, in another batch and sealed anew.
+// The packet itself does not change: it may be sent again, in another batch and sealed anew.
 iovec Sender::sealed(const Outgoing& outgoing) {
   const std::size_t bytes = size_of(outgoing);
   const ByteSpan out = ByteSpan(sealed_).subspan(sealed_count_, bytes);
-  // Data has no room to say for whom it is, and may be read by all who have the key.
+  // A short header has no receiver: all holders of the key may read data.
   const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
   const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
-  // It fails after 2^48 packets of one lane, with which a node is busy for years.
+  // It fails only after 2^48 packets of one lane, which take years.
   const ByteView plain = outgoing.packet.view().subspan(left_out(outgoing));
   PEAL_ASSERT(sealer_->seal(outgoing.lane, to, plain, out));
   sealed_count_ += bytes;
@@ -261,7 +261,7 @@ void Sender::add_message(const sockaddr_storage& to, socklen_t to_bytes, const M
   std::memcpy(CMSG_DATA(item), &segment, sizeof segment);
 }
 
-// True if the whole batch left, or failed for good; false if the kernel has no room.
+// True if the whole batch left or failed for good; false if the kernel has no room.
 bool Sender::submit_batch() {
   while (sent_count_ < message_count_) {
     ++counters_.send_calls;
@@ -294,8 +294,8 @@ void Sender::finish_batch() {
   covered_ = 0;
 }
 
-// The kernel does not take this message at all. A batch that it should cut up gets a second chance,
-// packet by packet: some devices cannot cut, and older kernels cut less.
+// The kernel refuses this message. If it had to segment it, the packets are sent one by one: some
+// devices cannot segment, and older kernels segment less.
 void Sender::on_refused(mmsghdr& message, const Meta& meta, int error) {
   if (message.msg_hdr.msg_iovlen == 1) {
     count_failed(error);
@@ -303,7 +303,7 @@ void Sender::on_refused(mmsghdr& message, const Meta& meta, int error) {
   }
   ++counters_.segmentation_refused;
   const bool went_well = send_one_by_one(message, meta);
-  // If the single packets are refused too, then cutting was not to blame.
+  // If the single packets are refused too, segmentation was not the reason.
   if (went_well) segmentation_ = false;
 }
 
@@ -330,7 +330,7 @@ bool Sender::send_one_by_one(const mmsghdr& message, const Meta& meta) {
       count_sent(singles_[done], single);
     }
     if (sent > 0 || error == EINTR) continue;
-    count_failed(error);  // no room counts as refused here: this happens once in a while at most
+    count_failed(error);  // no room counts as refused here, which happens rarely
     went_well = false;
     ++done;
   }

@@ -17,62 +17,62 @@
 
 namespace peal::io {
 
-/// sendmmsg(2), or what a test puts in its place.
+/// sendmmsg(2), or a test's replacement.
 using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
 
-/// How data travels now: by multicast to whom that reaches, and by unicast to these.
+/// How data travels now: by multicast to the peers that it reaches, and by unicast to these.
 struct DataRoute {
   bool multicast = false;
   std::uint16_t unicast_count = 0;
   std::array<PeerIndex, kPeersMax> unicast{};
 };
 
-/// Our own multicasts on the way back, which the group socket drops: its count of losses has them
-/// too.
+/// Copies of our own multicasts, which the filter of the group socket drops: the socket counts them
+/// as losses.
 struct OwnCopies {
   bool filtered = false;
-  bool whole = false;  ///< a batch that the kernel cuts up comes back as one
+  bool whole = false;  ///< a batch that the kernel segments comes back as one
   std::uint64_t count = 0;
 };
 
-/// The outgoing side of a transport: a bounded queue, and batches of it for the kernel. Packets
+/// The sending side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
-/// overtakes nothing; but data for one peer and for another may change places. Equal packets to the
-/// same destination go to the kernel as one message that it cuts up (UDP_SEGMENT). Each packet is
-/// sealed once, when its batch is built, whomever it goes to. Nothing is allocated after
+/// overtakes nothing; only data for different peers may change places. Data packets of equal size
+/// to the same destination go to the kernel as one message, which it segments (UDP_SEGMENT). Each
+/// packet is sealed once, when its batch is built, for all destinations. Allocates nothing after
 /// construction.
 class Sender {
  public:
   struct Options {
     int token_fd = -1;
     int data_fd = -1;
-    Endpoint group;  ///< where DataRoute::multicast sends
+    Endpoint group;  ///< the destination of DataRoute::multicast
     std::uint32_t queue_packets = 8'192;
     bool segmentation = false;
     SendCall call = &::sendmmsg;
-    FrameHeader header;  ///< of what is sealed
+    FrameHeader header;  ///< of sealed packets
   };
-  /// `faults` may be null, and `sealer` if packets are not sealed. Counts in `own` what it
-  /// multicasts.
+  /// `faults` may be null; `sealer` is null if packets are not sealed. Counts its multicasts in
+  /// `own`.
   Sender(const Options& options, const PeerTable& peers, UdpCounters& counters, OwnCopies& own,
          FaultInjector* faults, seal::Sealer* sealer);
 
-  /// Queues a packet for one peer, or for everyone: control to all peers, data along the route.
-  /// If the queue is full, the packet is dropped and counted.
+  /// Queues a packet for one peer, or for all: control goes to all peers, data along the route. If
+  /// the queue is full, the packet is dropped and counted.
   void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
   void push_to_all(Lane lane, const BufferRef& packet);
 
-  /// The peers have moved in their table: packets for those that are none any more are dropped, and
-  /// so is what the kernel has not taken of a batch. The route must be set anew.
+  /// The peers have new places in their table. Drops packets for nodes that are no longer peers,
+  /// and the part of a batch that the kernel has not taken. The route must be set anew.
   void move_peers(const PeerMap& map);
 
-  /// Hands the queue to the kernel. Stops, and keeps the rest, where the kernel has no room.
+  /// Hands the queue to the kernel. Stops and keeps the rest if the kernel has no room.
   void flush();
   /// The socket that had no room at the last flush; -1 if everything left.
   int blocked_fd() const { return blocked_fd_; }
   std::size_t queued() const { return count_; }
 
-  /// For packets that are queued from now on, and those that are not in a batch yet.
+  /// The route of packets that are not in a batch yet.
   DataRoute& route() { return route_; }
   bool segmentation() const { return segmentation_; }
 
@@ -146,7 +146,7 @@ class Sender {
   std::vector<iovec> vectors_;
   std::vector<mmsghdr> singles_;   ///< for send_one_by_one
   std::vector<Outgoing> sorted_;   ///< for gather_by_peer
-  std::vector<std::byte> sealed_;  ///< what the vectors point to, if packets are sealed
+  std::vector<std::byte> sealed_;  ///< the vectors point here if packets are sealed
   std::size_t sealed_count_ = 0;   ///< bytes
   std::size_t message_count_ = 0;
   std::size_t vector_count_ = 0;

@@ -14,7 +14,7 @@ constexpr const char* kName = "peal-events";
 #ifdef MFD_NOEXEC_SEAL
 constexpr unsigned kNoExec = MFD_NOEXEC_SEAL;
 #else
-constexpr unsigned kNoExec = 0x0008U;  // of Linux 6.3, which may insist on it
+constexpr unsigned kNoExec = 0x0008U;  // since Linux 6.3, which may require it
 #endif
 
 Fd make_memfd() {
@@ -42,7 +42,7 @@ Result<SharedMemory, IoError> SharedMemory::make(std::uint32_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (at == MAP_FAILED) return failed("map it");
   Mapping pages(at, bytes);
-  // From now on nobody can map it for writing: this one mapping stays.
+  // From now on no other mapping can write it; this one stays writable.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
     return failed("seal it");
   }
@@ -54,7 +54,7 @@ Result<Mapping, IoError> map_shared_memory(const Fd& fd) {
     return unexpected(IoError{Errc::invalid_option, std::string("shared memory: ") + why});
   };
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  // If it could shrink, whoever reads it would be stopped by a signal.
+  // If the memory could shrink, reading it could raise SIGBUS.
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return refuse("it is not sealed");
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return failed("look at it");

@@ -10,7 +10,8 @@
 
 namespace peal::io {
 
-/// Pages of a memfd in this process. Thread: any, one at a time; the bytes are whoever's.
+/// Pages of a memfd, mapped in this process. Thread: any, one at a time; the bytes have their own
+/// rules.
 class Mapping {
  public:
   Mapping() = default;
@@ -32,14 +33,14 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Memory that this process writes and others may read. Nobody else can ever write it, and its size
-/// stays: it is sealed so. Pages are taken as they are touched, and given back with all of it.
+/// Memory that this process writes and others may read. Seals ensure that no other process can ever
+/// write it and that its size stays. Pages are allocated when touched, and freed all together.
 class SharedMemory {
  public:
-  /// All zero. Errors: system, not_permitted.
+  /// Creates memory of zeros. Errors: system, not_permitted.
   static Result<SharedMemory, IoError> make(std::uint32_t bytes);
   ByteSpan span() const { return pages_.span(); }
-  /// What others map.
+  /// The descriptor that others map.
   int fd() const { return fd_.get(); }
 
  private:
@@ -48,9 +49,8 @@ class SharedMemory {
   Mapping pages_;
 };
 
-/// Maps, for reading, memory that another process made; it is believed nothing. Errors:
-/// invalid_option (it is no memfd, it could shrink, or it has 0 or 4 GiB and more), system,
-/// not_permitted.
+/// Maps memory of another process for reading, without trusting it. Errors: invalid_option (it is
+/// no memfd, it could shrink, or its size is 0 or at least 4 GiB), system, not_permitted.
 Result<Mapping, IoError> map_shared_memory(const Fd& fd);
 
 }  // namespace peal::io

@@ -12,19 +12,18 @@
 namespace peal::io {
 
 /// Cuts received datagrams out of pooled slabs, one behind the other: a datagram takes as many
-/// bytes as it has, whatever the room that the kernel wanted to see. A slab that nobody refers to
-/// any more is used again from its start, which keeps a quick receiver in the processor's cache. In
-/// front of the first are kFront bytes that are nobody's, in front of the others what was taken
-/// before. Rooms begin at cache lines: the kernel's copy runs many times slower to an address that
-/// lies a few bytes behind the source's, modulo the page, as memory behind an allocator's header
-/// does.
+/// bytes as it has, whatever room the kernel was given. A slab without other references is reused
+/// from its start, which keeps a fast receiver in the processor's cache. In front of the first
+/// datagram are kFront unused bytes, in front of the others the datagram before. Rooms begin at
+/// cache lines: the kernel copies many times slower to an address that lies a few bytes behind the
+/// source's, modulo the page, as memory behind an allocator's header does.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;
 
   explicit SlabCursor(BufferPool& pool) : pool_(pool) {}
 
-  /// Room for `bytes`, at most room_max(); null if the pool is used up.
+  /// Room for `bytes` bytes, at most room_max(); null if the pool is used up.
   std::byte* room(std::uint32_t bytes) {
     if (slab_.unique()) used_ = start();
     if (!slab_ || slab_.size() - used_ < bytes) {
@@ -36,8 +35,8 @@ class SlabCursor {
     return slab_.data() + used_;
   }
 
-  /// The part of the room that starts `offset` bytes into it. With `close_up`, its bytes are first
-  /// moved to right behind what was taken before from this room; the room's order is kept.
+  /// Takes the `bytes` bytes that start `offset` bytes into the room. With `close_up`, first moves
+  /// them directly behind what was taken before from this room; the order within the room stays.
   enum class Place { as_is, close_up };
   BufferRef take(std::uint32_t offset, std::uint32_t bytes, Place place) {
     PEAL_ASSERT(taken_ <= offset && offset + bytes <= slab_.size() - used_);
@@ -52,11 +51,11 @@ class SlabCursor {
   /// The next room starts behind what was taken from this one.
   void advance() { used_ += std::exchange(taken_, 0); }
 
-  /// Where the next of several takes may start, if this one ends at `bytes`.
+  /// Where the next take may start if this one ends at `bytes`.
   static constexpr std::uint32_t aligned(std::uint32_t bytes) {
     return (bytes + kAlign - 1) / kAlign * kAlign;
   }
-  /// What always fits into one slab.
+  /// The largest room that always fits into one slab.
   static constexpr std::uint32_t room_max(std::uint32_t slab_bytes) {
     return slab_bytes - kFront - (kAlign - 1);
   }

@@ -20,15 +20,14 @@ std::optional<sched_attr> attributes() {
 
 }  // namespace
 
-// A thread that polls and yields gives up what is left of its slice each time. Of the usual
-// slice, 1.4 to 3 ms, that is so much that others with something to do, or whoever polls as well,
-// run for milliseconds before it has its turn again: the slowest percent of all latencies.
+// A polling thread that yields gives up the rest of its slice each time. With the usual slice, 1.4
+// to 3 ms, other threads then run for milliseconds before it runs again: these are the slowest
+// percent of all latencies.
 void ask_for_short_slices() {
   auto wanted = attributes();
   if (!wanted || wanted->sched_policy != SCHED_NORMAL) return;
   wanted->sched_runtime = static_cast<std::uint64_t>(kShortSlice.ns);
-  // Refused only where a sandbox forbids the call: then everything works as before, with the usual
-  // slices.
+  // Refused only where a sandbox forbids the call: everything then works with the usual slices.
   static_cast<void>(::syscall(SYS_sched_setattr, 0, &*wanted, 0));
 }
 

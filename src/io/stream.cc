@@ -21,7 +21,7 @@ namespace {
 
 bool is_transient(int number) { return number == EAGAIN || number == EINTR; }
 
-/// Room beside a message for one descriptor, and no more: the system closes the others.
+/// Ancillary data for exactly one descriptor: the system closes any others.
 class OneDescriptor {
  public:
   void put(msghdr& header, int fd) {
@@ -34,7 +34,7 @@ class OneDescriptor {
   }
   void attach(msghdr& header) {
     header.msg_control = bytes_.data();
-    header.msg_controllen = CMSG_LEN(sizeof(int));  // the space would be enough for two
+    header.msg_controllen = CMSG_LEN(sizeof(int));  // CMSG_SPACE would leave room for two
   }
   static Fd take(msghdr& header) {
     const cmsghdr* part = CMSG_FIRSTHDR(&header);
@@ -126,7 +126,7 @@ StreamOutcome Stream::finish_connecting() {
 
 Transfer Stream::receive(ByteSpan into) {
   if (into.empty()) return {};
-  // Descriptors that nobody expects are closed by the system, since there is no room for them.
+  // Unexpected descriptors have no room here, so the system closes them.
   const ssize_t got = expects_ ? receive_with_descriptor(into)
                                : ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
   if (got == 0) return {0, StreamOutcome::end};
@@ -186,7 +186,7 @@ Result<Fd, IoError> connect_tcp(const Endpoint& to, const Endpoint& from) {
   if (!fd) return unexpected(system_error("open a TCP socket", errno));
   tune_tcp(fd.get());
   if (!from.is_unspecified()) {
-    // The port is chosen with connect(): then one serves for many peers.
+    // connect() chooses the port, so that one port can serve several peers.
     set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     sockaddr_storage own{};
     const socklen_t own_size = to_sockaddr(from.with_port(0), own);

@@ -97,7 +97,7 @@ StreamListener::Accepted StreamListener::accept() {
   if (spares_reserve_ && is_of_reserve(fd.get())) return {Answer::refused, nullptr, EMFILE};
   if (!local_) tune_tcp(fd.get());
   auto peer = peer_of(fd.get(), from_sockaddr(from));
-  if (!peer) return {Answer::refused, nullptr, 0};  // without knowing who it is, nobody comes in
+  if (!peer) return {Answer::refused, nullptr, 0};  // a connection from an unknown user is refused
   return {Answer::taken, wrap_(std::move(fd), std::move(*peer)), 0};
 }
 
@@ -114,7 +114,7 @@ StreamListener::Answer StreamListener::answer_of(int number) {
       const Fd turned_away(::accept4(socket_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
       return turned_away ? Answer::refused : Answer::exhausted;
     }
-    default: return Answer::refused;  // that connection is gone already; accept(2) lists many ways
+    default: return Answer::refused;  // the connection is gone, for any cause in accept(2)
   }
 }
 

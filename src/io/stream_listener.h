@@ -12,40 +12,40 @@
 
 namespace peal::io {
 
-/// Takes connections on one Unix socket or TCP endpoint. Thread: one at a time.
+/// Accepts connections on one Unix socket or TCP endpoint. Thread: one at a time.
 class StreamListener {
  public:
   /// Makes a stream of a connection: plain, or TLS.
   using Wrap = std::function<std::unique_ptr<Stream>(Fd, StreamPeer)>;
 
-  /// As io::listen_unix(); the file goes away with the listener.
+  /// As io::listen_unix(); the destructor removes the socket file.
   static Result<std::unique_ptr<StreamListener>, IoError> unix_socket(const std::string& path,
                                                                       mode_t mode);
-  /// [::] takes IPv4 as well; port 0 lets the system choose one. Errors: address_in_use,
-  /// invalid_option (not an address of this machine), not_permitted, system.
+  /// Listens on TCP. [::] accepts IPv4 as well; with port 0 the system chooses a port. Errors:
+  /// address_in_use, invalid_option (not an address of this machine), not_permitted, system.
   static Result<std::unique_ptr<StreamListener>, IoError> tcp(const Endpoint& at, Wrap wrap);
   ~StreamListener();
   StreamListener(const StreamListener&) = delete;
   StreamListener& operator=(const StreamListener&) = delete;
 
   enum class Answer : std::uint8_t {
-    taken,      ///< there may be more
-    nothing,    ///< nobody waits; the descriptor says when
-    refused,    ///< somebody was turned away, for want of descriptors or gone already; may be more
+    taken,      ///< a connection; there may be more
+    nothing,    ///< no connection waits; the descriptor says when one does
+    refused,    ///< a connection was closed for want of descriptors, or is gone; there may be more
     exhausted,  ///< the machine has no room; try again later
   };
   struct Accepted {
     Answer answer = Answer::nothing;
     std::unique_ptr<Stream> stream;  ///< if taken
-    int limit = 0;                   ///< EMFILE or ENFILE: there are no descriptors for it
+    int limit = 0;                   ///< EMFILE or ENFILE if there was no descriptor for it
   };
   Accepted accept();
-  /// Takes no connection that would need one of the last descriptors (io/descriptors.h).
+  /// Refuses connections that would need one of the last descriptors (io/descriptors.h).
   void spare_reserve() { spares_reserve_ = true; }
 
   int fd() const { return socket_.fd.get(); }
   bool is_local() const { return local_; }
-  /// "/run/peal/n1.sock" or "10.0.0.1:4900", with the port that was chosen.
+  /// "/run/peal/n1.sock" or "10.0.0.1:4900", with the actual port.
   const std::string& text() const { return text_; }
   /// Unspecified for Unix sockets.
   const Endpoint& endpoint() const { return endpoint_; }
@@ -61,7 +61,7 @@ class StreamListener {
   bool local_ = true;
   bool spares_reserve_ = false;
   Wrap wrap_;
-  Fd spare_;  ///< given up to take and close a connection when there are no descriptors left
+  Fd spare_;  ///< closed to accept and close a connection when no descriptor is left
 };
 
 }  // namespace peal::io

@@ -13,10 +13,10 @@
 namespace peal::io {
 namespace {
 
-/// Everything a stream can ever need, once for its life: to switch interest on and off then costs
-/// no system call.
+/// All events that a stream can ever need, registered once: switching interest on and off then
+/// costs no system call.
 constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-/// When the machine had no room for another connection.
+/// Pause after the machine had no room for another connection.
 constexpr Duration kAcceptAgain = milliseconds(100);
 constexpr Duration kLimitAgain = seconds(60);
 constexpr std::size_t kWasteBytes = 16U << 10;
@@ -53,7 +53,8 @@ bool Streams::work(Instant now) {
   end_late();
   accept_some();
   step_handshake();
-  // Who is served goes to the back of the queue, so nobody is served twice before all were once.
+  // A served stream goes to the back of the queue, so none is served twice before all were served
+  // once.
   const auto round = std::min<std::size_t>(ready_.size(), options_.served_per_turn);
   for (std::size_t i = 0; i < round && !ready_.empty() && bytes_left_ > 0; ++i) {
     const StreamId id = ready_.front();
@@ -101,11 +102,11 @@ void Streams::accept_some() {
       }
     }
   }
-  // The first door must not keep the others shut.
+  // The first listener must not starve the others.
   if (doors_.size() > 1) std::rotate(doors_.begin(), doors_.begin() + 1, doors_.end());
 }
 
-/// Who comes in vain comes again: it is said once in a while.
+/// Refused clients try again, so this reports the limit only once in a while.
 void Streams::tell_limit(int number) {
   if (limit_told_ && now_ - *limit_told_ < kLimitAgain) return;
   limit_told_ = now_;
@@ -114,7 +115,7 @@ void Streams::tell_limit(int number) {
 
 bool Streams::has_place() {
   if (entries_.size() < options_.streams_max) return true;
-  // Those who wait for nothing but their own end are worth the least, then those not yet in.
+  // Lingering streams are worth the least, then those in their handshake.
   if (!lingering_.empty()) {
     ++counters_.cut_off;
     remove(lingering_.begin()->second);
@@ -153,7 +154,7 @@ void Streams::open(StreamId id, Entry& entry) {
   host_.on_stream(id, entry.stream->peer());
 }
 
-/// Whoever comes now would only push out others who wait for nothing but their turn.
+/// A new connection would only push out others that merely wait for their turn.
 bool Streams::is_shut(const Door& door) const {
   return !door.listener->is_local() && handshakes_.size() >= options_.handshakes_max &&
          !ready_handshakes_.empty();
@@ -180,7 +181,7 @@ void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
   Entry& entry = *find(id);
   const StreamPeer peer = entry.stream->peer();
-  // The other side should learn why: to close at once could overtake what tells it.
+  // The other side should learn why: an immediate close could overtake the alert.
   linger(id, entry);
   host_.on_refused(peer, why);
 }
@@ -189,7 +190,7 @@ void Streams::give_way() {
   end_handshake({Errc::closed, "its handshake gave way to those of others that came later"});
 }
 
-/// Of the oldest, which is too slow.
+/// Ends the oldest handshake, which is too slow.
 void Streams::end_handshake(const IoError& why) {
   const StreamId id = handshakes_.begin()->first;
   ++counters_.handshakes_failed;
@@ -213,7 +214,7 @@ void Streams::end_late() {
 // --------------------------------------------------------------------------------
 
 void Streams::on_events(StreamId id, std::uint32_t events) {
-  Entry& entry = *find(id);  // its watch ends with it
+  Entry& entry = *find(id);  // the watch ends with the entry
   constexpr std::uint32_t kOver = EPOLLHUP | EPOLLERR;
   if ((events & (EPOLLRDHUP | kOver)) != 0) entry.hung_up = true;
   if ((events & EPOLLIN) != 0 || entry.hung_up) entry.readable = true;
@@ -223,7 +224,7 @@ void Streams::on_events(StreamId id, std::uint32_t events) {
 
 bool Streams::has_work(const Entry& entry) const {
   switch (entry.stage) {
-    case Stage::handshake: return true;  // and advance() finds out what it is
+    case Stage::handshake: return true;  // advance() finds out what to do
     case Stage::lingering: return (entry.readable && !entry.ended) || entry.writable;
     case Stage::open: break;
   }
@@ -252,7 +253,7 @@ void Streams::serve(StreamId id) {
       return host_.on_broken(id, why);
     }
   }
-  // Each call may close this stream, or finish it.
+  // Each call may close or finish this stream.
   const auto is_still_open = [&] {
     entry = find(id);
     return entry != nullptr && entry->stage == Stage::open;
@@ -268,7 +269,7 @@ void Streams::serve_lingering(StreamId id, Entry& entry) {
   bool broken = false;
   if (entry.writable) {
     broken = entry.stream->flush() == StreamOutcome::broken;
-    entry.writable = false;  // until the descriptor says so; there is nothing else to write
+    entry.writable = false;  // until the descriptor reports room; there is nothing else to write
   }
   if (!broken && entry.readable && !entry.ended) {
     const Transfer got = entry.stream->receive(waste_);
@@ -299,12 +300,12 @@ Transfer Streams::read(StreamId id, ByteSpan into) {
       entry.stream->read(into.first(std::min(into.size(), options_.read_bytes_max)));
   bytes_left_ -= std::min(bytes_left_, got.bytes);
   note_read(entry, got);
-  enqueue(id, entry);  // reading may have left something to send
+  enqueue(id, entry);  // reading may have produced bytes to send
   return got;
 }
 
 void Streams::note_read(Entry& entry, const Transfer& got) {
-  // Of the end, which lies behind the last bytes, the descriptor does not speak twice.
+  // The descriptor reports the end, which follows the last bytes, only once.
   const bool end_is_next = entry.hung_up && got.bytes > 0;
   if (got.outcome == StreamOutcome::blocked && !end_is_next) entry.readable = false;
   if (got.outcome == StreamOutcome::end) entry.ended = true;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<unsigned char, 7> kAlpn{6, 'p', 'e', 'a', 'l', '/', '1'};
 static_assert(kTlsProtocol == "peal/1");
-constexpr int kChainMax = 4;  // issuers between a certificate and one that is trusted
+constexpr int kChainMax = 4;  // most issuers between a certificate and a trusted one
 constexpr long kChainBytesMax = 64L << 10;
 
 tl::unexpected<IoError> refuse(const std::string& path, const std::string& why) {
@@ -36,7 +36,7 @@ int select_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
   return answer == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// What both sides have in common; null if OpenSSL cannot do it.
+/// What both sides share; null if OpenSSL fails.
 SSL_CTX* new_context(const SSL_METHOD* method) {
   ::ERR_clear_error();
   SSL_CTX* context = ::SSL_CTX_new(method);
@@ -44,12 +44,12 @@ SSL_CTX* new_context(const SSL_METHOD* method) {
   ::SSL_CTX_set_options(context,
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
   ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  // A connection that waits gives its buffers back.
+  // An idle connection frees its buffers.
   ::SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   ::SSL_CTX_set_read_ahead(context, 1);
   ::SSL_CTX_set_verify_depth(context, kChainMax);
   ::SSL_CTX_set_max_cert_list(context, kChainBytesMax);
-  // Two curves, so that nobody can choose one that is slow.
+  // Two curves only, so that no peer can choose a slow one.
   if (::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
       ::SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) != 1 ||
       ::SSL_CTX_set1_groups_list(context, "X25519:P-256") != 1 ||
@@ -107,7 +107,7 @@ Result<std::shared_ptr<const TlsContext>, IoError> TlsContext::client(
     return unexpected(no_openssl());
   }
   ::SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nullptr);
-  // Unlike most of OpenSSL, this says 0 if all is well.
+  // Unlike most of OpenSSL, this returns 0 for success.
   if (::SSL_CTX_set_alpn_protos(raw, kAlpn.data(), static_cast<unsigned int>(kAlpn.size())) != 0) {
     return unexpected(no_openssl());
   }
@@ -151,7 +151,7 @@ Result<void, IoError> TlsContext::trust(const std::string& ca) {
   bool valid_now = false;
   Result<void, IoError> dates;
   for (const auto& each : *certificates) {
-    // Old ones may stay in a list of several; they make nothing valid.
+    // A list may contain expired certificates; they make nothing valid.
     auto valid = check_dates(ca, each.get());
     valid_now = valid_now || valid.has_value();
     if (!valid) dates = std::move(valid);

@@ -11,43 +11,43 @@ struct ssl_ctx_st;
 
 namespace peal::io {
 
-/// What peers agree to speak inside TLS (ALPN); others are refused.
+/// The protocol that both sides must agree on inside TLS (ALPN).
 inline constexpr std::string_view kTlsProtocol = "peal/1";
 
 enum class ClientCertificates : std::uint8_t {
-  none,      ///< not asked for
-  optional,  ///< verified if there is one; whoever has none is `unknown`
+  none,      ///< not requested
+  optional,  ///< verified if present; a client without one is `unknown`
   required,
 };
 
 struct TlsServerOptions {
-  std::string certificate;  ///< path of a PEM file: the server's own first, then its issuers
+  std::string certificate;  ///< path of a PEM file: the server's own first, then its issuers'
   std::string key;          ///< path of a PEM file
   ClientCertificates clients = ClientCertificates::none;
   std::string client_ca;  ///< path of a PEM file; needed unless `clients` is none
 };
 
 struct TlsClientOptions {
-  std::string ca;           ///< path of a PEM file; empty: those that the system trusts
-  std::string certificate;  ///< the client's own, with its key; empty: none
+  std::string ca;           ///< path of a PEM file; empty: the system's trusted authorities
+  std::string certificate;  ///< the client's own, which needs `key`; empty: none
   std::string key;
 };
 
-/// Keys, certificates and rules of TLS, read once and then the same for ever: to read them again,
-/// open another and give new streams that one. TLS 1.3 only; no tickets, no early data.
-/// Thread: any; streams may share it.
+/// Keys, certificates and rules of TLS. They are read once: to read them again, make another
+/// context and give it to new streams. TLS 1.3 only; no tickets, no early data. Thread: any;
+/// streams may share it.
 class TlsContext {
  public:
   /// Errors: invalid_option, not_permitted, system. Each begins with the path of a file in quotes,
-  /// and says what is wrong with it and what to do: it cannot be read, has the wrong owner or mode
-  /// (tls_files.h), is no PEM file, has ended, does not fit the key.
+  /// and names the problem and the remedy: the file cannot be read, has the wrong owner or mode
+  /// (tls_files.h), is no PEM file, has expired, or does not match the key.
   static Result<std::shared_ptr<const TlsContext>, IoError> server(const TlsServerOptions& options);
   static Result<std::shared_ptr<const TlsContext>, IoError> client(const TlsClientOptions& options);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// When the own certificate ends, in seconds since 1970; 0 without one.
+  /// When the own certificate expires, in seconds since 1970; 0 without one.
   std::int64_t expires() const { return expires_; }
   ssl_ctx_st* get() const { return context_; }
 
@@ -60,12 +60,12 @@ class TlsContext {
   std::int64_t expires_ = 0;
 };
 
-/// The server's side of a connection that was accepted. Its peer becomes a `certificate` if it has
-/// one.
+/// The server's side of an accepted connection. Its peer becomes a `certificate` if the client
+/// presents one.
 std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context);
 
-/// The client's side of a connection that is made, or on its way (connect_tcp). The server's
+/// The client's side of a connection that is connected or connecting (connect_tcp). The server's
 /// certificate must be for `server`: a host name, or an IP address.
 std::unique_ptr<Stream> make_tls_client_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context,

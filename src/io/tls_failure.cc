@@ -36,7 +36,7 @@ std::string distrust(long verdict) {
   }
 }
 
-/// For a person, where OpenSSL's own words are for its developers; else null.
+/// A text for people, where OpenSSL's is for its developers; null where there is none.
 const char* explain(int reason) {
   switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:

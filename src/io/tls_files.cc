@@ -29,7 +29,7 @@ struct FreeBio {
 };
 using BioPtr = std::unique_ptr<BIO, FreeBio>;
 
-/// Text that does not stay in memory.
+/// Text that the destructor wipes from memory.
 struct Wiped {
   std::string text;
   Wiped() = default;
@@ -49,7 +49,7 @@ std::string octal(mode_t mode) {
   return text.data();
 }
 
-/// Why the rights of a file are wrong; empty if they are not.
+/// What is wrong with a file's owner or mode; empty if nothing is.
 std::string wrong_rights(const std::string& path, const struct stat& status, Use use) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return "belongs to uid " + std::to_string(status.st_uid) +
@@ -68,7 +68,7 @@ std::string wrong_rights(const std::string& path, const struct stat& status, Use
 }
 
 Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
-  // Without waiting, should it be a pipe.
+  // Does not block if it is a pipe.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return unexpected(system_error(quote(path) + ": cannot be read", errno));
   struct stat status {};
@@ -80,7 +80,8 @@ Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
     return refuse_file(path, wrong, Errc::not_permitted);
   }
   Wiped content;
-  content.text.resize(kTlsFileBytesMax + 1);  // at once: a string that grows leaves copies behind
+  content.text.resize(kTlsFileBytesMax + 1);  // in full: a string that grows would leave copies in
+                                              // its old memory
   std::size_t count = 0;
   while (count < content.text.size()) {
     const ssize_t got = ::read(fd.get(), content.text.data() + count, content.text.size() - count);
@@ -101,7 +102,7 @@ BioPtr reader_of(const Wiped& content) {
   return BioPtr(::BIO_new_mem_buf(content.text.data(), static_cast<int>(content.text.size())));
 }
 
-/// Nobody is asked for a passphrase, least of all on a terminal.
+/// Never asks for a passphrase, least of all on a terminal.
 int no_passphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;

@@ -13,7 +13,7 @@
 
 #include "io/error.h"
 
-// Certificates and keys in files: read, and refused with the file, the reason and the remedy.
+// Reads certificates and keys from files. Errors name the file, the reason and the remedy.
 
 namespace peal::io {
 
@@ -26,30 +26,30 @@ struct FreeKey {
 using CertificatePtr = std::unique_ptr<X509, FreeX509>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeKey>;
 
-/// Longest file that is read.
+/// The longest file that is read.
 inline constexpr std::size_t kTlsFileBytesMax = 1U << 20;
 
 /// The certificates in a PEM file, at least one. The file must belong to this user or to root, and
-/// others must not be able to write to it. Errors: invalid_option, not_permitted, system; each
-/// begins with the path in quotes.
+/// no other user may write to it. Errors: invalid_option, not_permitted, system; each begins with
+/// the path in quotes.
 Result<std::vector<CertificatePtr>, IoError> load_certificates(const std::string& path);
 
-/// The private key in a PEM file without a passphrase. As above; and others must not be able to
-/// read it, but for the group of a file of root's (mode 0640).
+/// The private key in a PEM file without a passphrase. As load_certificates(); in addition, no
+/// other user may read the file, except the group of a file that belongs to root (mode 0640).
 Result<KeyPtr, IoError> load_private_key(const std::string& path);
 
-/// Refuses a certificate that is not valid now; `path` names it.
+/// Refuses a certificate that is not valid now; `path` names it in the error.
 Result<void, IoError> check_dates(const std::string& path, X509* certificate);
 
-/// The name by which rules know who has this certificate: its first URI, or else its first DNS name
-/// (both of subjectAltName), or else its only common name. Nothing if that has no 1 to 256
-/// printable ASCII characters: what rules compare must not look like something else.
+/// The name of a certificate's owner in access rules: its first URI, else its first DNS name (both
+/// of subjectAltName), else its only common name. Nothing if that name is not 1 to 256 printable
+/// ASCII characters: a name that rules compare must not look like another one.
 std::optional<std::string> certificate_name(X509* certificate);
 
-/// When it ends, in seconds since 1970.
+/// When the certificate expires, in seconds since 1970.
 std::int64_t expiry_of(X509* certificate);
 
-/// What OpenSSL says about its last failure, and forgets then.
+/// OpenSSL's text for its last error; clears the error.
 std::string openssl_reason();
 
 }  // namespace peal::io

@@ -19,19 +19,19 @@
 #include "io/tls_failure.h"
 #include "io/tls_files.h"
 
-// OpenSSL works on bytes in memory only: it takes them from, and puts them into, a BIO that belongs
-// to the stream. What it wants to send waits there, so that it never has to be asked the same twice
-// (with the same buffer, as its rules want), and many TLS records leave with one system call.
+// OpenSSL reads from and writes to memory only, through a BIO that belongs to the stream. Outgoing
+// bytes wait there. So no OpenSSL call must be repeated with the same buffer, as its rules else
+// demand, and many TLS records leave with one system call.
 
 namespace peal::io {
 namespace {
 
-constexpr std::size_t kRecordBytes = 16U << 10;  // the most that TLS puts into one record
-/// While so much waits to be sent, nothing more is taken.
+constexpr std::size_t kRecordBytes = 16U << 10;  // the longest TLS record
+/// While this many bytes wait to be sent, write() takes nothing more.
 constexpr std::size_t kUnsentEnough = 64U << 10;
-/// What TLS itself may have waiting: a whole flight with long chains.
+/// The most bytes that TLS itself may have waiting: a whole flight with long chains.
 constexpr std::size_t kUnsentMax = 256U << 10;
-constexpr std::size_t kUnsentKept = 32U << 10;  // a buffer that grew larger is given back
+constexpr std::size_t kUnsentKept = 32U << 10;  // a larger buffer is freed
 constexpr std::size_t kHandshakeBytesMax = 128U << 10;
 constexpr std::size_t kReadBytesMax = 64U << 10;  // of ciphertext in one call
 
@@ -44,7 +44,7 @@ class TlsStream final : public Stream {
   enum class Side { server, client };
 
   TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side);
-  /// Whom a client wants to find.
+  /// Sets the name that the server's certificate must have.
   void expect(const std::string& server);
 
   StreamOutcome advance() override;
@@ -74,12 +74,12 @@ class TlsStream final : public Stream {
   std::unique_ptr<SSL, FreeSsl> ssl_;
   std::vector<std::byte> unsent_;
   std::size_t sent_ = 0;                         ///< bytes at the front of unsent_ that are sent
-  std::size_t input_left_ = kHandshakeBytesMax;  ///< that OpenSSL may still take
+  std::size_t input_left_ = kHandshakeBytesMax;  ///< bytes that OpenSSL may still take
   int input_error_ = 0;
   bool connected_ = true;
   bool open_ = false;
   bool input_over_ = false;
-  bool broken_ = false;       ///< said with the next call
+  bool broken_ = false;       ///< reported by the next call
   bool unreachable_ = false;  ///< nothing can be sent any more
   bool finishing_ = false;
   bool shut_ = false;
@@ -88,7 +88,7 @@ class TlsStream final : public Stream {
 TlsStream::TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side)
     : Stream(std::move(fd), std::move(peer)), ssl_(::SSL_new(context)) {
   BIO* bio = ::BIO_new(bio_method());
-  PEAL_ASSERT(ssl_ != nullptr && bio != nullptr);  // only if there is no memory
+  PEAL_ASSERT(ssl_ != nullptr && bio != nullptr);  // fails only without memory
   ::BIO_set_data(bio, this);
   ::BIO_set_init(bio, 1);
   ::SSL_set_bio(ssl_.get(), bio, bio);
@@ -111,12 +111,12 @@ void TlsStream::expect(const std::string& server) {
   if (is_address) {
     set = ::X509_VERIFY_PARAM_set1_ip_asc(rules, server.c_str()) == 1;
   } else {
-    // What OpenSSL's macro does, but for its casts; the name is only read.
+    // As OpenSSL's macro does, but without its casts; the name is only read.
     set = ::X509_VERIFY_PARAM_set1_host(rules, server.data(), server.size()) == 1 &&
           ::SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                      const_cast<char*>(server.c_str())) == 1;
   }
-  // Without a name to compare, every certificate would do.
+  // Without a name to compare, any certificate would be accepted.
   if (server.empty() || !set) {
     fail_later({Errc::invalid_option, "\"" + server + "\" is no name that a server can have"});
   }
@@ -168,7 +168,7 @@ StreamOutcome TlsStream::finish_handshake() {
 }
 
 Transfer TlsStream::read(ByteSpan into) {
-  // That nothing can be sent any more does not take back what came before.
+  // Even if nothing can be sent any more, what arrived before can be read.
   if (broken_ && !(unreachable_ && open_)) return {0, StreamOutcome::broken};
   PEAL_ASSERT(open_);
   input_left_ = kReadBytesMax;
@@ -185,7 +185,7 @@ Transfer TlsStream::read(ByteSpan into) {
     if (code == SSL_ERROR_WANT_READ) {
       if (broken_ && input_left_ > 0)
         return {total, total > 0 ? StreamOutcome::ok : StreamOutcome::broken};
-      // Without more to take, it had enough for one call, and there may be more.
+      // If input_left_ is 0, this call reached its limit, and there may be more.
       return {total, input_left_ == 0 ? StreamOutcome::ok : StreamOutcome::blocked};
     }
     if (code == SSL_ERROR_ZERO_RETURN) {
@@ -221,7 +221,7 @@ Transfer TlsStream::write(std::span<const ByteView> chunks) {
   return {taken, flush()};
 }
 
-/// One TLS record into unsent_.
+/// Appends one TLS record to unsent_.
 bool TlsStream::seal(ByteView bytes) {
   std::size_t put = 0;
   ::ERR_clear_error();
@@ -231,7 +231,7 @@ bool TlsStream::seal(ByteView bytes) {
   return false;
 }
 
-/// Also after a failure of TLS, whose alert is to be sent.
+/// Works after a failure of TLS too, so that its alert is sent.
 StreamOutcome TlsStream::flush() {
   if (unreachable_) return StreamOutcome::broken;
   if (has_unsent()) {
@@ -240,7 +240,7 @@ StreamOutcome TlsStream::flush() {
     if (put < 0 && errno != EAGAIN && errno != EINTR) return lose("write", errno);
     sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
     if (has_unsent()) {
-      // Whoever always leaves a little unread must not make the rest grow for ever.
+      // A peer that always leaves a little unread must not make the buffer grow for ever.
       if (sent_ > kUnsentEnough) {
         unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent_));
         sent_ = 0;

@@ -14,7 +14,7 @@
 namespace peal::io {
 namespace {
 
-// Nonces that an outsider cannot guess.
+// A seed for nonces that an outsider cannot guess.
 std::uint64_t nonce_seed() {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof seed)) {

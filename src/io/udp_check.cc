@@ -4,7 +4,7 @@
 
 #include "io/udp_sockets.h"
 
-// The checks of a transport's configuration.
+// Checks a transport's configuration.
 
 namespace peal::io {
 namespace {

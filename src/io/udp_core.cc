@@ -78,7 +78,7 @@ void UdpTransport::Core::set_audience(std::span<const MemberId> members) {
   update_route();
 }
 
-// Multicast pays from two listeners on; for one, unicast is as cheap and not heard by all.
+// Multicast pays from two members on; for one, unicast costs the same and reaches no other node.
 void UdpTransport::Core::update_route() {
   DataRoute& route = sender_.route();
   std::size_t listeners = 0;
@@ -105,8 +105,8 @@ void UdpTransport::Core::flush() {
   if (streams_ != nullptr) streams_->flush(Clock::now());
 }
 
-// Asks the loop to wake up when the socket that was full has room, and for no longer: a socket
-// with room would wake it with every packet that leaves.
+// Makes the loop wake up when the full socket has room, and not afterwards: a socket with room
+// would wake it with every packet that leaves.
 void UdpTransport::Core::watch_room() {
   const int blocked = sender_.blocked_fd();
   if (loop_ == nullptr || blocked == watched_for_room_) return;
@@ -117,7 +117,7 @@ void UdpTransport::Core::watch_room() {
 
 Progress UdpTransport::Core::receive(const Turn& turn, PacketSink& sink) {
   now_ = turn.now;
-  if (loop_ == nullptr) {  // nobody says which socket has something
+  if (loop_ == nullptr) {  // no loop reports which socket is readable
     for (const auto socket : {Receiver::kToken, Receiver::kData, Receiver::kGroup}) {
       receiver_.mark_readable(socket);
     }
@@ -156,7 +156,7 @@ void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
 
 void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
   ++counters_.probe_ack_out;
-  if (!peers_[to].known()) return;  // it was heard before its address was lost
+  if (!peers_[to].known()) return;  // its hello came before its address was lost
   if (faults_ && (faults_->mutes(peers_[to].node, Lane::data) || faults_->loses_out(Lane::data))) {
     ++counters_.drop_fault_out;
     return;
@@ -170,7 +170,7 @@ bool UdpTransport::Core::send_probe(const ProbeMessage& message, NodeId receiver
   std::array<std::byte, ProbeMessage::kBytes + seal::overhead(Lane::control)> sealed;
   ByteView datagram = bytes;
   if (seals_) {
-    // As for packets: after 2^48 of them.
+    // It fails only after 2^48 packets of one lane.
     PEAL_ASSERT(seals_->sealer().seal(Lane::control, receiver, bytes, sealed));
     datagram = sealed;
   }
@@ -249,7 +249,7 @@ void UdpTransport::Core::set_nodes(std::span<const Peer> nodes) {
   probe_.move_peers(now_, map, peers_.size());
   if (seals_) seals_->set_nodes(nodes);
   if (streams_ != nullptr) streams_->move_peers(Clock::now(), map);
-  audience_.assign(peers_.size(), false);  // who is new is in no view yet
+  audience_.assign(peers_.size(), false);  // a new node is in no view yet
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const PeerTable::Entry& entry = peers_[static_cast<PeerIndex>(i)];
     reach_.push_back({entry.node, false, {}});

@@ -16,7 +16,7 @@
 
 namespace peal::io {
 
-/// All of a UdpTransport. udp.cc: how it is opened; udp_core.cc: what it does then.
+/// The implementation of UdpTransport: udp.cc opens it, udp_core.cc runs it.
 class UdpTransport::Core : public ProbeTaker {
  public:
   Core(const UdpConfig& config, UdpSockets sockets, BufferPool& pool);
@@ -68,8 +68,8 @@ class UdpTransport::Core : public ProbeTaker {
   MulticastProbe probe_;
   Sender sender_;
   Receiver receiver_;
-  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams, too
-  std::vector<bool> audience_;            ///< by peer
+  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams too
+  std::vector<bool> audience_;            ///< by peer: true for members of the view
   std::vector<PeerReach> reach_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};

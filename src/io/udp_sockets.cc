@@ -35,7 +35,7 @@ const Endpoint& own_endpoint(const UdpConfig& config) {
   return own->at;
 }
 
-// Past the system's limit where the privilege allows it, else up to the limit.
+// Exceeds the system's limit if privileged, else stays within it.
 void set_buffer(int fd, int forced, int plain, std::uint32_t bytes) {
   const auto size = static_cast<int>(std::min<std::uint32_t>(bytes, 1U << 30));
   if (!set_option(fd, SOL_SOCKET, forced, size)) {
@@ -44,7 +44,7 @@ void set_buffer(int fd, int forced, int plain, std::uint32_t bytes) {
 }
 
 std::uint32_t receive_buffer_of(int fd) {
-  int doubled = 0;  // the kernel reports twice what it was asked for
+  int doubled = 0;  // the kernel reports twice the requested size
   socklen_t length = sizeof doubled;
   if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &doubled, &length) != 0) return 0;
   return static_cast<std::uint32_t>(doubled) / 2;
@@ -73,7 +73,7 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   if (family == AF_INET6) {
     ignore(set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, on), "a given address is v6 anyway");
   } else {
-    // Else a socket hears groups that others on this machine joined.
+    // Otherwise a socket receives groups that others on this machine joined.
     const int off = 0;
     ignore(set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_ALL, off), "sources are checked as well");
   }
@@ -88,8 +88,8 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   return fd;
 }
 
-// Data is cut to fit, so a router that cannot pass it must say so. Control may be larger than a
-// packet, and is cut by IP.
+// Data is cut to fit, so a router that cannot pass it must report that. Control may be larger than
+// a packet, so IP fragments it.
 void set_fragmentation(int token, int data, bool v4) {
   const int never = v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
   const int allowed = v4 ? IP_PMTUDISC_DONT : IPV6_PMTUDISC_DONT;
@@ -108,12 +108,12 @@ bool shares_machine(const UdpConfig& config) {
 ip_mreqn group_request(const Endpoint& group, int interface_index) {
   ip_mreqn request{};
   std::memcpy(&request.imr_multiaddr, group.ip.data() + 12, 4);
-  request.imr_ifindex = interface_index;  // an address may be on several interfaces; an index not
+  request.imr_ifindex = interface_index;  // names one interface; an address may be on several
   return request;
 }
 
-// Lets the kernel drop our own multicasts where they come back to the group socket: on one machine
-// each would cost as much as a packet of a peer. The program sees the UDP header at offset 0.
+// Lets the kernel drop our own multicasts that come back to the group socket: on a shared machine
+// each would cost as much as a packet of a peer. The filter sees the UDP header at offset 0.
 bool filter_own(int fd, const Endpoint& own_data) {
   const auto& ip = own_data.ip;
   const std::uint32_t address = static_cast<std::uint32_t>(ip[12]) << 24 |
@@ -137,14 +137,15 @@ bool filter_own(int fd, const Endpoint& own_data) {
 // unicast.
 Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, int data,
                                const Interface& interface, bool shared_machine) {
-  auto fd = open_socket(group, config, true);  // several nodes of one machine share group and port
+  auto fd = open_socket(group, config, true);  // nodes on one machine share group and port
   if (!fd) return fd;
   const ip_mreqn request = group_request(group, interface.index);
   const std::string what = "cannot join " + to_string(group) + " on " + interface.name;
   if (!set_option(fd->get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, request)) {
     return unexpected(system_error(what, errno));
   }
-  // Copies for this machine only if someone here wants them: each costs a receive in this node.
+  // Loops multicasts back only if another node is on this machine: each copy costs this node a
+  // receive.
   const int loop = shared_machine ? 1 : 0;
   const int ttl = config.multicast_ttl;
   if (!set_option(data, IPPROTO_IP, IP_MULTICAST_IF, request) ||
@@ -208,7 +209,7 @@ void share_machine(UdpSockets& sockets, OwnCopies& own) {
   ignore(set_option(sockets.data.get(), IPPROTO_IP, IP_MULTICAST_LOOP, on),
          "then the probe finds that multicast does not reach that node");
   own.filtered = filter_own(sockets.group.get(), sockets.own_data);
-  own.count = 0;  // none came back until now
+  own.count = 0;  // no copy came back before
 }
 
 Endpoint derived_group(std::uint64_t cluster) {

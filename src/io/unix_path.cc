@@ -37,7 +37,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Who may connect must be able to pass through the folder.
+/// Users who may connect need the right to pass through the folder.
 mode_t folder_mode(mode_t mode) {
   mode_t result = 0700;
   if ((mode & 0060) != 0) result |= 0050;
@@ -45,9 +45,9 @@ mode_t folder_mode(mode_t mode) {
   return result;
 }
 
-/// One at a time makes a socket in a folder: daemons of one machine may start together. The lock is
-/// held for some system calls only, so that whoever waits longer than a second waits for a
-/// stranger.
+/// Only one process at a time makes a socket in a folder: daemons of one machine may start
+/// together. The lock is held for a few system calls only, so a lock that lasts longer than a
+/// second belongs to a foreign process.
 Result<void, IoError> lock_folder(const Fd& fd, const std::string& folder) {
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i) {
@@ -62,7 +62,7 @@ Result<void, IoError> lock_folder(const Fd& fd, const std::string& folder) {
       IoError{Errc::address_in_use, quote(folder) + ": another process holds its lock: try again"});
 }
 
-/// The folder, open and locked for this process until it is closed.
+/// The folder, open and locked by this process until it is closed.
 Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   const bool made = ::mkdir(folder.c_str(), folder_mode(mode)) == 0;
   if (!made && errno != EEXIST) {
@@ -79,7 +79,7 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   if (::fstat(fd.get(), &status) != 0) {
     return unexpected(system_error("look at folder " + quote(folder), errno));
   }
-  // The mask of the process may have taken rights away that the clients need.
+  // The umask may have removed rights that clients need.
   if (made && ::fchmod(fd.get(), folder_mode(mode)) != 0) {
     return unexpected(system_error("give rights to folder " + quote(folder), errno));
   }
@@ -96,7 +96,7 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   return fd;
 }
 
-/// Puts away a socket that nobody listens at; anything else is an error.
+/// Removes a socket at which nobody listens; anything else is an error.
 Result<void, IoError> remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -144,7 +144,7 @@ Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode) {
   UnixSocket socket;
   socket.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.fd) return unexpected(system_error("open a Unix socket", errno));
-  // The file inherits the rights of the socket: no moment with more than it is to have.
+  // The file inherits the socket's mode: at no moment does it have more rights than intended.
   if (::fchmod(socket.fd.get(), 0600) != 0) {
     return unexpected(system_error("give rights to a socket", errno));
   }

@@ -9,7 +9,7 @@
 #include "io/error.h"
 #include "io/fd.h"
 
-// Unix sockets in the file system: their addresses, their folders, and what lies there already.
+// Unix sockets in the file system: their addresses, their folders, and files that exist already.
 
 namespace peal::io {
 
@@ -23,14 +23,15 @@ struct UnixSocket {
   ino_t inode{};
 };
 
-/// Listens at `path` with `mode` (like 0660; who may write may connect). The folder is made if only
-/// it is missing, and must be safe: its owner is root or this user, and nobody else can put files
-/// of others away there. A socket file that nobody listens at is replaced. Blocks: never.
-/// Errors: address_in_use (somebody listens there, or is about to), invalid_option (no path; the
-/// folder is missing or not safe; something else is there), not_permitted, system.
+/// Listens at `path` with `mode` (like 0660; write permission lets a user connect). Creates the
+/// folder if only that is missing. The folder must be safe: it belongs to root or to this user, and
+/// no other user can remove files there. Replaces a socket file at which nobody listens. Blocks:
+/// never. Errors: address_in_use (another process listens there, or is about to), invalid_option
+/// (no path; the folder is missing or not safe; another kind of file is there), not_permitted,
+/// system.
 Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode);
 
-/// Removes the file of `socket` if it is still there and still this one.
+/// Removes the file of `socket` if it still exists and is still this one.
 void remove_unix_socket(const std::string& path, const UnixSocket& socket);
 
 }  // namespace peal::io

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Worker>, IoError> Worker::open() {
   Fd done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!done) return unexpected(system_error("make an eventfd", errno));
   std::unique_ptr<Worker> worker(new Worker(std::move(done)));
-  // Signals are for the other threads: this one inherits a mask that blocks them all.
+  // Other threads handle signals: this one inherits a mask that blocks them all.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -60,7 +60,7 @@ bool Worker::take_done() {
   if (bytes != sizeof count) return false;
   PEAL_ASSERT(busy_ && count == 1);
   busy_ = false;
-  // What the thread wrote before it counted is seen from here on.
+  // From here on this thread sees what the worker wrote before it counted.
   const std::lock_guard lock(mutex_);
   return true;
 }

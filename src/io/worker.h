@@ -12,22 +12,23 @@
 
 namespace peal::io {
 
-/// One thread for what blocks, so that a loop does not: the syncs of a log. One piece of work at a
-/// time. Thread: one, that of the loop.
+/// A thread for blocking work, such as the syncs of a log, so that a loop does not block. One task
+/// at a time. Thread: one, the loop's.
 class Worker {
  public:
   /// Errors: system (no more descriptors or threads).
   static Result<std::unique_ptr<Worker>, IoError> open();
-  /// Waits for what is under way.
+  /// Waits for the task under way.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Becomes readable when the work is done; for the loop to watch. Nobody else reads it.
+  /// Becomes readable when the task is done; only the loop may watch and read it.
   int done_fd() const { return done_.get(); }
-  /// `work` lives until take_done() said true. Not while another one is under way.
+  /// Runs `work`, which must exist until take_done() returns true. Not while another task is under
+  /// way.
   void start(port::Work& work);
-  /// True once for each start(), after the work was carried out: all that it wrote can be read.
+  /// True once for each start(), after the task is done: the caller then sees all that it wrote.
   bool take_done();
   bool busy() const { return busy_; }
 
@@ -35,12 +36,12 @@ class Worker {
   explicit Worker(Fd done) : done_(std::move(done)) {}
   void run();
 
-  Fd done_;            // counts work that is done
-  bool busy_ = false;  // of the loop's thread
+  Fd done_;            // counts finished tasks
+  bool busy_ = false;  // used by the loop's thread
   std::mutex mutex_;
   std::condition_variable wanted_;
-  port::Work* work_ = nullptr;  // by mutex_
-  bool stopping_ = false;       // by mutex_
+  port::Work* work_ = nullptr;  // guarded by mutex_
+  bool stopping_ = false;       // guarded by mutex_
   std::thread thread_;
 };
 

@@ -67,8 +67,7 @@ class Packer {
   bool blocked_ = false;
   bool control_half_done_ = false;        ///< if offset_ > 0: that message is a control message
   std::uint32_t offset_ = 0;              ///< bytes of the half-done front message in units
-  std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; at first, an Ethernet frame's
-                                          ///< worth
+  std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; at first, for Ethernet
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;
   std::uint64_t pool_empty_ = 0;

@@ -39,7 +39,7 @@ class Reassembly {
   void clear();
   /// Memory held, in bytes.
   std::uint64_t bytes() const { return bytes_; }
-  /// Unfinished messages dropped so far because their next chunk did not come.
+  /// Unfinished messages dropped so far because a chunk came that did not continue them.
   std::uint64_t drops() const { return drops_; }
 
   void check_invariants(std::uint32_t message_bytes_max) const;

@@ -23,8 +23,7 @@ namespace peal::node {
 
 inline constexpr std::size_t kUnitHeaderBytes = 8;
 inline constexpr std::size_t kWholeHeaderBytes = 3;  ///< header of a chunk that is a whole message
-inline constexpr std::size_t kPartHeaderBytes = 7;   ///< header of a chunk that is a part of a
-                                                     ///< message
+inline constexpr std::size_t kPartHeaderBytes = 7;   ///< header of a chunk that is a part
 inline constexpr std::size_t kChunksMax = 256;
 inline constexpr std::size_t kUnitBytesMax = wire::kPacketBytesMax - wire::kDataHeaderBytes;
 

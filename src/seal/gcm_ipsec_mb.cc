@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AES-GCM from libipsec-mb: the call for a whole packet at once, which OpenSSL 3.0 does not have.
+// AES-GCM from libipsec-mb: one call for a whole packet, which OpenSSL 3.0 does not have.
 #include <intel-ipsec-mb.h>
 #include <openssl/crypto.h>
 
@@ -12,7 +12,7 @@
 namespace peal::seal {
 
 struct GcmKey {
-  gcm_key_data data;  // the library's own type asks for its alignment
+  gcm_key_data data;  // the library's type sets its alignment
 };
 
 void FreeGcmKey::operator()(GcmKey* key) const {
@@ -27,7 +27,7 @@ const std::uint8_t* raw(ByteView bytes) {
 }
 std::uint8_t* raw(ByteSpan bytes) { return reinterpret_cast<std::uint8_t*>(bytes.data()); }
 
-/// The functions for this processor. They keep nothing between calls, so that threads share them.
+/// The functions for this processor. They keep no state between calls, so threads share them.
 const IMB_MGR& functions() {
   static const IMB_MGR* const chosen = [] {
     IMB_MGR* manager = ::alloc_mb_mgr(0);
@@ -65,9 +65,9 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
   std::array<std::byte, kTagBytes> expected;
   functions().gcm256_dec(&key_->data, &context, raw(text), raw(text), text.size(), raw(nonce),
                          raw(header), header.size(), raw(ByteSpan(expected)), kTagBytes);
-  // In a time that does not tell how many bytes are right.
+  // Constant time: it must not reveal how many bytes are right.
   if (::CRYPTO_memcmp(expected.data(), tag.data(), kTagBytes) == 0) return true;
-  // It was decrypted before it was known to be false: nobody is to use it by mistake.
+  // The bytes were decrypted before the tag was checked: nobody may use them by mistake.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

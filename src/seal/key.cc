@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-/// 16 if it is no digit.
+/// The value of a hexadecimal digit; 16 if it is none.
 std::size_t value_of(char digit) {
   const auto found = kDigits.find(digit);
   return found == std::string_view::npos ? 16 : found;

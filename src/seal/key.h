@@ -15,11 +15,11 @@
 namespace peal::seal {
 
 inline constexpr std::size_t kSecretBytes = 32;
-/// Keys that a node has at once. A rotation needs two; the rest is for rotations that were not
-/// finished.
+/// The most keys that a node holds at once. A rotation needs two; the rest is for unfinished
+/// rotations.
 inline constexpr std::size_t kKeysMax = 4;
 
-/// 32 secret bytes, which do not stay in memory when the object goes.
+/// 32 secret bytes. The destructor wipes them from memory.
 struct Secret {
   std::array<std::byte, kSecretBytes> bytes{};
   Secret() = default;
@@ -28,37 +28,37 @@ struct Secret {
   ~Secret();
 };
 
-/// Follows from the secret, so that one id never means two keys, whoever made them and wherever.
+/// Follows from the secret, so that one id never means two keys, wherever they were made.
 struct KeyId {
   std::uint32_t value{};
   friend constexpr auto operator<=>(KeyId, KeyId) = default;
 };
 KeyId key_id_of(const Secret& secret);
-/// Eight hexadecimal digits, as people type and read it.
+/// Eight hexadecimal digits, for people.
 std::string to_text(KeyId id);
 std::optional<KeyId> parse_key_id(std::string_view text);
 
-/// Bytes as lower-case hexadecimal digits, and back; nothing unless `text` is exactly those of
-/// `out`.
+/// Converts bytes to lower-case hexadecimal digits and back. from_hex() fails unless `text` has
+/// exactly the digits of `out`.
 std::string to_hex(ByteView bytes);
 bool from_hex(std::string_view text, ByteSpan out);
 
 struct Key {
   KeyId id{};
-  std::string created;  ///< for people: 2026-11-22T09:00:00Z
+  std::string created;  ///< time for people: 2026-11-22T09:00:00Z
   Secret secret;
 };
-/// A key of `secret`.
+/// The key with this secret.
 Key make_key(const Secret& secret, std::string created);
 
-/// The keys of a node: all are accepted, one is used to send. 1 to kKeysMax, each id once.
+/// The keys of a node: it accepts all and sends with one. 1 to kKeysMax, each id once.
 struct Keys {
   std::vector<Key> all;
   KeyId sending{};
 
-  /// Null if there is none.
+  /// Null if no key has this id.
   const Key* find(KeyId id) const;
-  /// The key to send with, which must be among them.
+  /// The key to send with, which must be in `all`.
   const Key& to_send() const;
 };
 

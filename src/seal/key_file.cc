@@ -50,7 +50,7 @@ tl::unexpected<std::string> refuse(std::string_view file, std::size_t line,
   return tl::unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-/// A word of the file as an error may show it: what is long might be a secret in the wrong place.
+/// A word of the file, as an error may show it: a long word might be a misplaced secret.
 std::string shown(std::string_view word) {
   constexpr std::size_t kShownMax = 20;
   if (word.size() <= kShownMax) return quote(word);
@@ -76,7 +76,7 @@ Words split(std::string_view line) {
   }
 }
 
-/// 2026-11-22T09:00:00Z; whether there is such a day does not matter to anybody.
+/// True for text in the form 2026-11-22T09:00:00Z; whether the day exists does not matter.
 bool is_time(std::string_view text) {
   constexpr std::string_view kShape = "0000-00-00T00:00:00Z";
   if (text.size() != kShape.size()) return false;
@@ -87,7 +87,7 @@ bool is_time(std::string_view text) {
   return true;
 }
 
-/// Adds the key of one line; an empty text, or what is wrong with it.
+/// Adds the key of one line. Returns an empty text, or what is wrong with the line.
 std::string add_line(const Words& words, Keys& keys, bool& has_sending) {
   if (words.at[0] != "key") {
     return shown(words.at[0]) + ": accepted is a line that starts with key or #";
@@ -150,13 +150,13 @@ tl::unexpected<std::string> failed(const std::string& path, std::string_view wha
   return tl::unexpected(quote(path) + ": " + std::string(what) + " (" + std::strerror(error) + ")");
 }
 
-/// Text with secrets in it, which does not stay in memory.
+/// Text with secrets; the destructor wipes it from memory.
 struct Wiped {
   std::string text;
   ~Wiped() { OPENSSL_cleanse(text.data(), text.size()); }
 };
 
-/// Everything up to `limit` bytes; false on an error.
+/// Reads up to `limit` bytes; false on an error.
 bool read_all(int fd, std::size_t limit, std::string& out) {
   out.resize(limit);
   std::size_t count = 0;
@@ -181,7 +181,7 @@ bool write_all(int fd, std::string_view text) {
   return ::fsync(fd) == 0;
 }
 
-/// What a new file begins as: without rights for anybody else at any time.
+/// Creates a file that nobody else has rights on at any time.
 int open_new(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
@@ -195,7 +195,7 @@ Result<Keys, std::string> parse_keys(std::string_view text, std::string_view nam
                           " bytes: accepted is a key file as `peal keygen` writes it");
   }
   Keys keys;
-  keys.all.reserve(kKeysMax);  // so that no secret is left behind where a list was before
+  keys.all.reserve(kKeysMax);  // a list that grows would leave secrets in its old memory
   bool has_sending = false;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -220,7 +220,7 @@ Result<Keys, std::string> parse_keys(std::string_view text, std::string_view nam
 
 std::string format_keys(const Keys& keys) {
   std::string text(kExplanation);
-  // At once as long as it gets: a string that grows leaves copies behind.
+  // Reserved in full: a string that grows would leave secrets in its old memory.
   text.reserve(text.size() + kKeysMax * 128);
   for (const Key& key : keys.all) {
     Wiped secret{to_hex(key.secret.bytes)};
@@ -234,7 +234,7 @@ std::string format_keys(const Keys& keys) {
 }
 
 Result<Keys, std::string> load_keys(const std::string& path) {
-  // Without waiting, should it be a pipe.
+  // Does not block if it is a pipe.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return failed(path, "cannot be read", errno);
   struct stat status {};

@@ -22,8 +22,8 @@ Opener::Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
   set_keys(keys);
 }
 
-// A node that goes and comes back may meet packets of its earlier incarnations, which somebody has
-// kept: their windows are worth more than their memory.
+// Keeps the windows of nodes that leave: if such a node returns, somebody may replay packets of its
+// earlier incarnations.
 void Opener::set_senders(std::span<const NodeId> senders) {
   std::vector<NodeId> nodes(senders.begin(), senders.end());
   nodes.push_back(self_.node);
@@ -112,7 +112,7 @@ std::size_t Opener::index_of(KeyId key) const {
   return index;
 }
 
-/// Whose packet it is, as it says itself: one of the two that are known, or a new next one.
+/// Finds the incarnation that a packet claims: one of the two known ones, or a new `next`.
 Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, Opened& out) {
   if (header.to.value != 0 && header.to != self_.node) return Refusal::other_receiver;
   const std::size_t key = index_of(header.key);
@@ -127,7 +127,7 @@ Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, O
   return reason;
 }
 
-/// All whose short badge it has: almost always one.
+/// Finds all sessions with the packet's short tag: almost always one.
 Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) const {
   for (Session* session : {&slot.current, &slot.next}) {
     if (!session->known) continue;
@@ -139,9 +139,9 @@ Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) 
   return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
 }
 
-/// Of an incarnation that is neither the current nor the next one: whether it is newer than both.
-/// Then it is the next one. What it says of itself is believed, because somebody with the key made
-/// its badge; so there are no more of them than a node really had, and none comes twice.
+/// For an incarnation that is neither `current` nor `next`: makes it `next` if it is newer than
+/// both. Its claims are true, because a holder of the key made its tag. So there are no more of
+/// them than the node really had, and none comes twice.
 Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& out) {
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;
@@ -163,10 +163,10 @@ Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& 
   return Refusal::none;
 }
 
-/// Gives the session that a packet is of; if it is of none, the reason of the last that was tried.
+/// Returns the session that the packet belongs to, or the reason of the last attempt.
 Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
                         std::size_t window, Session*& session) {
-  // A try that fails leaves nothing of the packet.
+  // A failed attempt destroys the packet.
   if (candidates.size() > 1) copy_.assign(packet.begin(), packet.end());
   Refusal reason = Refusal::none;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -178,8 +178,8 @@ Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates&
   return reason;
 }
 
-/// A packet of control that came by one way is not taken again by the other. With data it would
-/// come early: one that is too old where control is read is an old one.
+/// A control packet that was opened from one kind of socket is not opened again from the other. If
+/// the control socket's window calls a packet from a data socket too old, it is a replay as well.
 bool Opener::was_opened_otherwise(const Session& session, std::uint64_t counter,
                                   std::size_t window) {
   using Verdict = ReplayWindow::Verdict;
@@ -219,7 +219,7 @@ void Opener::begin(Session& session, const Incarnation& incarnation) {
   rekey(session, {});
 }
 
-/// Fits a session to the present keys; `before` are those that it had.
+/// Fits a session to the present keys; `before` are the ids of its former keys, in order.
 void Opener::rekey(Session& session, const std::vector<KeyId>& before) {
   if (!session.known) return;
   auto old = std::exchange(session.under, {});

@@ -17,54 +17,56 @@
 
 namespace peal::seal {
 
-/// Which sockets a packet came by: those of tokens and control, or those of data, as probes do too,
-/// which are sealed as control.
+/// The socket that a packet came by: that of tokens and control, or one of data. Probes come by the
+/// data sockets too, sealed as control.
 enum class Way : std::uint8_t { tokens, data };
 
-/// What became of a packet.
+/// The result of opening a packet.
 struct Opened {
   Refusal reason = Refusal::none;
   Lane lane{};
-  /// Whose packet it is, if the reason is none. If it is `own` or `old_incarnation` in a long
-  /// header, an incarnation that existed, though perhaps it is not who sent this; else zero.
+  /// The sender, if the reason is `none`. If the reason is `own` or `old_incarnation` and the
+  /// header is long, an incarnation that existed, though it need not have sent this packet; else
+  /// zero.
   MemberId sender{};
-  MemberId newest{};  ///< with `old_incarnation` and a sender: which incarnation it is older than
-  std::uint32_t mark{};  ///< of data, if the reason is none: what Sealer::set_mark() gave it
-  ByteSpan plain;        ///< where it lies in the packet; empty unless the reason is none
+  MemberId newest{};     ///< with `old_incarnation`: the known incarnation that is newer
+  std::uint32_t mark{};  ///< data, if the reason is `none`: the value of Sealer::set_mark()
+  ByteSpan plain;        ///< the plain text within the packet; empty unless the reason is `none`
 };
 
-/// Opens what other nodes sealed. Holds for each node the newest incarnation that has shown itself,
-/// its subkeys and its replay windows: memory and work do not grow with what strangers send.
-/// Nothing is allocated per packet, but for the first of an incarnation under a key, and, once, if
-/// two incarnations or keys have a short badge in common. Thread: its owner's, for everything.
+/// Opens packets that other nodes sealed. For each node it holds the newest incarnation from which
+/// it opened a packet, with its subkeys and replay windows: packets from strangers increase neither
+/// memory nor work. It allocates for the first packet of an incarnation under a key, and once if
+/// two incarnations or keys have the same short tag; otherwise nothing per packet. Thread: its
+/// owner's, for everything.
 class Opener {
  public:
-  /// `keys` are only read here; `cluster` is that of the Sealers; `senders` are the configured
-  /// nodes, at most 65,535; `self` may be among them.
+  /// Only the constructor reads `keys`. `cluster` must be that of the Sealers. `senders` are the
+  /// configured nodes, at most 65,535; `self` may be among them.
   Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
          std::span<const NodeId> senders);
 
-  /// Opens packets of these nodes from now on, and of this one. What was opened of those that stay
-  /// is remembered, and for a while also of those that go, which may come back: up to kGoneMax.
+  /// From now on, opens packets of these nodes and of this one. It remembers what it opened of
+  /// nodes that stay, and also of up to kGoneMax nodes that left, which may come back.
   void set_senders(std::span<const NodeId> senders);
   static constexpr std::size_t kGoneMax = 128;
-  /// Accepts these keys from now on. What was opened is remembered.
+  /// Accepts these keys from now on, and remembers what it opened.
   void set_keys(const Keys& keys);
-  /// This node begins another incarnation.
+  /// Begins another incarnation of this node.
   void set_self(const MemberId& self) { self_ = self; }
 
-  /// Checks a packet, any bytes, and decrypts it where it lies. If it is refused, its bytes are
-  /// worth nothing any more.
+  /// Checks a packet, any bytes, and decrypts it in place. If it refuses the packet, the packet's
+  /// bytes are undefined.
   Opened open(ByteSpan packet, Way way = Way::tokens);
 
-  /// How many packets had this result.
+  /// The number of packets with this result.
   std::uint64_t count(Refusal reason) const { return counts_[static_cast<std::size_t>(reason)]; }
-  /// How many subkeys were derived: at most one for each incarnation, really made by somebody with
-  /// the key, and each key.
+  /// The number of derived subkeys: at most one for each key and each incarnation that a holder of
+  /// the key made.
   std::uint64_t derived() const { return derived_; }
 
  private:
-  /// An incarnation of which a badge was right.
+  /// An incarnation whose tag was right.
   struct Session {
     struct UnderKey {
       std::uint64_t badge = 0;
@@ -73,18 +75,19 @@ class Opener {
     bool known = false;
     Incarnation incarnation;
     std::array<UnderKey, kKeysMax> under;  ///< in the order of schedules_
-    /// Of each lane; and of control that came with data. Its sockets are read at other times, and
-    /// one window for both would take what waits in the one for too old because of the other.
+    /// One window for each lane, and one for control packets from the data sockets. Those are read
+    /// at other times than the control socket; with a shared window, packets waiting in one would
+    /// become too old because of the other.
     std::array<ReplayWindow, kLanes + 1> windows;
   };
   struct Slot {
     NodeId node{};
-    bool gone = false;  ///< not one of the senders any more
+    bool gone = false;  ///< no longer one of the senders
     Session current;    ///< a packet of it was opened
-    Session next;       ///< newer, and nothing of it was opened yet
+    Session next;       ///< newer, but no packet of it was opened yet
   };
 
-  /// Who may have made a packet, and with which of schedules_.
+  /// An incarnation that may have made a packet, and the index of its key in schedules_.
   struct Candidate {
     Session* session = nullptr;
     std::size_t key = 0;
@@ -110,7 +113,7 @@ class Opener {
   MemberId self_;
   std::vector<KeySchedule> schedules_;
   std::vector<Slot> slots_;      ///< sorted by node
-  std::vector<std::byte> copy_;  ///< of a packet with several candidates, for the second and later
+  std::vector<std::byte> copy_;  ///< of a packet with several candidates, for the second attempt on
   std::array<std::uint64_t, kRefusals> counts_{};
   std::uint64_t derived_ = 0;
 };

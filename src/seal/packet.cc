@@ -57,7 +57,7 @@ std::uint64_t load_counter(ByteView from) {
   return load<std::uint32_t>(from) | std::uint64_t{load<std::uint16_t>(from.subspan(4))} << 32;
 }
 
-/// `packet` is of overhead(Lane::data) bytes at least.
+/// `packet` has at least overhead(Lane::data) bytes.
 Refusal read_short(ByteView packet, Header& out) {
   out.lane = Lane::data;
   out.from = {load<std::uint16_t>(packet.subspan(in_short::kFrom))};
@@ -67,7 +67,7 @@ Refusal read_short(ByteView packet, Header& out) {
   return Refusal::none;
 }
 
-/// What the badge and the subkey of an incarnation are computed from: node, six zeros, epoch.
+/// Input of an incarnation's tag and subkey: node, six zeros, epoch.
 constexpr std::size_t kMemberBytes = 16;
 void store_member(const MemberId& member, ByteSpan out) {
   PEAL_ASSERT(member.node.value >= 1 && member.node.value <= 0xffff);

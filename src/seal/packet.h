@@ -12,22 +12,22 @@
 #include "seal/key.h"
 #include "seal/primitives.h"
 
-// What a sealed packet looks like; src/seal/README.md has the table and the reasons.
+// The layout of sealed packets; src/seal/README.md has the tables and the reasons.
 
 namespace peal::seal {
 
 inline constexpr std::uint16_t kMagic = 0x5350;  // "PS"
 inline constexpr std::uint8_t kVersion = 3;
-/// First byte of a data packet: what it is, and the layout. The first of all others is that of
+/// First byte of a data packet: its kind and layout. All other packets begin with the first byte of
 /// kMagic.
 inline constexpr std::uint8_t kDataForm = 0xd0 | 2;
 inline constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::byte, kSaltBytes>;
 
-/// Of a data packet, which names its key and its sender's incarnation by half a badge alone, and is
-/// for everyone.
+/// Header of a data packet. It names key and incarnation only by a short tag, and has no receiver,
+/// since data is for everyone.
 inline constexpr std::size_t kShortHeaderBytes = 17;
-/// Of all others, which also introduce the incarnation.
+/// Header of all other packets, which also introduces the incarnation.
 inline constexpr std::size_t kLongHeaderBytes = 50;
 
 constexpr bool introduces(Lane lane) { return lane != Lane::data; }
@@ -35,58 +35,57 @@ constexpr bool introduces(Lane lane) { return lane != Lane::data; }
 constexpr std::size_t headroom(Lane lane) {
   return introduces(lane) ? kLongHeaderBytes : kShortHeaderBytes;
 }
-/// Bytes that sealing adds: by so many the longest packet of a lane gets shorter.
+/// Bytes that sealing adds, by which the longest packet of a lane gets shorter.
 constexpr std::size_t overhead(Lane lane) { return headroom(lane) + kTagBytes; }
 
 inline constexpr std::size_t kLanes = 3;
-/// The last packet of an incarnation in one lane; 2^48 - 1.
+/// The last counter of an incarnation in one lane: 2^48 - 1.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 48) - 1;
 
 /// Why a packet was not opened; `none` if it was. Each is counted.
 enum class Refusal : std::uint8_t {
   none,
-  too_short,            ///< not even a header and a tag
-  unknown_version,      ///< not sealed at all, or by another version
-  unknown_sender,       ///< of no configured node
+  too_short,            ///< no room for a header and a tag
+  unknown_version,      ///< not sealed, or by another version
+  unknown_sender,       ///< the node is not configured
   other_receiver,       ///< sealed for another node
-  unknown_key,          ///< not in our key file
-  unknown_incarnation,  ///< data of an incarnation that has not introduced itself yet, or under a
-                        ///< key that is not in our key file
-  bad_badge,            ///< introduces an incarnation that nobody with the key made
-  own,                  ///< our own packet came back, of this life or of one before
-  old_incarnation,      ///< of an incarnation before the newest that we know of that node
+  unknown_key,          ///< not in this node's key file
+  unknown_incarnation,  ///< data of an incarnation that has not introduced itself, or under a key
+                        ///< that is not in this node's key file
+  bad_badge,            ///< introduces an incarnation that no holder of the key made
+  own,                  ///< our own packet came back, from this incarnation or an earlier one
+  old_incarnation,      ///< an incarnation before the newest known one of that node
   replayed,             ///< opened before
-  too_old,              ///< so late that nobody can tell whether it was opened before
+  too_old,              ///< so late that a replay cannot be excluded
   bad_tag,              ///< changed, or not made with the key
   count_,
 };
 inline constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count_);
 std::string_view refusal_name(Refusal reason);
 
-/// A header, as it stands in a packet or goes there. Its fields mean nothing until the tag was
-/// checked.
+/// A header, decoded or to be encoded. Its fields mean nothing until the tag was checked.
 struct Header {
   Lane lane{};
   NodeId from{};
   std::uint64_t counter{};
-  std::uint64_t badge{};  ///< of a short header: see short_badge()
-  std::uint32_t mark{};   ///< short headers only: see Sealer::set_mark()
+  std::uint64_t badge{};  ///< incarnation tag; in a short header, see short_badge()
+  std::uint32_t mark{};   ///< configuration hash; short headers only: see Sealer::set_mark()
   // Long headers only.
   NodeId to{};  ///< 0: everyone
   KeyId key{};
   std::uint64_t epoch{};
   Salt salt{};
 };
-/// What a short header has room for. So little that two incarnations or keys may share it: a data
-/// packet is then tried with each.
+/// The part of an incarnation tag that a short header holds. It is so short that two incarnations
+/// or keys may share it; the receiver then tries a data packet with each.
 constexpr std::uint64_t short_badge(std::uint64_t badge) { return badge & 0xffff'ffff; }
 
-/// `out` is of headroom(header.lane) bytes.
+/// `out` has headroom(header.lane) bytes.
 void write_header(const Header& header, ByteSpan out);
-/// too_short, unknown_version or none; then the packet has room for a tag, too.
+/// Returns too_short, unknown_version or none; with none, the packet has room for a tag too.
 [[nodiscard]] Refusal read_header(ByteView packet, Header& out);
 
-/// Never the same twice under one subkey: a lane and its counter.
+/// Never the same twice under one subkey: made of a lane and its counter.
 Nonce nonce_of(Lane lane, std::uint64_t counter);
 
 /// One incarnation of a node.
@@ -96,15 +95,17 @@ struct Incarnation {
   friend bool operator==(const Incarnation&, const Incarnation&) = default;
 };
 
-/// What follows from a key for a cluster: which incarnations somebody with the key made, and what
-/// each of them encrypts with. Clusters that share a key cannot open each other's packets.
+/// What follows from a key for a cluster: the tags of incarnations, which only holders of the key
+/// can make, and the subkey with which each incarnation encrypts. Clusters that share a key cannot
+/// open each other's packets.
 class KeySchedule {
  public:
   KeySchedule(const Key& key, std::uint64_t cluster);
   KeyId id() const { return id_; }
-  /// Stands in each packet of an incarnation. Costs about as much as the tag of a short packet.
+  /// The incarnation tag, which is in each packet of the incarnation. Costs about as much as the
+  /// GCM tag of a short packet.
   std::uint64_t badge_of(const Incarnation& incarnation);
-  /// For the packets of an incarnation. Allocates; some microseconds.
+  /// The key for packets of an incarnation. Allocates; takes some microseconds.
   Secret subkey_of(const Incarnation& incarnation) const;
 
  private:

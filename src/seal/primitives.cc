@@ -10,8 +10,8 @@
 
 #include "base/assert.h"
 
-// OpenSSL says no to two things here: arguments that make no sense, which are ours, and too little
-// memory, with which no part of Peal goes on.
+// OpenSSL fails here only for invalid arguments, which are our bug, and for want of memory, without
+// which no part of Peal can go on.
 
 namespace peal::seal {
 namespace {
@@ -43,7 +43,7 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, ByteSpan out) {
   std::size_t count = 0;
   params[count++] = ::OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0);
   params[count++] = octets(OSSL_KDF_PARAM_KEY, secret);
-  // An empty value is the same as none, and OpenSSL does not take one without an address.
+  // An empty value means the same as none, and OpenSSL refuses a null address.
   if (!salt.empty()) params[count++] = octets(OSSL_KDF_PARAM_SALT, salt);
   if (!info.empty()) params[count++] = octets(OSSL_KDF_PARAM_INFO, info);
   params[count] = ::OSSL_PARAM_construct_end();

@@ -11,10 +11,10 @@
 
 struct evp_cipher_ctx_st;
 
-// What this room takes from libraries, and all that it takes from them: HKDF and the short MAC from
-// OpenSSL; AES-GCM from libipsec-mb, which needs far less time for a packet, or from OpenSSL on
-// processors that libipsec-mb is not made for. Contexts are made once and used for every packet;
-// after construction nothing here allocates but hkdf_sha256.
+// All cryptography from libraries: HKDF and the short MAC from OpenSSL; AES-GCM from libipsec-mb,
+// which needs far less time per packet, or from OpenSSL on processors that libipsec-mb does not
+// support. Contexts are made once and used for every packet; after construction only hkdf_sha256
+// allocates.
 
 namespace peal::seal {
 
@@ -31,37 +31,37 @@ struct FreeCipher {
 };
 using Cipher = std::unique_ptr<evp_cipher_ctx_st, FreeCipher>;
 
-/// A key as AES-GCM wants it; each of gcm_*.cc has its own.
+/// An expanded AES-GCM key; each of gcm_*.cc defines its own.
 struct GcmKey;
 struct FreeGcmKey {
   void operator()(GcmKey* key) const;
 };
 using GcmKeyPtr = std::unique_ptr<GcmKey, FreeGcmKey>;
 
-/// AES-256-GCM with one key, to encrypt.
+/// Encrypts with AES-256-GCM under one key.
 class GcmSealer {
  public:
   explicit GcmSealer(const Secret& key);
-  /// `out` is as long as `plain`, and lies at the same place or apart from it.
+  /// `out` is as long as `plain`, and is either the same memory or does not overlap it.
   void seal(const Nonce& nonce, ByteView header, ByteView plain, ByteSpan out, ByteSpan tag);
 
  private:
   GcmKeyPtr key_;
 };
 
-/// AES-256-GCM with one key, to decrypt.
+/// Decrypts with AES-256-GCM under one key.
 class GcmOpener {
  public:
   explicit GcmOpener(const Secret& key);
-  /// Decrypts `text` where it is. False if anything is not as it was sealed: then `text` is zero.
+  /// Decrypts `text` in place. False if anything differs from what was sealed; `text` is then zero.
   [[nodiscard]] bool open(const Nonce& nonce, ByteView header, ByteSpan text, ByteView tag);
 
  private:
   GcmKeyPtr key_;
 };
 
-/// The CBC-MAC with AES-256 of 32 bytes, the first 8 bytes of it. A pseudorandom function because
-/// all its inputs are of one length; never to be used for any other.
+/// The first 8 bytes of the CBC-MAC with AES-256 over 32 bytes. It is a pseudorandom function only
+/// because all inputs have the same length: never use it for another length.
 class ShortMac {
  public:
   static constexpr std::size_t kInputBytes = 32;

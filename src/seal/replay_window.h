@@ -8,25 +8,25 @@
 
 namespace peal::seal {
 
-/// Which of the latest packets of one sender in one lane were opened. Counters begin at 1.
-/// A ring of words: the word of the highest counter may be partly in the future, so that the
+/// Records which of the latest packets of one sender in one lane were opened. Counters begin at 1.
+/// It is a ring of words. The word of the highest counter may lie partly in the future, so the
 /// window is one word less than the ring (as in RFC 6479).
 class ReplayWindow {
  public:
   static constexpr std::size_t kWords = 256;
   static constexpr std::size_t kWordBits = 64;
-  /// A counter so far below the highest is too old, whatever it is. More than what the largest
+  /// A counter this far below the highest is too old in any case. This is more than the largest
   /// receive buffers hold of small packets while another socket is read first.
   static constexpr std::uint64_t kWidth = (kWords - 1) * kWordBits;
 
   enum class Verdict : std::uint8_t { fresh, replayed, too_old };
-  /// What a packet with this counter is. To be asked before its tag is checked.
+  /// Judges a packet's counter, before its tag is checked.
   Verdict judge(std::uint64_t counter) const {
     if (counter > highest_) return Verdict::fresh;
     if (highest_ - counter >= kWidth) return Verdict::too_old;
     return (word_of(counter) & bit_of(counter)) != 0 ? Verdict::replayed : Verdict::fresh;
   }
-  /// Such a packet was opened: judge() said fresh, and its tag was right.
+  /// Records an opened packet: judge() said fresh, and its tag was right.
   void note(std::uint64_t counter) {
     if (counter > highest_) {
       const std::uint64_t from = highest_ / kWordBits;
@@ -44,7 +44,7 @@ class ReplayWindow {
   }
 
   std::uint64_t highest_ = 0;
-  std::array<std::uint64_t, kWords> words_{1};  ///< no packet has the counter 0
+  std::array<std::uint64_t, kWords> words_{1};  ///< no packet has counter 0
 };
 
 }  // namespace peal::seal

@@ -22,7 +22,7 @@ bool Sealer::seal(Lane lane, NodeId to, ByteView plain, ByteSpan out) {
   PEAL_ASSERT(to.value == 0 || introduces(lane));
   std::uint64_t& sealed = sealed_[static_cast<std::size_t>(lane)];
   if (sealed >= kCounterMax) return false;
-  ++sealed;  // before it is used: whatever happens, no packet has this counter again
+  ++sealed;  // raised before use: whatever happens, no other packet gets this counter
   Header header;
   header.lane = lane;
   header.from = self_.member.node;

@@ -27,8 +27,7 @@ enum class Kind : std::uint8_t {
   originate,
   view,
   deliver,
-  early,  ///< optimistic delivery: the application sees a message before its place; layer
-          ///< order only
+  early,  ///< optimistic delivery, before the message has a place; layer order only
   lost,   ///< lines are missing here, so the trace is not a complete history
 };
 
@@ -44,8 +43,7 @@ enum class Claim : std::uint8_t { absent, yes, no };  ///< whether a view claims
 
 struct MessageId {
   MemberId sender{};
-  std::uint64_t number{};  ///< counts the incarnation's submissions (layer unit: its units),
-                           ///< from 1
+  std::uint64_t number{};  ///< counts the sender's submissions (layer unit: units), from 1
   friend constexpr auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
@@ -72,10 +70,8 @@ struct Event {
   // originate, deliver, early: the regular view in which the message got its place. view: the
   // regular view that is installed; of a transitional view, the new regular view.
   ViewId view{};
-  Seq seq{};              ///< originate, deliver: position in `view`; early: the guessed
-                          ///< position
-  std::uint32_t index{};  ///< originate, deliver, early: place among the messages of one
-                          ///< position, from 0
+  Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
+  std::uint32_t index{};  ///< the same three: place within one position, from 0
 
   bool as_guessed = false;        ///< deliver: the optimistic delivery named this place
   bool transitional = false;      ///< view: which kind; deliver: in the transitional view

@@ -11,22 +11,22 @@
 
 namespace peal::wal {
 
-/// Bytes that grow up to a limit, in memory that begins as blocks of a disk do. Nothing is copied
-/// as they grow.
+/// Bytes that grow up to a limit, in memory that is aligned to blocks of a disk. Growing copies
+/// nothing.
 class BlockBytes {
  public:
   BlockBytes(std::size_t capacity, Pages pages) : memory_(capacity, pages), capacity_(capacity) {}
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// So many more at the end. Whoever asks fills them.
+  /// Appends `bytes` bytes for the caller to fill.
   ByteSpan grow(std::size_t bytes) {
     PEAL_ASSERT(bytes <= capacity_ - size_);
     size_ += bytes;
     return {memory_.data() + size_ - bytes, bytes};
   }
   void clear() { size_ = 0; }
-  /// Them, and what the memory has room for behind them.
+  /// The bytes, followed by the unused memory behind them.
   ByteSpan whole() { return {memory_.data(), capacity_}; }
 
   friend void swap(BlockBytes& a, BlockBytes& b) noexcept {

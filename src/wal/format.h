@@ -11,16 +11,16 @@
 #include "base/ids.h"
 #include "base/result.h"
 
-// How segments and what is in them become bytes: docs/wal.md.
+// Encodes and decodes segments and what they hold: docs/wal.md.
 
 namespace peal::wal {
 
 inline constexpr std::uint32_t kVersion = 5;
-inline constexpr std::size_t kHeaderBytes = 80;  ///< of a segment
-inline constexpr std::size_t kFrameBytes = 40;   ///< of a frame, without what it carries
-inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of it
+inline constexpr std::size_t kHeaderBytes = 80;  ///< header of a segment
+inline constexpr std::size_t kFrameBytes = 40;   ///< head of a frame, without its record
+inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of this
 
-/// Whose log it is.
+/// The owner of a log.
 struct Identity {
   std::uint64_t cluster{};
   NodeId node{};
@@ -29,12 +29,12 @@ struct Identity {
 
 struct SegmentHeader {
   Identity owner{};
-  /// So long was the file, durably, when the segment got its name: it never grows, and one that is
-  /// shorter was cut.
+  /// The file's length, in bytes, durable before the segment got its name. A file never grows, so a
+  /// shorter one was cut.
   std::uint32_t file_bytes{};
-  std::uint64_t epoch{};   ///< of the incarnation that began the segment
-  std::uint64_t serial{};  ///< of the segment; the first is 1, and none is used twice
-  LogPosition first{};     ///< of the first record that it holds, or will hold
+  std::uint64_t epoch{};   ///< incarnation that began the segment
+  std::uint64_t serial{};  ///< of this segment, from 1; never used twice
+  LogPosition first{};     ///< first record that it holds, or will hold
   std::uint64_t oldest{};  ///< serial of the oldest segment that is still needed
   std::uint64_t salt{};    ///< random: nobody can invent a frame for a segment
   std::uint64_t log{};     ///< random, not 0, the same in all segments of a log: port::Log::id()
@@ -43,50 +43,51 @@ struct SegmentHeader {
 
 enum class HeaderFault : std::uint8_t { too_short, no_segment, unknown_version, bad_checksum };
 
-/// Fills the first kHeaderBytes of `out`. Returns the segment's seed, which all its frames hold and
-/// their checksums continue from: so no frame of another segment is ever taken for one of it,
-/// although a segment may lie in the file of an earlier one.
+/// Fills the first kHeaderBytes of `out` and returns the segment's seed. All frames of the segment
+/// hold the seed, and their checksums continue from it. So a frame of an earlier segment is never
+/// taken for one of this segment, although a segment may reuse an earlier one's file.
 std::uint32_t encode(const SegmentHeader& header, ByteSpan out);
 struct DecodedHeader {
   SegmentHeader header;
   std::uint32_t seed{};
 };
 Result<DecodedHeader, HeaderFault> decode_header(ByteView bytes);
-/// The version that the bytes say they are of; they are long enough.
+/// The version number in `bytes`, which must be long enough to hold it.
 std::uint32_t version_of(ByteView bytes);
 
 enum class FrameKind : std::uint32_t {
   record = 0x31525750,  ///< "PWR1"
-  mark = 0x314d5750,  ///< "PWM1": what is durable, and which segments are needed; may fill a block
-  end = 0x31455750,   ///< "PWE1": the segment has nothing more
+  mark = 0x314d5750,    ///< "PWM1": what is durable and which segments are needed; may fill a block
+  end = 0x31455750,     ///< "PWE1": nothing follows in the segment
 };
 
 struct Frame {
   FrameKind kind{};
-  LogPosition position{};  ///< of this record; of the last record before a mark or an end
+  LogPosition position{};  ///< of this record; in a mark or an end, of the last record before it
   LogPosition durable{};   ///< known to be durable when the frame was written
-  std::uint64_t oldest{};  ///< serial of the oldest segment that is needed
-  ByteView record;         ///< of a mark: what it fills, zeros; empty for an end
+  std::uint64_t oldest{};  ///< serial of the oldest needed segment
+  ByteView record;         ///< in a mark, zeros that fill its space; empty in an end
   friend bool operator==(const Frame&, const Frame&) = delete;
 };
 
-/// What a frame with so many bytes of a record takes.
+/// The bytes of a frame with a record of `record_bytes` bytes.
 constexpr std::size_t frame_bytes(std::size_t record_bytes) {
   return kFrameBytes + (record_bytes + kAlign - 1) / kAlign * kAlign;
 }
 
-/// Writes head and padding of a frame around the record, which lies at its place in `out` already;
-/// `out` has frame_bytes(record_bytes). Frame::record is not looked at.
+/// Writes the head and the padding of a frame around the record, which is in its place in `out`
+/// already. `out` has frame_bytes(record_bytes) bytes. Ignores Frame::record.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
-/// By its head, which has kFrameBytes: so many bytes does the frame take. 0: that is no head of
-/// this segment. What is none, a client's bytes or an earlier segment's, almost never looks like
-/// one: nobody knows the seed.
+/// The bytes of the frame whose head is `head`, of kFrameBytes; 0 if this is no head of the
+/// segment. Other bytes, of a client's record or an earlier segment, almost never look like a head:
+/// nobody knows the seed.
 std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
-/// The frame that begins at `at`, if there is one, whole and unchanged.
+/// The frame that begins at `at`; nothing unless it is whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
-/// Names of files. A segment gets its name only when its header is durable; until then it has
-/// kNewSuffix. One that is not needed any more may wait with kSpareSuffix for its next use.
+/// Names of files. A segment gets its name only when its header is durable; until then its file has
+/// kNewSuffix. The file of a segment that is not needed any more may wait for reuse with
+/// kSpareSuffix.
 inline constexpr std::string_view kNewSuffix = ".new";
 inline constexpr std::string_view kSpareSuffix = ".spare";
 std::string segment_name(std::uint64_t serial);

@@ -10,7 +10,7 @@
 namespace peal::wal {
 namespace {
 
-/// From now on `log` is the id of the log that is there.
+/// The options, with the id of the log that was found or created.
 Options with_id(Options options, std::uint64_t log) {
   options.log = log;
   return options;
@@ -106,7 +106,7 @@ Result<LogPosition> Log::take(ByteView first, ByteView rest, std::uint64_t disk_
   if (size > options_.record_bytes_max) return unexpected(Errc::too_large);
   const std::size_t bytes = frame_bytes(size);
   if (filling_.size() + bytes > options_.batch_bytes_max) return unexpected(Errc::would_block);
-  // With the segment that may have to be begun for it.
+  // Includes the segment that this record may begin.
   const std::uint64_t after =
       disk_bytes_ + committing_.size() + filling_.size() + bytes + options_.segment_bytes;
   if (after > disk_bytes_max) return unexpected(Errc::would_block);

@@ -16,27 +16,27 @@
 
 namespace peal::wal {
 
-/// A write-ahead log in segments. Records are appended to a batch in memory; a commit writes the
-/// batch, syncs once, and then all its records are durable. While one batch is committed the next
-/// one fills.
+/// A write-ahead log in segments. append() adds records to a batch in memory. A commit writes the
+/// batch and syncs once, which makes all its records durable. While one batch is committed, the
+/// next one fills.
 ///
-/// A commit has three steps, so that the middle one can be carried out by another thread:
+/// A commit has three steps, so that another thread can carry out the middle one:
 ///
 ///     if (log.begin()) { log.carry_out(); log.finish(); }
 ///
-/// Thread: one, but for carry_out(): between begin() and finish() any thread may run it, once. The
-/// caller orders the three (io/worker.h does).
+/// Thread: one, except for carry_out(), which any thread may run once between begin() and finish().
+/// The caller orders the three steps (io/worker.h does).
 ///
-/// The first error of the disk ends the log for good: failure() says so, and nothing becomes
-/// durable any more, since nobody knows what the disk holds. Open it anew to find out.
+/// The first disk error ends the log for good: failure() reports it, and no further record becomes
+/// durable, since the content of the disk is unknown. Only opening the log again can tell.
 class Log : public port::Log, public port::Work {
  public:
-  /// Opens the log in the disk's folder, or makes it. The disk and the log have the same user.
+  /// Opens the log in the disk's folder, or creates it. The disk and the log have the same user.
   static Result<std::unique_ptr<Log>, Problem> open(port::Disk& disk, const Options& options,
                                                     Start start);
 
   const Found& found() const { return found_; }
-  /// What is kept on disk, counted in whole segments.
+  /// Bytes on disk, in whole segments.
   std::uint64_t bytes_on_disk() const { return disk_bytes_; }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
@@ -48,16 +48,16 @@ class Log : public port::Log, public port::Work {
   std::uint64_t id() const override { return options_.log; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
-  /// Takes the batch for a commit. False: there is nothing to commit, or a commit is under way, or
+  /// Takes the batch for a commit. False if there is nothing to commit, a commit is under way, or
   /// the log failed.
   bool begin();
-  /// Blocks until the batch is durable, or the disk refused.
+  /// Blocks until the batch is durable or the disk fails.
   void carry_out() override;
-  /// What carry_out() came to: durable() or failure() says it now.
+  /// Takes over the result of carry_out(): durable() or failure() reports it from now on.
   void finish();
-  /// All three. True if everything that was appended is durable.
+  /// Runs all three steps. True if every appended record is durable.
   bool commit();
-  /// Commits, and gives the newest segment its end, so that the next start sees that nothing is
+  /// Commits, and writes the end of the newest segment, so that the next start sees that nothing is
   /// missing. Nothing may be appended afterwards. Not while a commit is under way.
   Result<void, port::LogFailure> close();
 
@@ -69,18 +69,18 @@ class Log : public port::Log, public port::Work {
   port::Disk& disk_;
   Options options_;
   Found found_;
-  Writer writer_;  // of carry_out() while a commit is under way
+  Writer writer_;  // belongs to carry_out() while a commit is under way
   std::uint64_t disk_bytes_;
   LogPosition last_;
   LogPosition durable_;
   BlockBytes filling_;     // frames of the records that wait
-  BlockBytes committing_;  // and of those that are being committed
+  BlockBytes committing_;  // frames of the records being committed
   LogPosition filling_first_;
-  std::atomic<bool> more_ = false;  // there are some of both: carry_out() reads it
+  std::atomic<bool> more_ = false;  // records wait during a commit; carry_out() reads it
   std::optional<LogPosition> keep_from_;
   bool under_way_ = false;
   bool closed_ = false;
-  Batch batch_;  // what carry_out() is to do, and what it came to
+  Batch batch_;  // the input of carry_out()
   port::DiskResult<LogPosition> result_;
   std::optional<port::LogFailure> failure_;
 };

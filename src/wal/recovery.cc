@@ -14,7 +14,7 @@
 namespace peal::wal {
 namespace {
 
-/// No log gets that far: numbers beyond would wrap sooner or later.
+/// No log gets this far; larger numbers could wrap some day.
 constexpr std::uint64_t kNumberMax = 1ULL << 62;
 
 using Kind = Problem::Kind;
@@ -61,8 +61,8 @@ class Recovery {
 
   port::Disk& disk_;
   const Options& options_;
-  std::vector<std::uint64_t> serials_;  // that are there, in order
-  std::vector<std::string> leftovers_;  // without names of segments: half-made, or spare
+  std::vector<std::uint64_t> serials_;  // of the segments in the folder, ascending
+  std::vector<std::string> leftovers_;  // files without a segment's name: half-made or spare
   Recovered out_;
 };
 
@@ -174,7 +174,7 @@ Result<Recovery::Read, Problem> Recovery::read(std::uint64_t serial) {
   return read;
 }
 
-/// All segments from the oldest that is needed up to the newest are there and whole.
+/// Checks that all segments from the oldest needed one to the newest are present and whole.
 Recovery::Done Recovery::check_kept(const Read& newest) {
   const std::uint64_t oldest = newest.scan.oldest;
   const std::uint64_t last = serials_.back();
@@ -191,7 +191,7 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
     const std::string name = segment_name(serial);
     const Scan& scan = older->scan;
     if (!scan.ended) {
-      // Nothing follows a segment before it has its end, and that is durable.
+      // A segment is begun only after the end of the one before is durable.
       Scan cut = scan;
       cut.damage_at = cut.proof_at = scan.end;
       return unexpected(damage(name, cut));
@@ -257,7 +257,8 @@ port::DiskResult<void> Recovery::copy(SegmentReader& from, std::uint64_t bytes,
   return {};
 }
 
-/// The newest segment was read twice, to look at it and to copy it: the copy is what was looked at.
+/// The newest segment is read twice, to judge it and to copy it. This checks that the copy is what
+/// was judged.
 Recovery::Done Recovery::check_copy(const std::string& name, const std::string& beside,
                                     const Read& newest) {
   SegmentReader file(disk_, beside, options_.read_bytes);
@@ -276,8 +277,8 @@ Recovery::Done Recovery::check_copy(const std::string& name, const std::string& 
                             " was not the same when it was read a second time: see to the disk"));
 }
 
-/// Writes the newest segment anew, without what a crash cut off and with its end. What was read may
-/// be in memory only, and a sync may have failed before: the new file is durable, whatever was.
+/// Rewrites the newest segment with its end, without what a crash cut off. What was read may be in
+/// memory only, for instance because a sync failed earlier; the new file is durable in any case.
 Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from) {
   const std::string name = segment_name(serial);
   const Scan& scan = newest.scan;
@@ -351,7 +352,7 @@ Result<Recovered, Problem> Recovery::run_new() {
   }
   if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
   const SegmentHeader header{.owner = options_.owner,
-                             .file_bytes = kHeaderBytes + kFrameBytes,  // with its end
+                             .file_bytes = kHeaderBytes + kFrameBytes,  // header and end
                              .epoch = options_.epoch,
                              .serial = 1,
                              .first = LogPosition{1},
@@ -384,7 +385,7 @@ port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHead
                                              const Options& options, const std::string& spare) {
   const std::string name = segment_name(header.serial);
   const std::string beside = name + std::string(kNewSuffix);
-  // With the rest of its block, which else would have to be read first.
+  // The header and the rest of its block, which the disk would otherwise have to read first.
   std::vector<std::byte> start(
       std::clamp<std::uint64_t>(options.block_bytes, kHeaderBytes, options.segment_bytes));
   const std::uint32_t seed = encode(header, start);

@@ -12,7 +12,7 @@
 
 namespace peal::wal {
 
-/// What a person is told to do with a log that is not whole any more.
+/// What a person must do with a log that is no longer whole.
 inline constexpr std::string_view kRestore =
     ": this node must not take part with it; keep a copy of the folder, empty it, and start the "
     "node: "
@@ -26,23 +26,23 @@ struct Segment {
 };
 
 struct Recovered {
-  std::deque<Segment> segments;  ///< those that are needed, oldest first; at least one
+  std::deque<Segment> segments;  ///< the needed segments, oldest first; at least one
   Found found;
   std::uint64_t log{};  ///< the log's id
 };
 
-/// Reads all that is there, refuses what is not a whole log of this owner, and leaves it so that
-/// all that it holds is durable and every segment has its end: nothing is written to them any more.
+/// Reads the whole folder and refuses anything but a whole log of this owner. Afterwards all that
+/// the log holds is durable, and every segment has its end: no write goes to these segments again.
 Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
-/// Makes the first segment of a new log.
+/// Creates the first segment of a new log.
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
-/// Makes the segment, durable with its header and its name. Returns its seed. `spare`: a file of a
-/// segment's size to make it of, whatever it holds; empty: of a new one. Its size, which the header
-/// says, is durable before its name is there.
+/// Creates a segment; its length, its header and then its name are durable on return. Returns its
+/// seed. `spare` is a file of a segment's size to reuse, whatever it holds; if empty, a new file is
+/// created.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              const Options& options, const std::string& spare);
-/// The records of segments that recover() left, again.
+/// Replays the records of the segments that recover() returned.
 Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
                                       const std::deque<Segment>& segments, port::LogReader& reader);
 

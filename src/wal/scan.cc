@@ -9,11 +9,11 @@
 namespace peal::wal {
 namespace {
 
-/// How many bytes, in sizes of the segment, are tried as frames behind a bad one: so that no file,
-/// whatever it holds, is read for ever.
+/// Limits the search for frames behind a bad one: it reads at most this many times the segment's
+/// size, whatever the file holds.
 constexpr std::uint64_t kTriesMax = 64;
 
-/// A frame that was written at this place says these things of what is before it.
+/// True if a frame at this place agrees with the frames before it.
 bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) {
   const LogPosition expected =
       frame.kind == FrameKind::record ? LogPosition{scan.last.value + 1} : scan.last;
@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// How many bytes a checksum would have to read to say whether there is a frame here that calls
-/// something durable that is missing; 0: by its head, there is not.
+/// The bytes that a checksum would have to read to find a frame here that calls a missing record
+/// durable; 0 if the head excludes such a frame.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -40,7 +40,7 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
-/// The frame that begins at `at`, if there is one, whole and unchanged.
+/// The frame that begins at `at`; nothing unless it is whole and unchanged.
 port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uint64_t at,
                                                 std::uint32_t seed) {
   const std::uint64_t left = segment.size() - at;
@@ -54,7 +54,8 @@ port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uin
   return read_frame(*whole, 0, seed);
 }
 
-/// The first place from `at` on that looks like a frame of this segment; its size if there is none.
+/// The first place from `at` on that looks like a frame of this segment; the segment's size if
+/// none.
 port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t at,
                                           std::uint32_t seed) {
   constexpr std::uint64_t kStep = 4'096;
@@ -70,9 +71,9 @@ port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t 
   return segment.size();
 }
 
-/// From `first` on there are parts of frames: of a write that was cut off, or of what was durable
-/// and is damaged. In the second case a frame says so: each carries what was durable when it was
-/// written.
+/// Parts of frames lie from `first` on: either of a write that was cut off, or of durable records
+/// that are damaged. If they were durable, a later frame says so: each frame carries the durable
+/// position at the time of its writing.
 void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& scan) {
   scan.tail = Tail::torn;
   PEAL_PROBE("wal.torn_tail");
@@ -83,7 +84,7 @@ void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& s
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
     if (frame || cost > budget) {
-      // Out of tries, nobody knows: what may have been durable is not cut off.
+      // The budget is used up: what may have been durable must not be cut off.
       PEAL_PROBE("wal.damage_proved");
       call_damaged(scan, scan.end, at);
       return;
@@ -133,7 +134,7 @@ port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader&
     call_damaged(scan, first, first);
     return scan;
   }
-  // Rare, and what is tried may lie anywhere: all of it at once.
+  // This is rare, and frames may lie anywhere: read the whole segment at once.
   const auto whole = segment.at(0, static_cast<std::size_t>(segment.size()));
   if (!whole) return unexpected(whole.error());
   judge_rest(*whole, first, header.seed, scan);

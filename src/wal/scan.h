@@ -13,25 +13,25 @@ namespace peal::wal {
 
 /// What the bytes behind the last whole frame of a segment mean.
 enum class Tail : std::uint8_t {
-  clean,    ///< nothing of this segment: zeros, or what an earlier one left in the file
+  clean,    ///< nothing of this segment: zeros, or what an earlier segment left in the file
   torn,     ///< a write that a crash cut off: nothing in it was ever reported durable
-  damaged,  ///< something that was durable is not there any more
-  cut,      ///< the file is shorter than when it was begun, and nobody knows what it held
+  damaged,  ///< something durable is gone
+  cut,      ///< the file is shorter than at its creation, so durable frames may be gone
 };
 
 struct Scan {
-  std::size_t end{};      ///< behind the last whole frame
-  LogPosition last{};     ///< of the last record; the one before the segment's first if it has none
-  LogPosition durable{};  ///< the highest that a frame calls durable
-  std::uint64_t oldest{};  ///< serial of the oldest segment that is needed
-  bool ended = false;      ///< there is an end frame
+  std::size_t end{};       ///< behind the last whole frame
+  LogPosition last{};      ///< of the last record; without one, the segment's first minus 1
+  LogPosition durable{};   ///< the highest position that a frame calls durable
+  std::uint64_t oldest{};  ///< serial of the oldest needed segment
+  bool ended = false;      ///< the segment has its end frame
   Tail tail = Tail::clean;
-  std::size_t damage_at{};  ///< if damaged or cut: what is wrong begins here
-  std::size_t proof_at{};   ///< if damaged: and this frame shows it; may be the same
+  std::size_t damage_at{};  ///< if damaged or cut: the damage begins here
+  std::size_t proof_at{};   ///< if damaged: the frame here proves it; may be the same
 };
 
-/// Reads the frames of a segment, whose header was decoded, and says how it ends. `on_frame` gets
-/// each in order.
+/// Reads the frames of a segment, whose header is decoded already, and judges its tail. `on_frame`
+/// gets each frame in order.
 port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader& header,
                                     const std::function<void(const Frame&)>& on_frame);
 

@@ -39,7 +39,7 @@ port::DiskResult<ByteView> SegmentReader::at(std::uint64_t offset, std::size_t b
 
 port::DiskResult<void> SegmentReader::read(std::uint64_t offset, std::size_t bytes) {
   if (bytes > memory_bytes_) {
-    memory_.reset();  // before, so that there are not two
+    memory_.reset();  // frees the old memory first, so that both never exist at once
     memory_.reset(new std::byte[bytes]);
     memory_bytes_ = bytes;
   }

@@ -12,23 +12,23 @@
 
 namespace peal::wal {
 
-/// A segment that is read piece by piece. A log may be far larger than the caches of a processor,
-/// and to give a process memory for it takes longer than to read it: so one small piece of memory
-/// is used again and again.
+/// Reads a segment piece by piece. A log may be far larger than a processor's caches, and getting
+/// memory for all of it takes longer than reading it. So the reader reuses one small piece of
+/// memory.
 class SegmentReader {
  public:
-  /// The file is as long as open() finds it, and of one user: it does not change meanwhile.
+  /// The file belongs to one user and does not change while it is read; open() finds its length.
   SegmentReader(port::Disk& disk, std::string name, std::size_t piece_bytes)
       : disk_(&disk), name_(std::move(name)), piece_bytes_(piece_bytes) {}
-  /// Bytes that are there already, in the place of a file.
+  /// Reads from bytes in memory instead of a file.
   explicit SegmentReader(ByteView whole) : size_(whole.size()), window_(whole) {}
 
-  /// Reads the first piece. Returns the bytes of the header, as far as they are there, valid until
-  /// the next call. Error: the file is longer than a segment may be.
+  /// Reads the first piece. Returns the bytes of the header, or fewer if the file is shorter, valid
+  /// until the next call. Error: the file is longer than a segment may be.
   port::DiskResult<ByteView> open();
   std::uint64_t size() const { return size_; }
-  /// These bytes, which are there: valid until the next call. What is longer than a piece is read
-  /// at once, into as much memory as it takes.
+  /// The `bytes` bytes from `offset` on, which must exist; valid until the next call. A range
+  /// longer than a piece is read at once, into as much memory as it needs.
   port::DiskResult<ByteView> at(std::uint64_t offset, std::size_t bytes);
 
  private:
@@ -41,7 +41,7 @@ class SegmentReader {
   std::unique_ptr<std::byte[]> memory_;  // not initialised
   std::size_t memory_bytes_ = 0;
   std::uint64_t window_at_ = 0;
-  ByteView window_;  // what lies at window_at_
+  ByteView window_;  // the bytes at window_at_
 };
 
 }  // namespace peal::wal

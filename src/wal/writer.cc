@@ -10,7 +10,7 @@
 namespace peal::wal {
 namespace {
 
-/// Behind the frames of a batch there is always room for a mark, a second one and the end.
+/// Room that a segment keeps behind the frames of a batch: for two marks and the end.
 constexpr std::uint64_t kReserveBytes = 3 * kFrameBytes;
 
 std::size_t frame_at(ByteView frames, std::size_t at) {
@@ -41,9 +41,9 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
   Done done = write_frames(batch);
   if (done && !PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
   if (done) durable_ = written_;
-  // Without a sync: should the record before it be damaged later, the mark will say that it was
-  // durable. A power failure before the next sync may lose the mark, and nothing else. Where others
-  // wait, their frames say it.
+  // Not synced: the mark only serves to prove, should the record before it be damaged later, that
+  // it was durable. A power failure before the next sync may lose the mark, and nothing else. If
+  // records wait for the next commit, their frames say the same.
   if (done && !batch.more->load(std::memory_order_relaxed)) done = write_mark();
   if (done && batch.keep_from) done = remove_unneeded(*batch.keep_from);
   if (!done) return unexpected(done.error());
@@ -51,7 +51,7 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
 }
 
 Writer::Done Writer::write_frames(const Batch& batch) {
-  std::size_t run = 0;  // frames from here to `at` are sealed, and go to the disk in one write
+  std::size_t run = 0;  // the frames from here to `at` are sealed, and go to the disk in one write
   std::size_t at = 0;
   LogPosition position = written_;
   const bool whole_blocks = batch.bytes >= options_.blocks_from;
@@ -64,7 +64,7 @@ Writer::Done Writer::write_frames(const Batch& batch) {
       run = at;
       if (done) done = next_segment();
     }
-    // Later ones of the batch do not begin where a block of its memory does.
+    // Later frames of the batch do not begin at a block of its memory.
     if (done && at == 0 && whole_blocks) done = fill_block(bytes);
     if (!done) break;
     PEAL_ASSERT(fits(at - run + bytes));
@@ -79,8 +79,8 @@ Writer::Done Writer::write_frames(const Batch& batch) {
   return done;
 }
 
-/// The frames, and whatever is behind them up to the end of the block, so that no part of one has
-/// to be read from the disk first: a mark that fills it, or zeros which the next frame replaces.
+/// Writes the frames, and fills the rest of their last block so that the disk need not read it
+/// first: with a mark, or with zeros that the next frame replaces.
 Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_blocks) {
   const std::uint64_t place = end_ + frames;
   const std::size_t mark = mark_to_fill(place);
@@ -93,7 +93,7 @@ Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_
   return write(memory.first(frames + rest), marked ? frames + rest : frames);
 }
 
-/// Writes at the end of the segment's frames; so many of the bytes are frames.
+/// Writes at the end of the segment's frames; `frames` of the bytes are frames.
 Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
   Done done = disk_.write(file_, end_, bytes);
@@ -101,7 +101,7 @@ Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   return done;
 }
 
-/// A frame without a record. The bytes behind its head are zeros.
+/// Seals a frame without a record. The bytes behind its head are zeros.
 void Writer::seal(FrameKind kind, ByteSpan frame) const {
   const LogPosition durable = PEAL_MUTANT(wm10_durable_too_early) ? written_ : durable_;
   seal_frame(frame, Frame{kind, written_, durable, oldest_, {}}, frame.size() - kFrameBytes, seed_);
@@ -113,14 +113,14 @@ Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
   return write(frame, bytes);
 }
 
-/// Of a block that nothing is in yet it takes all: the rest would have to be read.
+/// In a block without frames, the mark fills the whole block: the disk would have to read the rest.
 Writer::Done Writer::write_mark() {
   const std::size_t rest = to_block_end(end_);
   const std::size_t fills = rest < kFrameBytes ? rest + options_.block_bytes : kFrameBytes;
   return write_frame(FrameKind::mark, fits(fills) ? fills : kFrameBytes);
 }
 
-/// What comes next, so many bytes, begins where a block does, if the segment has room for that.
+/// Makes the next `next` bytes begin at a block, if the segment has room for that.
 Writer::Done Writer::fill_block(std::size_t next) {
   const std::size_t mark = mark_to_fill(end_);
   if (mark == 0 || !fits(mark + next)) return {};
@@ -136,7 +136,7 @@ std::size_t Writer::to_block_end(std::uint64_t place) const {
   return in == 0 ? 0 : options_.block_bytes - in;
 }
 
-/// The size of a mark at this place that ends where a block does; 0 if none is needed.
+/// The size of a mark at `place` that ends at the end of a block; 0 if `place` is one already.
 std::size_t Writer::mark_to_fill(std::uint64_t place) const {
   const std::size_t rest = to_block_end(place);
   return rest == 0 || rest >= kFrameBytes ? rest : rest + options_.block_bytes;
@@ -151,7 +151,7 @@ port::DiskResult<void> Writer::close() {
 
 Writer::Done Writer::sync() { return disk_.sync(file_); }
 
-/// All that the segment holds is durable afterwards, with its end.
+/// Afterwards all that the segment holds, with its end, is durable.
 Writer::Done Writer::end_segment() {
   Done done = write_frame(FrameKind::end, kFrameBytes);
   if (done) done = sync();
@@ -183,10 +183,9 @@ Writer::Done Writer::next_segment() {
   return {};
 }
 
-/// First the log says durably what is not needed, then that is removed: whoever reads it after a
-/// crash knows whether something that is not there should be. One of the files is kept for the next
-/// segment, whose bytes then have their places on the disk already: to sync them costs half as much
-/// as those of a new file.
+/// Removes segments only after the log says durably that they are not needed, so that recovery
+/// knows whether an absent segment should be there. Keeps one file for the next segment: its bytes
+/// have their places on the disk already, so a sync costs half as much as with a new file.
 Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   std::size_t count = 0;
   while (count + 1 < segments_.size() && segments_[count + 1].first <= keep_from) ++count;

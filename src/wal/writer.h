@@ -14,36 +14,36 @@
 
 namespace peal::wal {
 
-/// Records that are committed together: frames whose heads are not written yet but for their
-/// lengths, as Log lays them out.
+/// Records that are committed together, as frames that Log laid out: of their heads, only the
+/// record's length is written yet.
 struct Batch {
-  ByteSpan memory;                          ///< of the frames, with room_behind() them
+  ByteSpan memory;                          ///< the frames, and room_behind() bytes behind them
   std::size_t bytes{};                      ///< of the frames
-  LogPosition first{};                      ///< of its first record
-  std::optional<LogPosition> keep_from;     ///< once durable: records before are not needed
-  const std::atomic<bool>* more = nullptr;  ///< others wait for the next commit already
+  LogPosition first{};                      ///< of the first record
+  std::optional<LogPosition> keep_from;     ///< once durable: earlier records are not needed
+  const std::atomic<bool>* more = nullptr;  ///< records wait for the next commit already
 };
 
-/// Brings batches to the disk. Every call blocks. After an error nothing may be called any more.
-/// Thread: one at a time.
+/// Writes batches to the disk. Every call blocks. After an error, no call may follow. Thread: one
+/// at a time.
 class Writer {
  public:
   Writer(port::Disk& disk, const Options& options, std::deque<Segment> segments, LogPosition last);
 
-  /// All records of the batch are durable when it comes back without an error. Returns the position
-  /// up to which everything is.
+  /// Writes and syncs the batch: without an error, all its records are durable on return. Returns
+  /// the position up to which every record is durable.
   port::DiskResult<LogPosition> commit(const Batch& batch);
-  /// The newest segment gets its end.
+  /// Writes the end of the newest segment.
   port::DiskResult<void> close();
 
-  /// What commit() needs behind the frames: a mark that fills a block, or the next one if its head
-  /// does not fit.
+  /// The bytes that commit() needs behind the frames: for a mark that fills a block, or the next
+  /// block too if its head does not fit.
   static std::size_t room_behind(const Options& options) {
     return options.block_bytes + kFrameBytes;
   }
   const std::deque<Segment>& segments() const { return segments_; }
   std::uint64_t bytes_on_disk() const;
-  /// The file that was worked on when an error came.
+  /// The file in use when an error came.
   const std::string& file() const { return file_; }
 
  private:
@@ -67,13 +67,13 @@ class Writer {
   port::Disk& disk_;
   const Options& options_;
   std::deque<Segment> segments_;
-  std::uint64_t oldest_;    // serial of the first of them
-  std::string file_;        // of the newest segment
-  std::string spare_;       // a file for the next segment; empty: there is none
-  bool open_ = false;       // it takes frames
-  std::uint32_t seed_ = 0;  // if open
+  std::uint64_t oldest_;    // serial of the oldest segment
+  std::string file_;        // name of the newest segment
+  std::string spare_;       // a file for the next segment; empty: none
+  bool open_ = false;       // the newest segment takes frames
+  std::uint32_t seed_ = 0;  // if open: its seed
   std::uint64_t end_ = 0;   // if open: behind its last frame
-  LogPosition written_;     // last record that was handed to the disk
+  LogPosition written_;     // the last record written to the disk
   LogPosition durable_;
   std::vector<std::byte> filler_;  // a frame without a record; zeros behind its head
 };
