@@ -25,7 +25,7 @@ class CausalOrder {
  private:
   struct Queue {
     std::deque<trace::Event> events;
-    Index waits_for = kNone;  ///< a message
+    Index waits_for = kNone;  ///< for this message to be originated
   };
 
   bool must_wait(Index member, const trace::Event& event);

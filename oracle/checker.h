@@ -70,7 +70,7 @@ struct Violation {
   Property property{};
   std::string text;      ///< names the processes, views, messages and positions
   std::int64_t at_ns{};  ///< of the event that shows it, or of the nearest known one
-  MemberId node{};       ///< where it shows
+  MemberId node{};       ///< at which it was noticed
 };
 
 struct Figures {

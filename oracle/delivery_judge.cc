@@ -293,7 +293,7 @@ bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   const Index slot = v_.history.slot_of(view, record.sender);
   if (slot >= view.members.size()) return false;
   const Index at = view.spans[slot];
-  // Without a clock, the event that the sender installed the view may come later, or be lost.
+  // Without a clock, the sender's view event may come later, or be lost.
   if (at == kNone && v_.options.live_order) return false;
   origins_.check_order(record.sender, record, message, event);
   stand_for_origination(message, event);

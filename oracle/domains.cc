@@ -44,8 +44,8 @@ bool Domains::learns(NodeId node, const Part& part) const {
   return (set_of(node) & part.learned) == part.learned;
 }
 
-// All sets that nodes can have in common: each domain alone, the set of one node, and what two
-// share.
+// All sets of domains that nodes can have in common: each domain alone, all domains of a node, and
+// those that two nodes share.
 void Domains::add_sets(const Options& options) {
   std::set<Set> sets{1};
   for (std::size_t i = 0; i < options.domains.size(); ++i) {
@@ -74,8 +74,8 @@ void Domains::add(const trace::Event& event) {
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
     if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
-    // Messages to all from other nodes are judged in the part with all nodes; positions fix their
-    // order.
+    // A message for all nodes from a sender outside the part is judged in the part with all nodes;
+    // its position fixes its order.
     if (of_message && !learns(event.message.sender.node, *part)) continue;
     feed(*part, event);
   }

@@ -8,9 +8,9 @@
 
 namespace peal::oracle {
 
-/// Judges optimistic delivery: a member tells a message before the message has its place. That
-/// place may be wrong, and the delivery says so. A told message was submitted, is told once in a
-/// view, in its sender's order, and before it is delivered.
+/// Judges optimistic delivery: a member announces a message before the message has its place. The
+/// announced place may be wrong, and the delivery says so. An announced message was submitted. It
+/// is announced once in a view, in its sender's order, and before its delivery.
 class EarlyJudge {
  public:
   explicit EarlyJudge(Verdict& verdict) : v_(verdict) {}
@@ -25,7 +25,7 @@ class EarlyJudge {
                   bool may_come);
 
   Verdict& v_;
-  /// A message that was told before it was seen to be submitted.
+  /// A message that was announced before it was seen to be submitted.
   struct Unsent {
     Index member;
     Index message;

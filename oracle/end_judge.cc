@@ -18,7 +18,7 @@ void EndJudge::finish() {
   finish_figures();
 }
 
-// chain: what members deliver in a view and the transitional view after it is a prefix of one
+// chain: in a view and the transitional view after it, each member delivers a prefix of one
 // sequence.
 void EndJudge::finish_chain(const View& view) {
   if (!v_.options.quorum) return;
@@ -90,7 +90,7 @@ bool EndJudge::ended_without(Index member, const View& view) const {
   });
 }
 
-// E7 for views whose messages came out of order: their order is known only now.
+// E7 for views whose messages came out of position order: the order is known only now.
 void EndJudge::finish_order(View& view) {
   if (view.sorted) return;
   v_.history.sort_order(view);

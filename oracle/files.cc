@@ -232,7 +232,7 @@ class Merge {
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
   std::optional<std::pair<std::string, std::size_t>> engine_;  // and the file that named it first
   std::map<NodeId, std::uint16_t> domains_;                    // as trace::Event::domains
-  std::map<MemberId, std::size_t> owners_;                     // the file with its start
+  std::map<MemberId, std::size_t> owners_;  // by process: file of its start event
   std::optional<std::size_t> current_;
   std::string error_;
 };

@@ -62,7 +62,7 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
   if (!first && !absence.names.empty()) record.absences.push_back(std::move(absence));
 }
 
-// The node heard of these absences before the client's next event.
+// Absences that the node has heard of become due before the client's next event.
 void GapJudge::come_past(GroupClient& record, const Node& node) const {
   if (!v_.options.at_once) return;
   while (record.absences < node.absences.size()) record.due.push_back(record.absences++);

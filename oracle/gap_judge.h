@@ -44,7 +44,7 @@ class GapJudge {
   /// One incarnation of a node.
   struct Node {
     std::vector<std::uint64_t> known;                 ///< bits: messages that it got or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< their order, from 1, if it got them
+    std::unordered_map<Index, std::uint64_t> places;  ///< messages it got, and their rank
     std::vector<Absence> absences;
     bool started = false;  ///< has completed an exchange
   };

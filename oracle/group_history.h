@@ -51,7 +51,7 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< how many of its node's absences are past
+  std::size_t absences = 0;      ///< how many of its node's absences its events have passed
   std::vector<std::size_t> due;  ///< of these, absences that it must be told of now
   std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps told: element of `due`, name
   std::uint64_t told_at = 0;  ///< how many messages its node had before the last gap that was told
@@ -76,7 +76,7 @@ struct GroupMessage {
 
 /// The messages that clients delivered between the same two views.
 struct Stretch {
-  Index previous = kNone;  ///< the state of the first view
+  Index previous = kNone;  ///< the state before these messages
   Index first = kNone;     ///< the client that delivered `messages`
   std::uint32_t clients = 0;
   std::vector<Index> messages;

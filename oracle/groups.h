@@ -116,7 +116,7 @@ class GroupChecker {
     std::uint32_t violations_max = 100;
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
-    /// Clients are told things at the moment their nodes get that far. If false, reached() says
+    /// True: a client is told things at the moment its node reaches them. False: reached() says
     /// where among a client's events its node completed an exchange.
     bool at_once = true;
   };

@@ -130,8 +130,9 @@ const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership)
   return member ? &entry->second : nullptr;
 }
 
-// G5 in the other direction, and G3 for messages after the last view. Clients that end with one
-// state of a group, at nodes of one view, were together since.
+// G5 in the other direction, and G3 for messages after the last view. Clients that end with the
+// same state of a group, at nodes in the same view, have been together since they were told that
+// state.
 void TableJudge::finish_memberships() {
   std::map<std::pair<Index, ViewId>, Stretch> stretches;
   for (Membership& membership : v_.history.memberships) {

@@ -54,7 +54,7 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// Used where the C++ client gives no descriptor or no name: it does so only in a child of fork().
+/// For a client made before fork(): in the child, only such a client has no descriptor and no name.
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",

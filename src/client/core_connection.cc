@@ -26,7 +26,7 @@ constexpr std::size_t kUnsaidBytesMax = 64U << 10;
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 /// How often a thread writes again because others added output while it was writing.
 constexpr int kRoundsMax = 4;
-/// After so many reads without an event, an application thread leaves reading to the own thread.
+/// After this many reads without an event, an application thread leaves reading to the own thread.
 constexpr int kLooksMax = 16;
 
 timespec time_until(std::chrono::steady_clock::time_point deadline) {
@@ -73,7 +73,7 @@ void Core::write_once(Lock& lock) {
   if (moved.outcome == io::StreamOutcome::broken) {
     fail(Trouble::writing, stream_->error());
   } else if (write_blocked_ && !was_blocked) {
-    wake_thread();  // it waits for POLLOUT
+    wake_thread();  // to wait for POLLOUT
   }
   if (waiters_ > 0) changed_.notify_all();
 }
@@ -193,7 +193,7 @@ bool Core::may_take_over() const {
          session_.wants_input();
 }
 
-/// Enough events are unreported that they are reported even without other output.
+/// So much is unreported that seen events are reported even without other output.
 bool Core::has_much_unsaid() const {
   return unsaid_bytes_ >= kUnsaidBytesMax || session_.taken_bytes() >= kUnsaidSharedBytesMax;
 }

@@ -35,7 +35,7 @@ void Core::run() {
   }
   withdraw();
   wait_until_unused(lock, true);
-  // Even a close without patience sends what can be written at once.
+  // Even close() with a timeout of 0 sends what can be written at once.
   if (stream_ != nullptr && !write_blocked_ && trouble_ == Trouble::none) write_once(lock);
   stream_.reset();
 }
@@ -63,7 +63,7 @@ void Core::sleep(Lock& lock) {
   short events = 0;
   if (wants_input) events = POLLIN;
   if (write_blocked_) events = static_cast<short>(events | POLLOUT);
-  // Even with no wish for input, notice that the connection ended: messages written to it may be
+  // Notice the end of the connection even while no input is wanted: messages just written may be
   // lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
   if (!serves && guard_ == Guard::set) events = static_cast<short>(events | POLLIN);

@@ -152,8 +152,7 @@ Dialer::Dialed Dialer::dial(Instant deadline, Signal& wake, const std::atomic<bo
     const auto others = static_cast<std::int64_t>(found->size() - i);
     auto stream = finish(start((*found)[i]), now + left / others, wake, stop);
     if (stream || stream.error().code == ErrorCode::closed) return stream;
-    // Report the first error, which is as good as any, unless a daemon was found that is not
-    // trusted.
+    // Report the first error, unless a later one says that a daemon was found and is not trusted.
     if (!why || stream.error().code == ErrorCode::untrusted) why = stream.error();
   }
   return unexpected(std::move(*why));

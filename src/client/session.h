@@ -172,7 +172,7 @@ class Session {
   std::uint32_t ping_ms_ = 0;
 
   std::vector<std::byte> input_;     ///< the beginning of an incomplete record
-  std::set<std::uint64_t> refused_;  ///< passed on, above acked_; may be repeated
+  std::set<std::uint64_t> refused_;  ///< refusals above acked_; may come again
   std::uint64_t acked_ = 0;          ///< by an `acked` record, not by a welcome
   Inbox inbox_;
   Outbox outbox_;

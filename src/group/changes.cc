@@ -133,7 +133,7 @@ void Groups::tell_change(Entry& entry, const Change& change) {
               [&](const ClientKey& client) { return joined(client) ? kAlone : kTogether; });
     return;
   }
-  // Some members are out of reach, and nobody knows whether they will come along.
+  // Some members are out of reach; it is unknown whether they will come along.
   tell_view(entry, Cause::network, nullptr, [&](const ClientKey& client) {
     if (joined(client)) return std::uint64_t{kAlone};
     return is_partitioned(client.daemon) ? kOfNode + client.daemon.node.value

@@ -21,9 +21,9 @@ const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
 
 }  // namespace
 
-/// The daemon that tells what `synced`, whose tables are equal, know of a domain's messages: the
-/// first that learns the domain. If none does, all know the same, and the sender of their table
-/// speaks.
+/// The daemon that reports, for `synced` (daemons with equal tables), what they know of a domain's
+/// messages: the first that learns the domain. If none does, all know the same, and the first of
+/// them reports, which also sends their table.
 MemberId Groups::speaker(const order::MemberSet& synced, order::Domain domain) const {
   const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
     return options_.domains.has(domain, member.node);
@@ -38,7 +38,7 @@ std::vector<Traffic> Groups::own_traffic() const {
   for (const TrafficLog& each : traffic_) {
     if (speaker(synced_, each.known().domain) != self_) continue;
     Traffic known = each.known();
-    // A daemon outside the domain cannot have forgotten the same views as those inside.
+    // Outside the domain, a daemon cannot have forgotten the same views as daemons inside.
     if (!options_.domains.has_self(known.domain)) known.forgotten = {};
     if (known.empty()) continue;
     shrink(known, bytes_max);
@@ -194,7 +194,7 @@ std::vector<Missed> Groups::merge_traffic() {
   return all_missed;
 }
 
-/// Tells a gap to the clients whose groups or private names missed messages.
+/// Tells a gap to clients if messages to their groups or private names were missed.
 void Groups::tell_gaps(const std::vector<Missed>& missed) {
   const bool any =
       std::any_of(missed.begin(), missed.end(), [](const Missed& each) { return !each.empty(); });

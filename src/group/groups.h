@@ -33,7 +33,7 @@ inline constexpr std::uint32_t kTrafficShare = 4;
 /// `message_bytes_max` and `nodes` must be the same on all nodes.
 struct Options {
   std::string node_name;                        ///< as in private names: without '#'
-  std::uint32_t nodes = 1;                      ///< maximum over the life of the cluster
+  std::uint32_t nodes = 1;                      ///< most nodes that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
   std::uint32_t clients_max = 65'536;           ///< connected at the same time
   Domains domains;                              ///< groups whose messages only some nodes learn
@@ -80,8 +80,8 @@ class Groups {
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group);
   Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
   Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message);
-  /// Removes the client from all its groups, whose members learn the reason (not ok). The client is
-  /// told nothing more.
+  /// Removes the client from all its groups; their members learn `reason`, which must not be ok.
+  /// The client is told nothing more.
   void disconnect(std::uint32_t connection, wire::ClientCode reason = wire::ClientCode::goodbye);
   /// Submits a safe message without content; only its place matters.
   Result<void, Refusal> mark();

@@ -98,7 +98,8 @@ struct Data {
   ByteView payload;
 };
 
-/// GroupId::index has a count below this bit, and above it the branch: a node, or kViewBranch.
+/// Layout of GroupId::index: the bits below kBranchShift count changes; those above name the
+/// branch, which is a node or kViewBranch.
 inline constexpr unsigned kBranchShift = 40;
 inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 

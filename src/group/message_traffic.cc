@@ -8,7 +8,7 @@
 #include "group/message.h"
 #include "group/message_parts.h"
 
-// The traffic in messages: which names were sent to, as daemons tell each other.
+// Encodes and decodes the traffic in messages of groups.
 
 namespace peal::group {
 namespace {

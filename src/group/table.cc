@@ -199,7 +199,7 @@ bool Table::is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max) 
         sum += client_bytes(client.name);
         all.push_back({{daemon.daemon, client.connection}, client.name});
       }
-      // decode() allows each name once in a daemon's list; each client must be there once, too.
+      // decode() rejects a repeated name in a daemon's list; reject a repeated client, too.
       std::vector<Named> here(all.end() - static_cast<std::ptrdiff_t>(daemon.clients.size()),
                               all.end());
       std::sort(here.begin(), here.end());

@@ -56,7 +56,7 @@ class Table {
     done,
     member_already,
     no_member,
-    another_name,  ///< this client or this name is known in another combination
+    another_name,  ///< the client has another name, or another client has this name
     no_room,       ///< see daemon_bytes_max
   };
   /// Creates the group if there is none.

@@ -128,7 +128,8 @@ void bound(Traffic& traffic) {
   while (traffic.views.size() > kTrafficViewsMax) forget_oldest(traffic);
 }
 
-/// True if `part` knows the same views as `forgotten`, one by one or forgotten.
+/// True if `part` knows exactly the views that `forgotten` covers, whether it has forgotten them or
+/// remembers them one by one.
 bool knows(const Traffic& part, const Forgotten& forgotten) {
   if (part.forgotten.is(forgotten)) return true;
   std::uint64_t digest = part.forgotten.digest;
@@ -188,8 +189,8 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// Up to its place, `all` has every message to a name. `own` has those that it counts and its late
-/// ones up to there. If these are fewer, it missed some.
+/// `all` has every message to a name up to `all.upto`. `own` has those that it counts, and its late
+/// ones up to there. It missed messages to the names for which it has fewer.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {

@@ -59,7 +59,7 @@ struct Connection {
   State state = State::hello;
   Pause pause = Pause::none;
   Session* session = nullptr;
-  std::vector<std::byte> input;    ///< of an unfinished record, or of one that is paused
+  std::vector<std::byte> input;    ///< of an unfinished record, or one whose handling is paused
   std::uint64_t record_bytes = 0;  ///< of that record in all; 0: unknown, or no record
   std::uint64_t reserved = 0;      ///< bytes of Options::input_bytes_max that it takes
   Instant record_begun{};
@@ -97,12 +97,12 @@ struct Session {
   EventQueue events;
   Shelf* shelf = nullptr;                                    ///< the region for its events
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
-  std::vector<std::uint32_t> block_slots;                    ///< with policy `block`
+  std::vector<std::uint32_t> block_slots;                    ///< slots with policy `block`
   std::uint64_t block_bytes_least = 0;                       ///< the smallest limit of these
   std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
-  std::set<std::uint32_t> warned;                            ///< slots that were warned
-  Account account;               ///< of the messages that the client sent
-  std::int64_t quota_bytes = 0;  ///< that it may send now; negative: a debt
+  std::set<std::uint32_t> warned;  ///< slots whose limit the client was warned of
+  Account account;                 ///< of the messages that the client sent
+  std::int64_t quota_bytes = 0;    ///< that it may send now; negative: a debt
   Instant quota_at{};
   Instant next_ask{};  ///< see may_ask()
 

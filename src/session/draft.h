@@ -48,7 +48,7 @@ class Draft {
     shared_.clear();
   }
 
-  /// Total number of events that were put into a region, and that found no room there.
+  /// Total numbers of events put into a region, and of events for which a region had no room.
   std::uint64_t put() const { return put_; }
   std::uint64_t no_room() const { return no_room_; }
 

@@ -10,7 +10,7 @@
 namespace peal::session {
 namespace {
 
-/// Header of each record on disk: slot u32, time at which the event came u64.
+/// Header of each record on disk: u32 slot, u64 time in nanoseconds when the event came.
 constexpr std::size_t kDiskHeaderBytes = 4 + 8;
 constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< read back at a time
 constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;

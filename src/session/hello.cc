@@ -9,7 +9,7 @@
 // The first record of a connection, which begins or resumes a session.
 
 namespace peal::session {
-/// The largest payload of a client: its message then fits with any targets.
+/// The largest payload whose message fits, whatever its targets are.
 std::uint32_t Sessions::Core::payload_bytes_max() const {
   return options_.message_bytes_max - kMessageOverheadMax;
 }
@@ -136,7 +136,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   return Handled::done;
 }
 
-/// Connects a client to the groups; makes up a name if the client has no wish.
+/// Connects a client to the groups; makes up a name if the client asks for none.
 Result<std::uint32_t, group::Refusal> Sessions::Core::connect_name(const ClientRule& rule,
                                                                    std::string& name) {
   if (!name.empty()) return groups_.connect(name);

@@ -14,9 +14,9 @@ constexpr std::size_t kControlBytesMax = 64 * 1'024;  ///< unread replies, at wh
 constexpr std::size_t kInputKept = 64 * 1'024;        ///< of a buffer, after its record
 /// Every connection may have an unfinished record of this length, whatever others do.
 constexpr std::size_t kSmallRecordBytes = 16 * 1'024;
-constexpr std::int64_t kRecordSeconds = 10;                  ///< time to complete a record, and
-constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< one second more for each of these,
-constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< or of these while others wait
+constexpr std::int64_t kRecordSeconds = 10;                  ///< to complete a record, plus its
+constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< bytes divided by this rate,
+constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< or by this one while others wait
 
 }  // namespace
 

@@ -66,7 +66,7 @@ inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
 struct Options {
   std::string cluster;
   std::string node;
-  std::uint32_t nodes = 1;  ///< maximum over the life of the cluster
+  std::uint32_t nodes = 1;  ///< most nodes that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;
   std::uint32_t sessions_max = 4'096;
   /// Bytes of unfinished records, over all connections; each may have 16 KiB in addition.
@@ -77,7 +77,7 @@ struct Options {
   wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
                             0};                 ///< maxima for a client's request; 0: none
   std::uint64_t memory_bytes_max = 1ULL << 30;  ///< for everything that waits for clients
-  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< and on disk
+  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< the same on disk
   /// Size of the memory in which the clients of one person on the Unix socket read events; below
   /// kSharedBytesLeast: none.
   std::uint32_t shared_bytes = 64U << 20;
@@ -86,7 +86,7 @@ struct Options {
   Duration ping = seconds(5);            ///< on connections that are not local
   std::vector<ClientRule> clients;
   std::vector<GroupRule> groups;
-  group::Domains domains;  ///< of whose groups not all nodes learn
+  group::Domains domains;  ///< groups whose messages only some nodes learn
 };
 
 /// Returns an empty text, or one line that names the key, the value and what is accepted.

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// Bytes for connections: events in place, and between them other records.
+// Output for connections: events, not copied, and other records between them.
 
 namespace peal::session {
 namespace {
@@ -105,7 +105,7 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   }
   if (session == nullptr) return;
   if (bytes > 0) session->events.written(bytes);
-  // A client reads an event in shared memory later than its place was written.
+  // A client reads an event in shared memory after its place was written, so the event must stay.
   if (session->keep > Duration{} || session->events.shares()) {
     if (session->events.spills() && read_back(*session) && session->events.has_output()) {
       want_write(*to);

@@ -18,7 +18,7 @@ namespace peal::session {
 /// nothing.
 class Region {
  public:
-  /// A span is 1/64 of the memory, within these bounds.
+  /// A span is a power of two, at most 1/64 of the memory, but within these bounds.
   static constexpr std::uint32_t kSpanBytesMin = 4U << 10;
   static constexpr std::uint32_t kSpanBytesMax = 1U << 20;
 

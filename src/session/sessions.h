@@ -64,7 +64,7 @@ struct SessionStatus {
   std::uint64_t events{};       ///< told to the client, or waiting
   std::uint64_t events_seen{};  ///< of these, those that the client has seen
   Duration oldest{};            ///< age of the first event that the client has not seen
-  std::string waits_for;        ///< what blocks the client, or whom it blocks; may be empty
+  std::string waits_for;        ///< what blocks the client, or what it blocks; may be empty
   std::uint64_t memberships_count{};
   /// At most kStatusMembershipsMax of these; those with waiting events first.
   std::vector<MembershipStatus> memberships;
@@ -157,7 +157,7 @@ class Sessions {
     std::uint64_t connections = 0;        ///< total
     std::uint64_t sessions = 0;           ///< total
     std::uint64_t resumed = 0;            ///< sessions resumed on another connection
-    std::uint64_t turned_away = 0;        ///< hellos that were given no session
+    std::uint64_t turned_away = 0;        ///< hellos that were refused
     std::uint64_t bad_records = 0;        ///< connections closed for a malformed record
     std::uint64_t messages = 0;           ///< from clients, submitted to the node
     std::uint64_t refused = 0;            ///< from clients, refused

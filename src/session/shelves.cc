@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kShelvesMax = 16;
 /// Smaller events cost no more if they are written to each connection.
 constexpr std::size_t kSharedBytesMin = 512;
-/// A client that lags by more than this part of a region gets events on its connection, so that
+/// A client that lags by more than 1/kBehindPart of a region gets events on its connection, so that
 /// clients that keep up have room.
 constexpr std::uint64_t kBehindPart = 8;
 /// How long a client may read events from the region after its session ended.

@@ -105,8 +105,7 @@ std::uint64_t Sessions::Core::room_of(const Session& it) const {
   // behind its own messages, which wait for room themselves. Nor do events on the disk of a session
   // that spills: they have the disk's limit.
   const std::uint64_t all = it.events.unwritten_bytes();
-  // Called often, and there may be many groups. While little waits in all of them, do not look at
-  // each.
+  // Called often, and there may be many groups: while little waits in all of them, skip the loop.
   if (all <= it.block_bytes_least / 2 && (!most || all <= *most)) return it.block_bytes_least - all;
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint32_t slot : it.block_slots) {
@@ -199,7 +198,7 @@ void Sessions::Core::push_gaps(Session& to) {
   }
 }
 
-/// Policy `block`: so many written events are not seen that the memory for more is missing.
+/// Policy `block`: true if written but unseen events leave no memory for more.
 bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
                                     std::uint64_t bytes) const {
   if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
