@@ -284,7 +284,7 @@ std::uint64_t Membership::digest() const {
 
 void Membership::check_invariants() const {
   if (left_) return;
-  PEAL_ASSERT(!contains(failed_, self_));
+  PEAL_ASSERT(contains(processes_, self_) && !contains(failed_, self_));
   PEAL_ASSERT(is_subset(failed_, processes_));
   PEAL_ASSERT(!candidates().empty());
   PEAL_ASSERT(members_[index_] == self_);
