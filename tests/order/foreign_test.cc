@@ -121,13 +121,18 @@ TEST_F(Strangers, AnEarlierLifeIsToldSoButNotAtEachPacket) {
 
 TEST_F(Strangers, AtTheVeryBeginningOfTimeToo) {
   now_ = Instant{0};
+  sent_.clear();
   begin();
+  EXPECT_EQ(count(Kind::join), 1U);
   const MemberId again{kC.node, 200};
   hear(again, join({kSelf, again}));
   EXPECT_FALSE(hear(kC, join({kSelf, kC})));
   EXPECT_EQ(count(Kind::epoch_notice), 1U);
+  sent_.clear();
   begin();
-  EXPECT_THAT(take_joins().back().heard, IsEmpty()) << "nobody has been heard";
+  const auto joins = take_joins();
+  ASSERT_EQ(joins.size(), 1U);
+  EXPECT_THAT(joins[0].heard, IsEmpty()) << "nobody has been heard";
 }
 
 TEST_F(Strangers, WhatOthersRefusedCountsAsAPacket) {
@@ -136,6 +141,7 @@ TEST_F(Strangers, WhatOthersRefusedCountsAsAPacket) {
   EXPECT_EQ(drops(Drop::stale), 1U);
   EXPECT_EQ(count(Kind::epoch_notice), 1U);
   EXPECT_FALSE(hear(kC, join({kSelf, kC}))) << "from then on it is known";
+  EXPECT_THAT(said().heard, IsEmpty());
   it().on_old_incarnation(now_, {kSelf.node, 500}, *this);
   EXPECT_EQ(it().self(), kSelf);
   it().leave(now_, *this);
@@ -260,6 +266,39 @@ TEST_F(Strangers, WhoNeverHearsUsIsDeaf) {
   EXPECT_THAT(it().deaf_peers(), ElementsAre(kD));
   hear(kD, probe({kA}));
   EXPECT_THAT(it().deaf_peers(), IsEmpty()) << "it hears one of us";
+}
+
+TEST_F(Strangers, ANextLifeWasNotHeardBecauseTheOneBeforeWas) {
+  hear(kC, join({kSelf, kC, kD}));
+  EXPECT_THAT(said().heard, ElementsAre(kC));
+  hear(kD, wire::EpochNotice{{kC.node, kC.epoch + 1}});
+  run(milliseconds(30));
+  EXPECT_THAT(said().heard, IsEmpty());
+}
+
+TEST_F(Strangers, ThoseWhoMayNotComeInAreNotDeafEither) {
+  into_view({kA, kSelf, kC, kD});
+  lose({kD}, three_);
+  for (int i = 0; i < 4; ++i) {
+    hear(kD, probe({}));
+    run(milliseconds(650));
+  }
+  EXPECT_THAT(it().deaf_peers(), ElementsAre(kD));
+  hear(kD, probe({kA}));
+  EXPECT_TRUE(stays()) << "its link is tried first";
+  EXPECT_THAT(it().deaf_peers(), IsEmpty());
+}
+
+TEST_F(Strangers, OfNodesThatAreConfiguredEachIsNamedAndOfOthersOne) {
+  const auto said_of = [&](const MemberId& from) {
+    hear(from, join({kSelf}), kCluster + 1);
+    return events(&event::incompatible_peer);
+  };
+  EXPECT_EQ(said_of(kC), 1U);
+  EXPECT_EQ(said_of(kD), 2U);
+  EXPECT_EQ(said_of(kD), 2U);
+  EXPECT_EQ(said_of({{8}, 1}), 3U);
+  EXPECT_EQ(said_of({{9}, 1}), 3U);
 }
 
 TEST_F(Strangers, AMemberIsNeverDeaf) {

@@ -230,6 +230,7 @@ TEST_F(Gathering, APauseAccusesNobody) {
 }
 
 TEST_F(Gathering, WhoHasAgreedAccusesNobodyAfterAPauseEither) {
+  run(milliseconds(100));
   hear(kC, join(three_));
   hear(kA, join(three_));
   it().on_pause(now_, milliseconds(100), *this);
@@ -275,6 +276,16 @@ TEST_F(Gathering, AnAttemptThatFailsKeepsItsNumberAndWhoWasThere) {
   run(milliseconds(225));
   EXPECT_EQ(alone_, 1);
   EXPECT_EQ(last_event(&event::commit_started).view, (ViewId{7'001, kSelf}));
+}
+
+TEST_F(Gathering, ANumberThatOthersKnowIsNotForgottenForALesserOne) {
+  wire::Join known = join(three_);
+  known.view_number_max = 9'000;
+  hear(kC, known);
+  agree(three_);
+  hear(kA, first_commit(three_, 7'000));
+  run(milliseconds(225));
+  EXPECT_EQ(said().view_number_max, 9'000U);
 }
 
 TEST_F(Gathering, ItsCommitTokenIsSentAgainUntilThereIsASignOfLife) {
@@ -407,13 +418,18 @@ TEST_F(Gathering, TheRepresentativeLeadsTheRecoveryOnce) {
   wire::Commit commit = second_commit();
   hear(kC, commit);
   ASSERT_EQ(it().state(), State::recovery);
-  EXPECT_EQ(led_, 0);
+  hear(kC, commit);
   commit.hops = 4;
+  wire::Commit other = commit;
+  other.view.number += 1;
+  hear(kC, other);
+  EXPECT_EQ(led_, 0) << "the same trip once more, and another attempt's";
+  EXPECT_EQ(drops(Drop::wrong_state), 2U);
   hear(kC, commit);
   EXPECT_EQ(led_, 1);
   hear(kC, commit);
   EXPECT_EQ(led_, 1);
-  EXPECT_EQ(drops(Drop::wrong_state), 1U);
+  EXPECT_EQ(drops(Drop::wrong_state), 3U);
 }
 
 // ---- what ends an attempt ----
@@ -601,6 +617,17 @@ TEST_F(InAView, ToGatherAgainAccusesNobody) {
   it().regather(now_, &gather::stall, {}, *this);
   EXPECT_THAT(said().failed, IsEmpty());
   EXPECT_EQ(it().tally().gathers, 3U);
+}
+TEST_F(InAView, ItsDeadlinesEndWithIt) {
+  it().note_life(now_);
+  it().timers().arm(evs::Timer::engine_0, now_ + seconds(9));
+  it().timers().arm(evs::Timer::engine_late, now_ + seconds(9));
+  run(milliseconds(100));
+  it().regather(now_, &gather::stall, {}, *this);
+  EXPECT_FALSE(it().timers().armed(evs::Timer::engine_0));
+  EXPECT_FALSE(it().timers().armed(evs::Timer::engine_late));
+  run(milliseconds(150));
+  EXPECT_EQ(events(&event::token_lost), 0U);
 }
 TEST_F(InAView, WithoutASignOfLifeTheViewIsOver) {
   it().note_life(now_);

@@ -410,6 +410,24 @@ TEST_F(InnerLinks, WhatWasSentToAnotherDoesNotCount) {
   EXPECT_EQ(trials(), 0U);
 }
 
+TEST_F(InnerLinks, AnotherOneInBetweenBeginsTheCountAnew) {
+  for (int i = 0; i < 4; ++i) pass(kC, 1);
+  pass(kD, 0);
+  pass(kC, 1);
+  pass(kC, 1);
+  EXPECT_EQ(trials(), 0U);
+}
+
+TEST_F(InnerLinks, AfterAPauseTheNextSignIsAsGood) {
+  pass(kC, 3);
+  pass(kC, 0);
+  EXPECT_EQ(trials(), 1U);
+  it().on_pause(now_, milliseconds(50), *this);
+  pass(kC, 3);
+  pass(kC, 0);
+  EXPECT_EQ(trials(), 2U);
+}
+
 TEST_F(InnerLinks, ALinkThatWorksIsNotTriedAgainAtOnce) {
   pass(kC, 3);
   pass(kC, 0);

@@ -37,7 +37,6 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
 void Membership::start(Instant now, Effects& out) {
   PEAL_ASSERT(protocol_.commit_format().is_sound());
   processes_ = {self_};
-  failed_.clear();
   shift_to_gather(now, &gather::boot, {}, out);
 }
 
