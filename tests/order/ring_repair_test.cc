@@ -101,6 +101,54 @@ TEST_F(Repair, TheGreaterSafeLineAndBaseCount) {
   EXPECT_EQ(folded.have, (std::vector<std::uint64_t>{0b100000}));
 }
 
+TEST_F(Repair, WhatComesLateIsKeptAndNotDelivered) {
+  be(kB);
+  hold({1});
+  old_ = view_;
+  take_log();
+  run(milliseconds(230));
+  hold({2, 4});
+  EXPECT_THAT(take_log(), IsEmpty());
+  const wire::Commit commit = gather([&](wire::Commit& it) {
+    it.old_views = {{old_, {kA}, ring::encode(record(1, 1, 0, 0, {kA}))}};
+  });
+  EXPECT_EQ(ring::decode_record(commit.old_views[0].record), record(2, 4, 0, 0b10, {kA, kB}));
+  hold({3});
+  EXPECT_EQ(counter("wrong_state"), 1U) << "what it holds has been written down";
+}
+
+TEST_F(Repair, WhoWasCompleteStaysBoundIfTheAttemptFails) {
+  for (const bool complete : {true, false}) {
+    view_ = {};
+    be(kB);
+    if (complete) hold({1});
+    const wire::Commit first = end_view(record(0, 1, 0, 0b1, {kA}));
+    repair(first, complete ? record(1, 1, 0, 0) : record(0, 1, 0, 0b1));
+    run(milliseconds(230));
+    const wire::Commit second = gather([&](wire::Commit& it) {
+      it.view.number += 10;
+      it.old_views = {{old_, {kA}, ring::encode(record(0, 1, 0, 0b1, {kA}))}};
+    });
+    const MemberSet bound = ring::decode_record(second.old_views[0].record).obligation;
+    EXPECT_EQ(bound, complete ? kAll : (MemberSet{kA, kB}));
+  }
+}
+
+TEST_F(Repair, ATokenOfTheRecoveryIsTakenOnceAndFromThePredecessorAlone) {
+  be(kB);
+  const wire::Commit commit = end_view(record(0, 0, 0, 0, {kA}));
+  repair(commit, record(0, 0, 0, 0));
+  wire::Token token = recovery_token();
+  token.recovery_run = 0;
+  hear(kC, token);
+  EXPECT_EQ(counter("bad_sender"), 1U);
+  pass(token);
+  sent_.clear();
+  hear(kA, token);
+  EXPECT_EQ(counter("duplicate"), 1U);
+  EXPECT_EQ(count(Kind::token), 0U);
+}
+
 TEST_F(Repair, ItAsksForWhatOthersHoldAndTakesNothingElse) {
   be(kB);
   hold({1, 2, 4});

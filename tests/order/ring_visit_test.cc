@@ -62,6 +62,7 @@ TEST_F(Visit, ItsUnitsGetThePlacesBehindTheTokens) {
     EXPECT_EQ(sent[i].origin, kB);
     EXPECT_EQ(sent[i].view, view_);
     EXPECT_EQ(sent[i].post, i > 0) << "one before the token, two after it";
+    EXPECT_EQ(sent[i].hop + 3, token.hop) << "of this visit: three before the next one";
     EXPECT_FALSE(sent[i].retransmission);
   }
   EXPECT_EQ(sent_[0].kind, Kind::data);
@@ -275,6 +276,9 @@ TEST_F(Visit, WhatAllHaveIsLetGoOf) {
     visit(next());
   }
   EXPECT_EQ(take_log().size(), 200U);
+  EXPECT_EQ(counter("duplicates"), 0U);
+  hear(kA, unit(kA, 200));
+  EXPECT_EQ(counter("duplicates"), 1U);
   EXPECT_EQ(counter("out_of_window"), 0U);
 }
 
@@ -567,6 +571,30 @@ TEST_F(Rests, ATokenThatWasLostOnItsWayRestsShorterAgain) {
   EXPECT_EQ(count(Kind::token), before + 1);
 }
 
+TEST_F(Rests, ARotationInWhichSomethingMovesBeginsAnew) {
+  be(kA);
+  rest();
+  run(milliseconds(8));
+  EXPECT_FALSE(pass(next()));
+  run(milliseconds(16));
+  wire::Token moves = next();
+  moves.fcc = 1;
+  EXPECT_TRUE(pass(moves));
+  rest();
+  const std::size_t before = count(Kind::token);
+  run(milliseconds(8));
+  EXPECT_EQ(count(Kind::token), before + 1);
+}
+
+TEST_F(Rests, OnceItGoesOnItIsSentAgainLikeAnyOther) {
+  be(kA);
+  rest();
+  run(milliseconds(8));
+  const std::size_t before = count(Kind::token);
+  run(milliseconds(21));
+  EXPECT_EQ(count(Kind::token), before + 1) << "the one behind it keeps no token";
+}
+
 TEST_F(Rests, WhoHasSomethingToOrderTakesItAtOnce) {
   be(kA);
   rest();
@@ -744,6 +772,21 @@ TEST_F(Stalls, AMoveBeginsTheCountAnew) {
   visit(token);
   for (int i = 0; i < 45; ++i) {
     token = next();
+    token.fcc = 0;
+    visit(token);
+    run(milliseconds(11));
+  }
+  EXPECT_EQ(counter("stalls"), 0U);
+}
+
+TEST_F(Stalls, NorAreTwoWhoMissItInTurn) {
+  be(kB);
+  hear(kA, unit(kA, 1));
+  for (std::uint16_t i = 0; i < 120; ++i) {
+    wire::Token token = next();
+    token.seq = 1;
+    token.aru = 0;
+    token.aru_index = i % 2 == 0 ? 2 : 0;
     token.fcc = 0;
     visit(token);
     run(milliseconds(11));
