@@ -25,8 +25,9 @@ ALL = ("src/",)
 PROGRAMS = {
     "units": {"wal_test": ("src/wal/",), "wal_crash_test": ("src/wal/",),
               "group_test": ("src/group/",), "session_test": ("src/group/", "src/session/"),
-              "order_test": ORDER, "order_paxos_test": ("src/wal/", *ORDER),
-              "order_ridge_test": ORDER},
+              "order_membership_test": ("src/order/evs/",),
+              "order_registry_test": ("src/order/registry/",), "order_test": ORDER,
+              "order_paxos_test": ("src/wal/", *ORDER), "order_ridge_test": ORDER},
     "few": {"peal-sim": ALL},
     "stories": {"scenario_test": ALL},
     "more": {"peal-sim": ALL, "order_explore_test": QUORUMS},

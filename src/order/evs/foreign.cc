@@ -55,10 +55,6 @@ void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
 }
 
 void Membership::on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out) {
-  if (notice.newest.node == self_.node) {
-    if (notice.newest != self_) note(now, notice.newest, out);
-    return;
-  }
   note(now, notice.newest, out);
 }
 

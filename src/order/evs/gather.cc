@@ -31,8 +31,6 @@ void Membership::shift_to_gather(Instant now, const GatherReason* reason, const 
   timers_.cancel(Timer::resend);
   timers_.cancel_those_of_engine();
   last_sent_.reset();
-  insert(processes_, self_);
-  erase(failed_, self_);
   consensus_ = {self_};
   agreed_ = false;
   out.report({&event::gather_started, view_, who, 0, candidates().size(), reason});

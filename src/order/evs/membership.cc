@@ -37,7 +37,6 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
 void Membership::start(Instant now, Effects& out) {
   PEAL_ASSERT(protocol_.commit_format().is_sound());
   processes_ = {self_};
-  failed_.clear();
   shift_to_gather(now, &gather::boot, {}, out);
 }
 
@@ -284,7 +283,7 @@ std::uint64_t Membership::digest() const {
 
 void Membership::check_invariants() const {
   if (left_) return;
-  PEAL_ASSERT(!contains(failed_, self_));
+  PEAL_ASSERT(contains(processes_, self_) && !contains(failed_, self_));
   PEAL_ASSERT(is_subset(failed_, processes_));
   PEAL_ASSERT(!candidates().empty());
   PEAL_ASSERT(members_[index_] == self_);

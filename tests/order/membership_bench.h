@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "order/evs/membership.h"
+#include "wire/trial.h"
+
+namespace peal::order::test {
+
+/// One membership, of node 2; the test plays the other members, the engine and the clock.
+class MembershipBench : public testing::Test, public evs::Protocol, public Effects {
+ protected:
+  using Membership = evs::Membership;
+  using State = evs::State;
+  using Drop = wire::Drop;
+  using Kind = wire::FrameKind;
+
+  static constexpr std::uint64_t kCluster = 7;
+  static constexpr std::uint64_t kFirstCount = 1'000;
+  static constexpr MemberId kA{{1}, 101}, kSelf{{2}, 102}, kC{{3}, 103}, kD{{4}, 104};
+
+  struct Sent {
+    NodeId to{};  ///< 0: to all
+    Lane lane{};
+    Kind kind{};
+    std::vector<std::byte> bytes;
+  };
+
+  static evs::Settings usual_settings();
+  /// Makes the membership anew, and starts it.
+  void begin(const evs::Settings& settings = usual_settings());
+  Membership& it() { return *membership_; }
+
+  // What others say. True if it was admitted; dropped() says what became of it then.
+  bool hear(const MemberId& from, const wire::Join& join, std::uint64_t cluster = kCluster);
+  bool hear(const MemberId& from, const wire::ProbeFrame& probe);
+  bool hear(const MemberId& from, const wire::Commit& commit);
+  bool hear(const MemberId& from, const wire::EpochNotice& notice);
+  bool hear(const MemberId& from, const wire::Trial& trial);
+  Drop dropped() const { return dropped_; }
+  std::uint64_t drops(Drop reason) { return it().tally().drops[static_cast<std::size_t>(reason)]; }
+  /// A JOIN with the next number, of someone who hears all whom it names.
+  wire::Join join(const MemberSet& processes, const MemberSet& failed = {});
+  /// A PROBE of somebody's own view.
+  static wire::ProbeFrame probe(const MemberSet& heard, std::uint64_t list = 1);
+
+  /// All others of these say what this member says, until it has agreed with them.
+  void agree(const MemberSet& members);
+  /// The representative's token in its first rotation, as it comes to this member.
+  wire::Commit first_commit(const MemberSet& members, std::uint64_t number);
+  /// The last one that this member sent, as it comes back in the second rotation.
+  wire::Commit second_commit();
+  const MemberId& predecessor_in(const wire::Commit& commit) const;
+  /// It is in a view of these, which it agreed on with them.
+  void into_view(const MemberSet& members);
+  /// Others make a view without this member, or one that it is cut off from: it is `failed` there.
+  void lose(const MemberSet& lost, const MemberSet& rest);
+
+  void run(Duration span);
+  bool run_until_sent(Kind kind, Duration span);
+  /// All of a kind that were sent since the last call; what else was sent is forgotten.
+  std::vector<wire::Join> take_joins();
+  std::vector<wire::ProbeFrame> take_probes();
+  std::vector<wire::Trial> take_trials();
+  std::size_t count(Kind kind) const;
+  std::size_t events(const EventKind* kind) const;
+  /// The last event of the kind; there is one.
+  const Event& last_event(const EventKind* kind) const;
+
+  // evs::Protocol: records are one number, not 0.
+  const wire::CommitFormat& commit_format() const override;
+  void flush(Effects&) override { ++flushed_; }
+  void abandon() override { ++abandoned_; }
+  void fold_options(wire::CommitOptions&) const override {}
+  void freeze(std::vector<std::byte>& record) override;
+  bool accepts(ByteView) const override { return accepts_; }
+  void recover(Instant, const evs::Agreement& agreement, Effects&) override;
+  void lead_recovery(Instant, Effects&) override { ++led_; }
+  void install_alone(Instant, Effects&) override { ++alone_; }
+
+  // Effects
+  void send(NodeId to, Lane lane, const BufferRef& packet) override;
+  void multicast(Lane lane, const BufferRef& packet) override { send({}, lane, packet); }
+  void originate(const ViewId&, Seq) override {}
+  void deliver(const Delivery&) override {}
+  void install(const View&) override {}
+  void report(const Event& event) override { events_.push_back(event); }
+  void fatal(std::string_view) override { ++fatal_; }
+
+  Instant now_{1'000'000'000};
+  std::vector<Sent> sent_;
+  std::vector<Event> events_;
+  std::optional<evs::Agreement> agreement_;  ///< that it recovers for
+  bool accepts_ = true;
+  int flushed_ = 0, abandoned_ = 0, led_ = 0, alone_ = 0, fatal_ = 0;
+
+ private:
+  template <class Frame, class Encode>
+  bool say(const MemberId& from, Kind kind, const Frame& frame, Encode encode,
+           std::uint64_t cluster = kCluster);
+
+  BufferPool pool_{static_cast<std::uint32_t>(wire::kPacketBytesMax), 16};
+  std::unique_ptr<Membership> membership_;
+  std::uint64_t join_number_ = 0;
+  Drop dropped_ = Drop::none;
+};
+
+}  // namespace peal::order::test
