@@ -30,7 +30,7 @@ void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
   }
 }
 
-TEST(PaxosFounding, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
+TEST(PaxosBootstrap, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   Bench one(kOne);
   one.fresh();
   one.start();
@@ -42,7 +42,7 @@ TEST(PaxosFounding, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
 }
 
 // The log may be an older copy, and have forgotten whom it took.
-TEST(PaxosFounding, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
+TEST(PaxosBootstrap, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   Bench one(kOne);
   one.fresh();
   one.do_not_answer();
@@ -59,7 +59,7 @@ TEST(PaxosFounding, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   EXPECT_GT(one.count(PaxosKind::lives), 0U);
 }
 
-TEST(PaxosFounding, WhomItTakesIsInTheLogOnce) {
+TEST(PaxosBootstrap, WhomItTakesIsInTheLogOnce) {
   Bench one(kOne);
   one.fresh();
   one.start();
@@ -77,7 +77,7 @@ TEST(PaxosFounding, WhomItTakesIsInTheLogOnce) {
   EXPECT_GT(one.count(PaxosKind::lives), 0U);
 }
 
-TEST(PaxosFounding, ABeginningIsLearntFromItsAcceptors) {
+TEST(PaxosBootstrap, ABeginningIsLearntFromItsAcceptors) {
   for (const MemberId& from : {kTwo, kOne}) {
     Bench three(kThree);
     three.fresh();

@@ -386,6 +386,7 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest, KeptWords& k
 
 void Acceptor::check_invariants() const {
   PEAL_ASSERT(pending_.empty() || pending_.back().instance < vote_next_);
+  PEAL_ASSERT(round_ <= promised_ || PEAL_MUTANT(px_vote_without_promise));
 }
 
 // Places in the log count only as durable or not: so states that differ in nothing else are equal.

@@ -20,6 +20,7 @@ constexpr std::int64_t kPatience = 10;
 
 void Coordinator::prepare(Instant now, std::uint64_t count, Effects& out) {
   step_down();
+  PEAL_ASSERT(Round({count, p_.config.self}) > round_ && "rounds never go back");
   round_ = {count, p_.config.self};
   phase_ = Phase::prepare;
   since_ = now;
@@ -142,6 +143,7 @@ void Coordinator::add_to(Digest& digest) const {
 }
 
 void Coordinator::check_invariants() const {
+  phase1_.check_invariants();
   if (phase_ != Phase::lead) return;
   PEAL_ASSERT(next_ >= flight_first_ && next_ - flight_first_ == flight_.size());
   PEAL_ASSERT(tip_.next() == next_);

@@ -65,6 +65,8 @@ void PaxosEngine::check_invariants() const {
   catch_up_.check_invariants();
   reconfiguration_.check_invariants();
   voter_.check_invariants();
+  recall_.check_invariants();
+  report_.check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
 }
 

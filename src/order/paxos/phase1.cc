@@ -155,6 +155,12 @@ const Value* Phase1::chosen(Instance instance) const {
   return found == values_.end() ? nullptr : &found->second;
 }
 
+void Phase1::check_invariants() const {
+  PEAL_ASSERT(values_.size() <= choices_.size() && "only what was chosen is proposed again");
+  PEAL_ASSERT(choices_.empty() || choices_.begin()->first >= base_);
+  PEAL_ASSERT(choices_.empty() || base_ >= from_);
+}
+
 void Phase1::add_to(Digest& digest) const {
   digest.add(from_);
   digest.add(promises_.size());

@@ -50,6 +50,7 @@ class Phase1 {
   /// What was chosen for the instance; null: nothing, as nobody of a majority voted.
   const Value* chosen(Instance instance) const;
 
+  void check_invariants() const;
   void add_to(Digest& digest) const;
 
  private:

@@ -39,6 +39,7 @@ BufferRef Coordinator::packet_again(Instance instance, const Value& value) {
 }
 
 void Coordinator::propose(Value value, bool fresh, Effects& out) {
+  PEAL_ASSERT(phase_ == Phase::lead && tip_.next() == next_);
   const Instance instance = next_++;
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");

@@ -77,4 +77,10 @@ std::optional<Instant> SelfReport::next_at() const {
   return at_;
 }
 
+void SelfReport::check_invariants() const {
+  const wire::State& said = p_.peers.self().state;
+  PEAL_ASSERT(said.next <= p_.state.next());
+  PEAL_ASSERT(said.voted_upto == 0 || p_.acceptor != nullptr);
+}
+
 }  // namespace peal::order::paxos

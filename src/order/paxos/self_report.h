@@ -43,6 +43,7 @@ class SelfReport {
   /// When work() has something to do.
   std::optional<Instant> next_at() const;
 
+  void check_invariants() const;
   void add_to(Digest& digest) const { digest.add(wanted_ ? 1 : 0); }
 
  private:

@@ -98,4 +98,9 @@ void VoteRecall::keep_words(Instance end) {
   p_.kept.keep(first, p_.acceptor != nullptr ? end : p_.state.next(), p_.store);
 }
 
+void VoteRecall::check_invariants() const {
+  // Acceptors are asked about decided instances alone.
+  PEAL_ASSERT(asked_upto_ <= learner_.highest() + 1);
+}
+
 }  // namespace peal::order::paxos

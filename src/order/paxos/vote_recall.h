@@ -33,6 +33,7 @@ class VoteRecall {
   /// Another list counts: others vote from here on.
   void begin_list() { recall_.clear(); }
 
+  void check_invariants() const;
   void add_to(Digest& digest) const { recall_.add_to(digest); }
 
  private:
