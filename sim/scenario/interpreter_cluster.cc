@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
-/// Counters on the wire are at most 2^63 - 1; a story needs some of them.
+/// Counters on the wire are at most 2^63 - 1; a scenario needs some of them.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-/// Which engine, and in which way.
+/// Reads which engine orders, and with which dissemination.
 void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or(std::string(options.order->name));
   if (const order::Descriptor* known = order::find_engine(engine)) {
@@ -146,7 +146,7 @@ void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   }
 }
 
-/// What concerns Paxos alone; packets are as large as the ring's, and so is the largest gap.
+/// Options of Paxos alone; packet sizes and the maximal gap are the ring's.
 void Interpreter::read_paxos_keys(Tokenizer& words, WorldOptions& options) {
   order::paxos::Options& paxos = options.paxos;
   const auto number = [&words](const char* key, std::uint32_t& value) {
@@ -209,7 +209,7 @@ void Interpreter::do_cluster(Tokenizer& words) {
         std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);
     if (!refused.empty()) words.fail(refused);
-    // A record is a value with little before it.
+    // A record is a value with a small header.
     if (options.segment_bytes % 8 != 0 ||
         options.segment_bytes < options.paxos.packet_bytes_max + (4U << 10)) {
       words.fail("segment=" + std::to_string(options.segment_bytes) +
