@@ -12,24 +12,26 @@ namespace peal::sim {
 
 struct SwarmOptions {
   const order::Descriptor* order = &order::default_engine();
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  std::uint32_t domains = 0;                                  ///< of ridge: so many at most
-  Storage storage = Storage::disk;                            ///< of votes, on quorums
-  bool optimistic = false;  ///< on quorums: messages are told before they have their places
-  std::uint32_t nodes = 0;  ///< 0: drawn, 2 to 9, mostly 3 and 4
+  Dissemination dissemination = Dissemination::distributors;  ///< for ridge
+  std::uint32_t ensembles = 1;                                ///< for ridge
+  Merging merging = Merging::keys;                            ///< for several ensembles
+  std::uint32_t domains = 0;                                  ///< for ridge: at most this many
+  Storage storage = Storage::disk;                            ///< of votes, for engines with
+                                                              ///< acceptors
+  bool optimistic = false;             ///< for engines with acceptors: nodes also deliver messages
+                                       ///< optimistically
+  std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only
-  bool groups = false;    ///< the load comes from clients of process groups; the rest is the same
-  bool lists = false;     ///< the list of nodes changes in every story, not in some
-  bool sessions = false;  ///< these have sessions with their nodes, and troubles of their own
+  bool groups = false;    ///< clients of process groups send the load; everything else is the same
+  bool lists = false;     ///< the list of nodes changes in every scenario, not only in some
+  bool sessions = false;  ///< clients have sessions with their nodes, and faults of their own
 };
 
-/// Writes the story of one seed: which cluster, which options from their hostile ranges, which
-/// load, and which faults when. Each class of fault is left out of half of the stories, so that the
-/// others meet in many mixtures. Ends with `settle`: after the faults everything must get well.
+/// Writes the scenario of one seed: the cluster, options from their hostile ranges, the load, and
+/// the times of faults. Each class of fault is absent from half of the scenarios, so that the
+/// others combine in many ways. Ends with `settle`: after the faults the cluster must recover.
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options);
 
 }  // namespace peal::sim
