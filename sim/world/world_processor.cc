@@ -75,7 +75,7 @@ void World::check_memory(const Process& process) {
                              process.receive_pool->free_count() + process.unit_pool->slab_count() -
                              process.unit_pool->free_count();
   const order::paxos::Options& paxos = options_.paxos;
-  // Every member's units wait at the coordinator; a log is replayed from before a checkpoint.
+  // Every member's units wait at the coordinator, and a replayed log begins before a checkpoint.
   const std::uint32_t most = options_.order->traits.quorum
                                  ? 2 * (paxos.max_gap + paxos.window + paxos.checkpoint_every) +
                                        options_.nodes * paxos.member_window
