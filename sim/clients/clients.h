@@ -57,7 +57,7 @@ class Clients final : public ClientSide, group::Effects {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
     std::vector<std::uint64_t> given;  ///< hashes of payloads, if keep_payloads() was called
-    std::vector<std::string> gaps;     ///< groups, likewise
+    std::vector<std::string> gaps;     ///< groups of which it was told gaps, likewise
   };
 
   ClientWish draw_wish();

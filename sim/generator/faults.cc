@@ -5,7 +5,7 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// What goes wrong in the story of a seed, class by class.
+// The faults of a generated scenario, class by class.
 
 namespace peal::sim {
 
@@ -69,8 +69,8 @@ void ScenarioGenerator::plan_packets() {
   }
 }
 
-/// Packets of one kind are delayed or doubled for a while: a token of an attempt that is over must
-/// find everybody elsewhere.
+/// Delays or duplicates packets of one kind for a while: nodes must ignore tokens of a past
+/// attempt.
 void ScenarioGenerator::plan_rule() {
   static constexpr std::array<const char*, 6> kKinds{"commit",         "commit phase=2", "token",
                                                      "recovery-token", "join",           "data"};
@@ -84,8 +84,8 @@ void ScenarioGenerator::plan_rule() {
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");
 }
 
-/// A node dies and leaves a gap: what it sent last reaches nobody, or a few, while others have sent
-/// behind it.
+/// A node crashes and leaves a gap: its last packets reach no or few nodes, while others have sent
+/// later ones.
 void ScenarioGenerator::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
@@ -144,7 +144,7 @@ void ScenarioGenerator::plan_processes() {
         at(from, "crash " + a + " after-sends " + number(1, 40));
         at(until, "start " + a);
         break;
-      case 3:  // it joins and dies
+      case 3:  // it joins and crashes
         at(from, "crash " + a);
         at(until, "start " + a);
         at(until, "crash " + a + " after-sends " + number(1, 12));
@@ -185,7 +185,7 @@ void ScenarioGenerator::plan_resources() {
   }
 }
 
-/// In some stories a node is added to the list of nodes, or removed from it.
+/// In some scenarios the list of nodes gains or loses a node.
 void ScenarioGenerator::draw_lists() {
   if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
   if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
@@ -204,8 +204,8 @@ void ScenarioGenerator::draw_lists() {
   if (majority) list_majority_ = " primary=majority";
 }
 
-/// Each node is told at some time or other. One that is to be added may run before the others know
-/// of it; one that is to be removed stops at some time.
+/// Each node learns of the new list at a random time. An added node may run before the others know
+/// of it; a removed one stops at a random time.
 void ScenarioGenerator::plan_lists() {
   if (list_after_.empty()) return;
   if (!list_between_.empty()) return plan_replacement();
@@ -254,7 +254,7 @@ void ScenarioGenerator::plan_targets() {
   at(Duration{}, "target kinds=" + kinds + " p=" + decimal(0.01 + 0.11 * random_.unit()) +
                      " actions=" + actions + " within=" + within + " heal=" + duration_text(low) +
                      "-" + duration_text(high));
-  // Something must set the first view change off.
+  // Something must trigger the first view change.
   const Duration first{between(0, length_.ns / 4)};
   if (maybe(0.3)) {
     plan_gap();

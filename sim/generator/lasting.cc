@@ -4,9 +4,9 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// What comes at the end of a story, when all had been well again: packets from long ago, and faults
-// that stay while others go on. Each is drawn from a generator of its own, so that what comes
-// before does not depend on it.
+// What follows at the end of a scenario, after the cluster has recovered: very old packets, and
+// faults that stay while the other nodes continue. Each uses a generator of its own, so that
+// earlier parts do not depend on it.
 
 namespace peal::sim {
 namespace {
@@ -16,15 +16,15 @@ constexpr double kShareWithLateDuplicates = 0.06;
 
 }  // namespace
 
-/// After minutes in which nodes have forgotten what they keep for a while, packets of the whole
-/// story come once more, some while everybody sends.
+/// After minutes in which nodes drop temporary state, old packets of the whole scenario arrive
+/// again, some while all nodes send.
 void ScenarioGenerator::write_late_duplicates() {
   if (!options_.faults) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
   if (!own.chance(kShareWithLateDuplicates)) return;
   script_.add("run " + std::to_string(own.between(60, 300)) + "s");
   const auto replay = [&] {
-    // In statements of their own: compilers differ in which part of a sum they compute first.
+    // Separate statements, since compilers differ in their order of evaluation.
     const std::string delay = std::to_string(own.between(1, 500));
     const std::string count = std::to_string(own.between(20, 300));
     script_.add("replay-old count=" + count + " delay=0-" + delay + "ms");
@@ -81,7 +81,7 @@ std::vector<std::string> ScenarioGenerator::lasting_fault(Random& own,
     case 8: return {"clock " + name + " rate=1.2"};
     default: break;
   }
-  // One that ends soon is over before anything is judged; what it held up goes on then.
+  // A short hang ends before E13 is judged, and blocked work then continues.
   const std::int64_t length = own.between(1, 60);
   const std::string hangs = "disk " + name + " hangs";
   if (length > 5) return {hangs};

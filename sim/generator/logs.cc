@@ -5,21 +5,21 @@
 #include "sim/scenario/tokenizer.h"
 #include "sim/world/node_log.h"
 
-// What makes it matter what nodes remember: logs that are cut, restarts in a row, coordinators that
-// compete, clocks that jump ahead. Drawn apart, so that everything else does not depend on it.
+// Scenarios in which durable state matters: truncated logs, repeated restarts, competing
+// coordinators, clocks that jump ahead. Drawn apart, so that everything else does not depend on it.
 
 namespace peal::sim {
 namespace {
 
-/// A generator of this part of a seed's story.
+/// A separate generator for this part of a seed's scenario.
 Random part_of(std::uint64_t seed, std::uint64_t part) {
   return Random(seed * 0x9e3779b97f4a7c15ULL + part);
 }
 
 }  // namespace
 
-/// Keys for the cluster: small segments, and histories so short that a log lets go of its
-/// beginning while the story lasts.
+/// Keys for the cluster: small segments, and histories so short that logs discard their beginning
+/// during the scenario.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   if (!options_.engine.has_quorum()) return "";
   Random own = part_of(seed_, 0x73);
@@ -36,27 +36,26 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
     const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
     add(0.7, "segment", std::max(least, packet), 256 << 10);
   }
-  // Twice as much is put by for members that are cut off (seed 326 of ridge lacked 1 MiB). Several
-  // ensembles share it, and then it is too short for that.
+  // Nodes retain twice as much for cut-off members (seed 326 of ridge lacked 1 MiB). Several
+  // ensembles share the history, which is then too short for that.
   const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
-  // A disk that moves nothing for five times as long hangs (order/paxos/link_watch.cc), and the
-  // slowest sync takes 200 ms: then the story would say that a node works which the others leave
-  // out.
+  // A disk without progress for five times `suspect` counts as hanging (order/paxos/link_watch.cc),
+  // and the slowest sync takes 200 ms. With both, the scenario would say that a node works which
+  // the others exclude.
   if (own.chance(0.3) && !is_fixed("suspect") && !slow_syncs) {
     keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
   }
   return keys;
 }
 
-/// Some nodes restart again and again, at times that have nothing to do with each other; clocks
-/// jump ahead meanwhile. With an engine on quorums nodes that coordinate stand still, so that
-/// others take over and they come back to it.
+/// Some nodes restart repeatedly, at unrelated times, while clocks jump ahead. With an engine with
+/// acceptors, coordinators pause, so that other nodes take over and the paused ones return.
 void ScenarioGenerator::plan_restarts() {
   if (!options_.faults) return;
   Random own = part_of(seed_, 0x74);
   const auto some_node = [&] {
-    // Acceptors and representatives are the lowest ones.
+    // Acceptors and representatives are the lowest nodes.
     const std::uint64_t most = own.chance(0.7) ? std::min<std::uint64_t>(nodes_, 3) : nodes_;
     return "n" + std::to_string(1 + own.below(most));
   };
@@ -88,8 +87,8 @@ void ScenarioGenerator::plan_restarts() {
   }
 }
 
-/// A node comes back at another address, and the files of some others still say the old one: it and
-/// these do not reach each other until they have read a new one.
+/// A node restarts at another address, and the files of some other nodes still have the old one. It
+/// and they cannot reach each other until they have read a new file.
 void ScenarioGenerator::plan_moved_node() {
   constexpr double kShareMoved = 0.12;
   if (!options_.faults) return;

@@ -6,8 +6,8 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// What goes wrong in stories of engines on quorums alone: faults at the moments of their protocol,
-// power that fails everywhere, disks.
+// Faults only for engines with acceptors: at moments of their protocols, power failures of the
+// whole cluster, disks.
 
 namespace peal::sim {
 
@@ -48,9 +48,9 @@ void ScenarioGenerator::plan_quorum_targets() {
            " heal=" + duration_text(low) + "-" + duration_text(high);
   };
   at(Duration{}, line(kinds, 0.25));
-  // Votes are many: few of them may end in a fault.
+  // Votes are frequent: let few of them trigger a fault.
   if (often()) at(Duration{}, line("vote", 0.01) + " most=20");
-  // Something must make another coordinator necessary.
+  // Something must make a new coordinator necessary.
   const Duration first{between(0, length_.ns / 4)};
   if (often()) {
     at(first, "split " + some_parts(2, false));
@@ -62,8 +62,7 @@ void ScenarioGenerator::plan_quorum_targets() {
   }
 }
 
-/// What only the disks know must be enough: power fails for all at once, and disks fail or are
-/// slow.
+/// The disks alone must suffice: power fails for all nodes at once, and disks fail or are slow.
 void ScenarioGenerator::plan_power_and_disks() {
   if (maybe(0.3)) {
     const std::int64_t times = between(1, 3);
@@ -88,8 +87,9 @@ void ScenarioGenerator::plan_power_and_disks() {
   }
 }
 
-/// Votes are on disk, and without those of `victim` most acceptors of each list of this story still
-/// have theirs; who is removed for good does not count, for it may stop before that is decided.
+/// Whether votes are on disk and, without those of `victim`, most acceptors of each list of this
+/// scenario keep theirs. A node that is removed for good does not count, since it may stop before
+/// the removal is decided.
 bool ScenarioGenerator::may_lose_disk_of(NodeId victim) const {
   const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
@@ -111,7 +111,7 @@ bool ScenarioGenerator::may_lose_disk_of(NodeId victim) const {
          (list_between_.empty() || enough(list_between_));
 }
 
-/// An acceptor that may lose its disk, in this share of the stories.
+/// In this share of the scenarios, an acceptor that may lose its disk.
 std::optional<NodeId> ScenarioGenerator::some_disk(Random& own, double share) const {
   if (!own.chance(share)) return std::nullopt;
   const auto most = std::min<std::uint64_t>(nodes_, 5);
@@ -119,9 +119,8 @@ std::optional<NodeId> ScenarioGenerator::some_disk(Random& own, double share) co
   return may_lose_disk_of(victim) ? std::optional(victim) : std::nullopt;
 }
 
-/// What is on a disk is damaged, or another node's, or there is no more room. Whoever looks after
-/// it reads why the node does not start, does what that says, and starts it again. Drawn apart,
-/// too.
+/// A disk is damaged, full, or another node's. The operator reads why the node refuses to start,
+/// follows that advice, and starts it again. Drawn apart, too.
 void ScenarioGenerator::plan_damaged_disk() {
   constexpr double kShareDamaged = 0.15;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x77);
@@ -151,8 +150,8 @@ void ScenarioGenerator::plan_damaged_disk() {
   at(later(1, 500), "start " + name);
 }
 
-/// One acceptor loses its disk, and starts with an empty one. Drawn apart, so that
-/// everything else does not depend on it.
+/// One acceptor loses its disk and restarts with an empty one. Drawn apart, so that everything else
+/// does not depend on it.
 void ScenarioGenerator::plan_lost_disk() {
   constexpr double kShareThatLose = 0.3;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6f);
@@ -166,8 +165,7 @@ void ScenarioGenerator::plan_lost_disk() {
   at(when + milliseconds(own.between(1, 500)), "start " + name);
 }
 
-/// One node is slow in all that it does: its disk, its application, its processor. Drawn apart,
-/// too.
+/// One node has a slow disk, a slow application and sometimes a slow processor. Drawn apart, too.
 void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
   if (!options_.faults || !options_.engine.has_quorum()) return;
@@ -177,7 +175,7 @@ void ScenarioGenerator::plan_slow_node() {
   const Duration from{own.between(0, length_.ns)};
   const Duration to = from + milliseconds(own.between(50, 1'500));
   at(from, "disk " + name + " slow " + std::to_string(own.between(5, 250)) + "ms");
-  // In statements of their own: compilers differ in which part of a sum they compute first.
+  // Separate statements, since compilers differ in their order of evaluation.
   const std::string per_unit = std::to_string(own.between(100, 5'000));
   const std::string room = std::to_string(own.between(1, 60));
   at(from, "application " + name + " room=" + room + " per-unit=" + per_unit + "us");
@@ -187,8 +185,9 @@ void ScenarioGenerator::plan_slow_node() {
   at(to, "slow " + name + " 1");
 }
 
-/// The disk of an acceptor is put back as it was before, while all others run: who restarts forgets
-/// what it heard of logs. Then it is emptied, as people are told to do. Drawn apart, too.
+/// An acceptor's disk is replaced by an older copy while all other nodes run: a restarted node
+/// would have forgotten what it heard of logs. Then the operator empties the disk, as the
+/// documentation says. Drawn apart, too.
 void ScenarioGenerator::write_put_back() {
   constexpr double kShareThatPutBack = 0.2;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x70);
@@ -214,13 +213,14 @@ void ScenarioGenerator::write_put_back() {
   script_.add("settle quick");
 }
 
-/// An acceptor in memory that crashed votes no more, and with most of them a story is over until
-/// all start again. So in most stories one node alone crashes or leaves, unless all do at once.
+/// An acceptor with votes in memory that crashed votes no more. Once most acceptors have crashed,
+/// the scenario cannot continue until all nodes restart. So in most scenarios only one node crashes
+/// or leaves, unless all do at once.
 void ScenarioGenerator::spare_lives() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
   if (!own.chance(0.7)) return;
   NodeId one{static_cast<std::uint32_t>(1 + own.below(nodes_))};
-  for (const NodeId node : list_before_) {  // who is taken out of the list has to stop
+  for (const NodeId node : list_before_) {  // a node removed from the list has to stop
     if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) one = node;
   }
   const std::string victim = nodes_text({one});
@@ -239,7 +239,7 @@ void ScenarioGenerator::spare_lives() {
   timeline_ = std::move(kept);
 }
 
-/// Two changes, one after the other: one node of `first` goes, and the one that is not in it comes.
+/// Two changes in sequence: one node of `first` is removed, and the node not in it is added.
 void ScenarioGenerator::draw_replacement(const std::vector<NodeId>& first) {
   list_before_ = first;
   std::vector<NodeId> fewer = first;
@@ -252,8 +252,8 @@ void ScenarioGenerator::draw_replacement(const std::vector<NodeId>& first) {
   list_between_ = list_random_.chance(0.5) ? all : fewer;
 }
 
-/// Each node is told of one list in the first half, and of the other in the second. Some know the
-/// second list before the first one counts, and some never hear of that.
+/// Each node learns of one list in the first half, and of the other in the second. Some know the
+/// second list before the first is active, and some never learn of the first.
 void ScenarioGenerator::plan_replacement() {
   const std::int64_t half = length_.ns / 2;
   const auto first_half = [&] { return Duration{list_random_.between(0, half)}; };
@@ -266,13 +266,14 @@ void ScenarioGenerator::plan_replacement() {
   for (std::uint32_t n = 1; n <= nodes_; ++n) {
     const NodeId node{n};
     const std::string name = nodes_text({node});
-    if (!holds(list_before_, node)) {  // comes
+    if (!holds(list_before_, node)) {  // an added node
       const std::string& file = holds(list_between_, node) ? between : after;
       at(Duration{}, "list " + name + file);
       const Duration starts = holds(list_between_, node) ? first_half() : second_half();
       at(starts, "start " + name);
     }
-    if (!holds(list_after_, node)) {  // goes, once it has been told that another comes
+    if (!holds(list_after_, node)) {  // a removed node stops once it has learnt of the list with
+                                      // the added node
       const Duration stops = holds(list_between_, node) ? second_half() : first_half();
       if (holds(list_between_, node)) at(first_half(), "list " + name + between);
       at(stops, (list_random_.chance(0.5) ? "leave " : "crash ") + name);

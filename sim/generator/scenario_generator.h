@@ -15,9 +15,9 @@
 
 namespace peal::sim {
 
-/// Draws the story of one seed and writes it down. Whether a seed gives the same story as yesterday
-/// depends on the order of the draws: what is new draws last, or from a generator of its own. Two
-/// draws never stand in one expression, since each compiler has its own order for them.
+/// Draws the scenario of one seed and writes it as a script. The order of draws determines the
+/// scenario of a seed. So new draws come last, or use a generator of their own. Two draws never
+/// stand in one expression, since compilers differ in their order of evaluation.
 class ScenarioGenerator {
  public:
   ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options);
@@ -27,14 +27,14 @@ class ScenarioGenerator {
   bool often() { return random_.chance(0.5); }
   bool maybe(double p) { return random_.chance(p); }
   std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(low, high); }
-  /// Between 0 and 1, small ones likelier.
+  /// Between 0 and 1; small values are likelier.
   double small();
   std::string number(std::int64_t low, std::int64_t high) {
     return std::to_string(between(low, high));
   }
-  /// "8-200": the second is drawn first.
+  /// "8-200"; draws the second number first.
   std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
-  /// Between two durations, small ones as likely as large ones.
+  /// Between two durations, with equal weight for each order of magnitude.
   Duration spread(Duration low, Duration high);
   std::string node() { return "n" + std::to_string(1 + random_.below(nodes_)); }
   std::string other_than(const std::string& name);
@@ -83,30 +83,30 @@ class ScenarioGenerator {
   std::optional<NodeId> some_disk(Random& own, double share) const;
   void write_late_duplicates();
   void write_lasting();
-  /// The lines of one fault that stays, among `nodes`.
+  /// The lines of one lasting fault among `nodes`.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);
 
   std::uint64_t seed_;
   SwarmOptions options_;
-  std::vector<std::pair<std::string, std::string>> fixed_;  ///< overrides: key and value
+  std::vector<std::pair<std::string, std::string>> fixed_;  ///< overridden keys and their values
   Random random_;
   Script script_;
   std::uint64_t nodes_ = 3;
   EngineOptions drawn_;  ///< the options of the default engine
   std::string knobs_;
   std::string calm_;
-  std::string failed_disk_;    ///< the node whose disk fails
-  bool loses_disk_ = false;    ///< one does
-  bool damages_disk_ = false;  ///< a start may be refused for what is on one
-  std::size_t acceptors_ = 0;  ///< 0: as many as there are without a word on it
-  Duration hop_{};             ///< of a token, about
-  Duration length_{};          ///< of the time with faults
+  std::string failed_disk_;    ///< the node whose disk fails; empty: none
+  bool loses_disk_ = false;    ///< a node loses its disk
+  bool damages_disk_ = false;  ///< damage on a disk may make a node refuse to start
+  std::size_t acceptors_ = 0;  ///< 0: the default number
+  Duration hop_{};             ///< approximate time of one hop of the token
+  Duration length_{};          ///< length of the phase with faults
   double rate_ = 0;            ///< messages per second and node
-  /// If the list of nodes changes: a generator of its own, the list at first, in between if it
-  /// changes twice, and at last.
+  /// If the list of nodes changes: a generator of its own, and the first list, the one in between
+  /// if there are two changes, and the last.
   Random list_random_;
   std::vector<NodeId> list_before_, list_between_, list_after_;
-  std::string list_majority_;  ///< a key for the cluster
+  std::string list_majority_;  ///< a key for the `cluster` line
   std::multimap<std::int64_t, std::string> timeline_;
 };
 

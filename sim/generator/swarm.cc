@@ -8,13 +8,13 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// The cluster, its options, its network and its load; the faults are in swarm_faults.cc.
+// The cluster, its options, its network and its load; faults.cc has the faults.
 
 namespace peal::sim {
 namespace {
 
-/// Happenings of one seed, roughly: enough for a few view changes under load, and a fraction of a
-/// second of work.
+/// Approximate number of events of one seed: enough for a few view changes under load, and a
+/// fraction of a second of work.
 constexpr double kEventsPerSeed = 150'000;
 
 }  // namespace
@@ -97,7 +97,7 @@ bool ScenarioGenerator::draw_knobs() {
   return true;
 }
 
-/// Options from the hostile ranges, as long as they are legal together.
+/// Draws options from the hostile ranges until they are valid together.
 void ScenarioGenerator::draw_options() {
   for (int tries = 0; tries < 300; ++tries) {
     if (draw_knobs()) break;
@@ -111,8 +111,8 @@ void ScenarioGenerator::draw_options() {
   if (maybe(0.2) && !is_fixed("primary")) knobs_ += " primary=majority";
 }
 
-/// Delays under which the ring can work at all: a rotation takes a third of token_retransmit at
-/// most. What the faults do on top of it is another matter.
+/// Network delays under which the ring can work: a rotation takes at most a third of
+/// token_retransmit. Faults come on top of them.
 void ScenarioGenerator::draw_network() {
   const std::int64_t most =
       drawn_.time("token_retransmit").ns / 4 / static_cast<std::int64_t>(nodes_);
@@ -127,7 +127,7 @@ void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  // On a quorum there is no token, but votes of acceptors for every few units, and heartbeats.
+  // An engine with acceptors has no token, but votes for every few units, and heartbeats.
   const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
@@ -148,13 +148,13 @@ void ScenarioGenerator::write_cluster() {
   add(0.3, "read-budget", number(1, 64));
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
   add(0.2, "socket", number(16, 256));
-  // What an acceptor reads back from its log must fit.
+  // The replay of an acceptor's log must fit.
   const std::int64_t read_back = options_.engine.has_quorum() ? 2'000 : 0;
   add(0.2, "buffers", number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", number(1, 40));
-  // Near the powers of two at which narrower or signed counters would go wrong.
-  // Drawn apart, so that the rest of a seed's story does not depend on it.
+  // Near the powers of two at which narrower or signed counters would overflow. Drawn apart, so
+  // that the rest of a seed's scenario does not depend on it.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
   if (own.chance(0.1) && !is_fixed("first-count") && !options_.engine.has_quorum()) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
@@ -167,7 +167,7 @@ void ScenarioGenerator::write_cluster() {
     add(0.5, "checkpoint-every", number(1, 200));
     add(0.3, "sync", duration_text(spread(microseconds(20), milliseconds(10))));
     add(0.2, "slow-syncs", number(1, 50));
-    // Of fewer than three, one that is removed for good may be needed.
+    // Of fewer than three acceptors, a node removed for good may be needed.
     const bool most = list_before_.empty();
     const std::string acceptors = number(
         most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_),
@@ -185,12 +185,12 @@ void ScenarioGenerator::write_cluster() {
   script_.add(line);
 }
 
-/// Some nodes each, which may share some. Drawn apart, as first-count.
+/// Some nodes for each domain; domains may overlap. Drawn apart, as first-count.
 std::string ScenarioGenerator::domains() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
   const std::uint64_t count = 1 + own.below(options_.domains);
-  // Of fewer than three acceptors, one that is removed for good may be needed.
+  // Of fewer than three acceptors, a node removed for good may be needed.
   const std::size_t least =
       list_before_.empty() ? 1 : std::min<std::size_t>(3, list_before_.size());
   const auto counts = [this](NodeId node) {
@@ -235,17 +235,18 @@ void ScenarioGenerator::write_timeline() {
 
 void ScenarioGenerator::write_ending() {
   if (!list_after_.empty()) script_.add("list all to " + nodes_text(list_after_));
-  for (const NodeId node : list_before_) {  // one that was paused when it was to stop
+  for (const NodeId node : list_before_) {  // a removed node that was paused when it had to stop
     if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) {
       script_.add("crash " + nodes_text({node}));
     }
   }
   if (options_.engine.has_quorum()) {  // most acceptors and most nodes are needed
-    // Who has nothing to write does not know yet, and would stop after everybody was started.
+    // A node that writes nothing has not noticed its failed disk, and would stop after the start of
+    // all.
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    // Whoever was refused: once for each of the two folders.
+    // Restart nodes that refused to start: once for each of the two folders.
     for (int times = damages_disk_ ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();
@@ -253,7 +254,7 @@ void ScenarioGenerator::write_ending() {
     write_lasting();
     return;
   }
-  // Mostly everybody comes back; sometimes some stay dead, or stay away.
+  // Usually all nodes return; sometimes some stay crashed or cut off.
   const bool all = maybe(0.8);
   if (all) {
     script_.add("start all");

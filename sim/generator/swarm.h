@@ -17,14 +17,14 @@ struct SwarmOptions {
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only
-  bool groups = false;    ///< the load comes from clients of process groups; the rest is the same
-  bool lists = false;     ///< the list of nodes changes in every story, not in some
-  bool sessions = false;  ///< these have sessions with their nodes, and troubles of their own
+  bool groups = false;    ///< clients of process groups send the load; everything else is the same
+  bool lists = false;     ///< the list of nodes changes in every scenario, not only in some
+  bool sessions = false;  ///< clients have sessions with their nodes, and faults of their own
 };
 
-/// Writes the story of one seed: which cluster, which options from their hostile ranges, which
-/// load, and which faults when. Each class of fault is left out of half of the stories, so that the
-/// others meet in many mixtures. Ends with `settle`: after the faults everything must get well.
+/// Writes the scenario of one seed: the cluster, options from their hostile ranges, the load, and
+/// the times of faults. Each class of fault is absent from half of the scenarios, so that the
+/// others combine in many ways. Ends with `settle`: after the faults the cluster must recover.
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options);
 
 }  // namespace peal::sim

@@ -68,7 +68,7 @@ GhostOrders::Order& GhostOrders::order(std::uint64_t first) {
 
 GhostOrders::Slot* GhostOrders::slot(Order& order, Instance instance) {
   if (instance < order.base) return nullptr;
-  // No node is further ahead of what is decided, unless it learns late of an order.
+  // No node is further ahead of the decided instances, unless it learns late of an order.
   if (instance - order.base >= 2 * kInstancesMax) {
     order.slots.clear();
     order.base = instance;

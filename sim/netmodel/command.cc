@@ -13,7 +13,7 @@
 #include "sim/netmodel/run.h"
 #include "trace/event.h"
 
-// `peal sim --net`: what a cluster would reach on a network that is not here.
+// `peal sim --net`: estimates what a cluster would reach on a network that is not at hand.
 
 namespace peal::sim {
 namespace {
@@ -38,7 +38,7 @@ constexpr const char* kNetAbout =
     "Runs a cluster of whole nodes on a model of a switched Ethernet (bandwidth, delay, switch\n"
     "buffers that overflow, processor time per packet and byte), and prints what it reached.";
 
-/// A line of help for each.
+/// One line of help for each.
 template <class Kinds>
 std::string list_of(const Kinds& kinds) {
   std::string text;
@@ -162,7 +162,7 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_flag("--json", a.json, "print JSON: one object, or for a sweep one in each line");
 }
 
-/// Messages per second; negative if `text` is no rate.
+/// Messages per second; negative if `text` is not a rate.
 double read_rate(const std::string& text, std::uint32_t payload) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -204,7 +204,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   return options;
 }
 
-/// Prints one experiment after the other.
+/// Runs experiments and prints each.
 class Printer {
  public:
   Printer(const NetArguments& a, std::FILE* csv) : json_(a.json), csv_(csv) {}
@@ -248,7 +248,7 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
   }
 }
 
-/// What does not go together, or is no setting of the engine: one line, or nothing.
+/// Options that cannot be combined, or that the engine does not accept: one line, or empty.
 std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.senders > options.nodes) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +

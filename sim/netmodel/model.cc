@@ -27,7 +27,7 @@ NetModel::NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uin
 }
 
 Frames NetModel::frames_of(std::size_t datagram_bytes) const {
-  // What follows the IP header comes in pieces of a multiple of eight bytes.
+  // IP fragments carry multiples of eight bytes.
   const std::uint32_t piece = (options_.mtu - kIpHeaderBytes) / 8 * 8;
   const auto bytes = static_cast<std::uint32_t>(datagram_bytes) + kUdpHeaderBytes;
   Frames frames;

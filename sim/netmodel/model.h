@@ -14,17 +14,17 @@
 #include "sim/world/network.h"
 #include "sim/world/packet.h"
 
-// A switched Ethernet and what it costs hosts to use it, for figures: how long a datagram stands
-// on a wire, where it waits, which buffer it overflows, and what its handling takes of a processor.
-// Off by default: stories about faults need none of it.
+// A model of switched Ethernet and of its cost for hosts: how long a datagram occupies a link,
+// where it waits, which buffer it overflows, and how much processor time it takes. Off by default:
+// scenarios with faults do not need it.
 
 namespace peal::sim {
 
-/// Processor time of handling one thing.
+/// Processor time to handle one datagram or message.
 struct WorkCost {
-  Duration each{};           ///< of one datagram, or of one message
-  Duration per_frame{};      ///< of each frame beyond the first, if IP cuts the datagram up
-  std::int64_t byte_ps = 0;  ///< picoseconds per byte
+  Duration each{};           ///< per datagram or message
+  Duration per_frame{};      ///< per frame beyond the first, if IP fragments the datagram
+  std::int64_t byte_ps = 0;  ///< per byte, in picoseconds
 
   Duration of(std::size_t bytes, std::uint32_t frames) const {
     return each + per_frame * (frames - 1) +
@@ -32,31 +32,32 @@ struct WorkCost {
   }
 };
 
-/// What a node's one thread spends. Delivery and submission stand for the way between a daemon and
-/// its clients, where there is one.
+/// Costs of a node's one thread. `deliver` and `submit` include the path between a daemon and its
+/// clients, if there are clients.
 struct CpuCosts {
-  WorkCost send;     ///< of a datagram, to one or to all
-  WorkCost receive;  ///< likewise
-  WorkCost deliver;  ///< of a message
-  WorkCost submit;   ///< likewise
+  WorkCost send;     ///< per datagram, unicast or multicast
+  WorkCost receive;  ///< per datagram
+  WorkCost deliver;  ///< per message
+  WorkCost submit;   ///< per message
 };
 
 struct NetModelOptions {
-  std::uint32_t megabits = 10'000;  ///< per second, of every network card and every switch port
-  /// From the switch's port to the socket, without waiting: cables, card, interrupt, wake-up.
+  std::uint32_t megabits = 10'000;  ///< megabit per second of every network card and switch port
+  /// From the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
-  /// How long a card keeps a first packet to itself, so that one interrupt serves what follows it.
+  /// How long a card delays the interrupt for a first packet, so that it covers later packets too.
   Duration coalesce{};
   std::uint32_t mtu = 1'500;
-  std::uint32_t port_buffer_bytes = 256U << 10;  ///< of each output port; more is dropped
-  double data_loss = 0;  ///< share of data packets that a node throws away once it has read them
+  std::uint32_t port_buffer_bytes = 256U << 10;  ///< of each output port; the port drops frames
+                                                 ///< that do not fit
+  double data_loss = 0;  ///< share of received data packets that each node drops
   CpuCosts cpu;
 };
 
-/// How a datagram goes over an Ethernet.
+/// The Ethernet frames of a datagram.
 struct Frames {
   std::uint32_t count = 1;
-  std::uint32_t full_bytes = 0;  ///< on the wire, of each frame but the last
+  std::uint32_t full_bytes = 0;  ///< bytes on the wire of each frame but the last
   std::uint32_t last_bytes = 0;
 
   std::uint32_t bytes_of(std::uint32_t frame) const {
@@ -68,12 +69,12 @@ struct Frames {
 struct Flight {
   PacketIndex packet = 0;
   NodeId from{};
-  std::uint32_t frame = 0;  ///< the next one that reaches the switch
+  std::uint32_t frame = 0;  ///< the next frame to reach the switch
   Frames frames;
-  std::bitset<kNodesMax + 1> lost;  ///< receivers that miss a frame of it
+  std::bitset<kNodesMax + 1> lost;  ///< receivers that miss a frame of the datagram
 };
 
-/// Wires, cards and ports. Store and forward; buffers are bytes and drop what comes last.
+/// Links, cards and ports. Store and forward; buffers are counted in bytes and drop at the tail.
 class NetModel {
  public:
   NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uint64_t seed);
@@ -82,15 +83,15 @@ class NetModel {
   Frames frames_of(std::size_t datagram_bytes) const;
   Duration on_wire(std::uint32_t bytes) const;
 
-  /// The datagram goes to the card, which sends one frame after the other. Returns when the first
-  /// one has reached the switch.
+  /// Passes the datagram to the card, which sends one frame after another. Returns when the first
+  /// frame reaches the switch.
   Instant depart(NodeId from, Instant ready, const Frames& frames);
-  /// A frame that the switch has at `now` goes out to `to`: when its last bit has left, or nothing
-  /// if the port's buffer is full.
+  /// The switch forwards a frame to `to` at `now`. Returns when its last bit leaves the port;
+  /// nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
-  /// When a packet whose last bit left the port of `to` at `left` is in its socket; call it in the
-  /// order of `left`.
+  /// When a packet whose last bit left the port of `to` at `left` reaches the socket. Call it in
+  /// the order of `left`.
   Instant arrive(NodeId to, Instant left);
 
   std::uint32_t keep(const Flight& flight);
@@ -99,11 +100,11 @@ class NetModel {
 
   bool loses_data() { return options_.data_loss > 0 && random_.chance(options_.data_loss); }
 
-  // Since the start.
+  // Totals since the start.
   std::uint64_t dropped_frames() const { return dropped_frames_; }
   /// Busy time of the busiest output port.
   Duration port_busy_most() const;
-  /// Likewise of the busiest card, sending.
+  /// Time that the busiest card was sending.
   Duration card_busy_most() const {
     return *std::max_element(card_busy_.begin(), card_busy_.end());
   }
@@ -113,7 +114,7 @@ class NetModel {
   struct Port {
     Instant free_at{};
     Duration busy{};
-    Instant interrupt_at{};  ///< of the card behind it
+    Instant interrupt_at{};  ///< next interrupt of the card at the port
   };
 
   NetModelOptions options_;

@@ -3,7 +3,7 @@
 
 #include <array>
 
-// Where each number comes from is in docs/papers.md.
+// docs/papers.md gives the source of each number.
 
 namespace peal::sim {
 namespace {
@@ -17,12 +17,12 @@ constexpr std::array kNets{
     NetKind{"100g", 100'000, microseconds(10), 2'048 * kKiB, "100 Gb/s, a guess"},
 };
 
-// A system call for each datagram, and its way through the kernel.
+// One system call per datagram, and its path through the kernel.
 constexpr Duration kKernel = nanoseconds(2'150);
 constexpr Duration kKernelFrame = nanoseconds(1'075);
 constexpr std::int64_t kCopyPs = 120;
 
-/// Between a daemon and its clients.
+/// The path between a daemon and its clients.
 constexpr WorkCost ipc(Duration each) { return {each, {}, 150}; }
 
 constexpr CpuCosts prototype(const WorkCost& client) {
@@ -30,7 +30,7 @@ constexpr CpuCosts prototype(const WorkCost& client) {
   return {kDatagram, kDatagram, client, client};
 }
 
-/// A message in the node and its application, without the network.
+/// Costs of a message in the node and its application, without the network.
 constexpr WorkCost kMessage{nanoseconds(300), {}, 40};
 constexpr Duration kSendFrame = nanoseconds(7'200);
 constexpr Duration kReceiveFrame = nanoseconds(650);

@@ -11,7 +11,7 @@
 
 namespace peal::sim {
 
-/// A kind of network, as one value of --net.
+/// A kind of network: one value of --net.
 struct NetKind {
   std::string_view name;
   std::uint32_t megabits;
@@ -20,22 +20,22 @@ struct NetKind {
   std::string_view help;
 };
 
-/// What runs on a node's processor, as one value of --cpu.
+/// The software on a node's processor: one value of --cpu.
 struct CpuKind {
   std::string_view name;
-  Duration step;  ///< of any input, before anything else
+  Duration step;  ///< fixed cost of any input
   CpuCosts costs;
   std::string_view priority;  ///< when the token is read before data: "careful" or "aggressive"
-  /// Packets per visit, all of which may follow the token, and those of the original ring; 0: they
-  /// tune themselves.
+  /// Packets per visit, all of which may follow the token, and those of the original ring; 0:
+  /// automatic.
   std::uint32_t window, original_window;
-  std::uint32_t datagram_bytes_large;  ///< largest datagram, if no message fits in one frame
+  std::uint32_t datagram_bytes_large;  ///< largest datagram if messages do not fit in one frame
   std::string_view help;
 };
 
 std::span<const NetKind> net_kinds();
 std::span<const CpuKind> cpu_kinds();
-/// Null if there is none of this name.
+/// Null if no kind has this name.
 const NetKind* net_kind(std::string_view name);
 const CpuKind* cpu_kind(std::string_view name);
 

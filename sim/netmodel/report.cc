@@ -40,13 +40,13 @@ std::string quorum_text(const NetRunOptions& options) {
   return text + ", " + formatted("%g", disk_us) + " us a sync";
 }
 
-/// What was asked for, then what came out: name, value, and whether it is a word.
+/// Options first, then results: name, value, and whether the value is a string.
 void each_field(const NetRunOptions& options, const NetFigures& f,
                 const std::function<void(const char*, const std::string&, bool)>& visit) {
   const EngineOptions engine = engine_of(options);
   const std::int64_t after = engine.number("accelerated_window");
   const bool itself = after == engine.find("accelerated_window")->automatic;
-  // Without a message that was due and delivered there is none.
+  // Without a delivered message there is no latency.
   const auto latency = [&f](double us) { return f.max_us > 0 ? formatted("%.1f", us) : "null"; };
   visit("net", std::string(options.net->name), true);
   visit("cpu", std::string(options.cpu->name), true);

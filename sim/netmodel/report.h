@@ -7,14 +7,14 @@
 
 namespace peal::sim {
 
-// One experiment and its outcome, for people and for programs.
+// One experiment and its result, for people and for programs.
 
-/// What was run, in one line.
+/// The experiment in one line.
 std::string net_title(const NetRunOptions& options);
-/// Columns of net_row.
+/// Column titles of net_row.
 std::string net_header();
 std::string net_row(const NetFigures& figures);
-/// One object, without a newline.
+/// One JSON object, without a newline.
 std::string net_json(const NetRunOptions& options, const NetFigures& figures);
 std::string net_csv_header();
 std::string net_csv(const NetRunOptions& options, const NetFigures& figures);

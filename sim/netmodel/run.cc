@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kOneFrame = 1'472;
 constexpr Duration kPatience = seconds(5);
-/// Enough that no visit finds too little: packets that wait at each node if the rate is `max`.
+/// Packets that wait at each node at rate `max`: enough for every visit.
 constexpr std::uint64_t kWaitingPackets = 400;
 
 std::uint64_t message_bytes_beside(const NetRunOptions& options) {
@@ -55,7 +55,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;
   WorldOptions world;
-  world.ghost = false;  // figures are asked for, and no judgement
+  world.ghost = false;  // the experiment measures, it does not judge
   world.nodes = options.nodes;
   world.seed = options.seed;
   world.engine = engine_of(options);
@@ -93,7 +93,7 @@ std::uint64_t counter(const Process& process, std::string_view name) {
   return 0;
 }
 
-/// A cluster with its load, and the stopwatch.
+/// A cluster with its load and measurements.
 class Experiment final : public Watcher {
  public:
   explicit Experiment(const NetRunOptions& options)
@@ -134,10 +134,10 @@ class Experiment final : public Watcher {
   World world_;
   Random random_;
   std::vector<std::uint64_t> stamps_;
-  Instant origin_{};  ///< the load begins
+  Instant origin_{};  ///< start of the load
   Instant from_{}, until_{};
   bool sending_ = false;
-  std::uint64_t delivered_ = 0;  ///< while measuring, at all nodes
+  std::uint64_t delivered_ = 0;  ///< during the measurement, at all nodes
   std::vector<std::int64_t> latencies_ns_;
   std::vector<std::int64_t> early_ns_;
 };
@@ -168,9 +168,9 @@ void Experiment::submit(NodeId node, Instant due) {
   world_.submit(node, options_.service, std::move(payload), domain_of(options_, node));
 }
 
-/// The messages that a node sends next, the first of which is its `number`-th: it sends at a
-/// constant rate, give or take half an interval, because clocks that stand still beside the token's
-/// would be a coincidence.
+/// Plans the node's next messages, of which the first is number `number`. The node sends at a
+/// constant rate, with a jitter of half an interval: clocks in phase with the token would be a
+/// coincidence.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
   const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
   const auto burst = std::max<std::uint64_t>(
@@ -364,7 +364,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
   }
   std::string priority(cpu.priority);
   if (engine.number("accelerated_window") == 0) {
-    // Without packets after the token none can be on its way still when the token is there.
+    // Without packets after the token, all packets arrive before the token does.
     engine.set("request_lag", 0);
     priority = "careful";
   }

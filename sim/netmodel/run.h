@@ -11,7 +11,7 @@
 #include "sim/netmodel/profiles.h"
 #include "sim/world/engine_options.h"
 
-// One experiment on the network model: a cluster, a load, and what it reached.
+// One experiment on the network model: a cluster, a load, and the figures that it reaches.
 
 namespace peal::sim {
 
@@ -21,66 +21,70 @@ struct NetRunOptions {
   EngineOptions engine;
   std::uint32_t nodes = 8;
   std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
-  std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
+  std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
-  double rate = 0;   ///< messages per second, of all nodes together; 0: as many as possible
-  Duration burst{};  ///< a client sends at once what so much time brings; 0: evenly
-  double loss = 0;   ///< share of data packets that each node throws away
-  /// Packets per visit, and of these after the token. Without a value the processor's kind decides;
-  /// 0 personal: it tunes itself. 0 accelerated: the original ring.
+  double rate = 0;   ///< messages per second of all nodes together; 0: as many as possible
+  Duration burst{};  ///< a client sends the messages of this time at once; 0: evenly
+  double loss = 0;   ///< share of data packets that each node drops
+  /// Packets per visit, and of these after the token. Without a value: from `cpu`. personal 0:
+  /// automatic. accelerated 0: the original ring.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
   std::uint32_t datagram_bytes =
       0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
-  Duration coalesce{};          ///< of the network cards
+  Duration coalesce{};          ///< interrupt delay of the network cards
   bool multicast = true;        ///< else each multicast is a unicast to each other node
-  std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
-  /// Of engines with domains: the nodes are shared out evenly to so many domains, and send in
-  /// theirs alone; 0: all learn everything.
+  std::uint32_t acceptors = 3;  ///< for engines with acceptors: the lowest nodes; all nodes if
+                                ///< there are fewer
+  /// For engines with domains: divides the nodes evenly into this many domains, in which alone they
+  /// send; 0: all nodes learn everything.
   std::uint32_t domains = 0;
-  Duration disk{};  ///< on quorums: of a sync of all that waits; 0: logs in memory
+  Duration disk{};  ///< for engines with acceptors: time of a sync; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
   std::uint64_t seed = 1;
 };
 
-/// How many nodes send.
+/// The number of nodes that send.
 inline std::uint32_t senders_of(const NetRunOptions& options) {
   return options.senders == 0 ? options.nodes : options.senders;
 }
 
-/// A message begins with when it was due.
+/// A message begins with the time at which it was due.
 inline constexpr std::uint32_t kStampBytes = 8;
 
 struct NetFigures {
   double offered_mbps = 0;  ///< payload; 0: as much as possible
   double mbps = 0;          ///< payload that each node delivered, its own included
-  double total_mbps = 0;    ///< the same of all domains together
+  double total_mbps = 0;    ///< the same for all domains together
   double messages_per_second = 0;
-  // From when a message was due until each node had delivered it; microseconds.
+  // Latency from when a message was due until a node delivered it; microseconds, over all nodes.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the worst twentieth
-  // With optimistic delivery: the same until each node was told early, and of the units that have
-  // their places how many were told for another one, and how many behind the one that came next.
+  // With optimistic delivery: the same until a node delivered it optimistically. mistaken: units
+  // whose guessed place was wrong. inverted: neighbours in the order whose optimistic deliveries
+  // came in reverse.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
-  double rotation_us = 0;              ///< on quorums 0: nothing goes around
-  double least_sender = 0;             ///< packets of the node with the fewest, per sender's mean
-  double retransmitted = 0;            ///< packets sent again, per packet
-  double busiest_cpu = 0;              ///< share of the time that a node worked
-  double busiest_port = 0;             ///< share of the time that a port of the switch sent
-  double busiest_card = 0;             ///< share of the time that a network card sent
-  std::uint64_t dropped_frames = 0;    ///< by full ports, all the time
-  std::uint64_t dropped_packets = 0;   ///< by full sockets, all the time
-  std::uint64_t port_queue_bytes = 0;  ///< most that waited at one port
-  std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if it tunes itself
+  double rotation_us = 0;              ///< 0 for engines with acceptors: nothing rotates
+  double least_sender = 0;             ///< packets of the sender with the fewest, per mean of the
+                                       ///< senders
+  double retransmitted = 0;            ///< retransmissions per packet
+  double busiest_cpu = 0;              ///< share of the time that the busiest node worked
+  double busiest_port = 0;             ///< share of the time that the busiest port of the switch
+                                       ///< sent
+  double busiest_card = 0;             ///< share of the time that the busiest network card sent
+  std::uint64_t dropped_frames = 0;    ///< by full ports, during the whole run
+  std::uint64_t dropped_packets = 0;   ///< by full sockets, during the whole run
+  std::uint64_t port_queue_bytes = 0;  ///< most bytes that waited at one port
+  std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if automatic
   std::uint32_t global_window = 0;        ///< at the end
   std::uint64_t views = 0;
   std::uint64_t messages_compared = 0;
   std::string violation;  ///< empty if every node delivered in the one order
   std::uint64_t digest = 0;
 
-  /// The load was carried: less than 2 % are missing.
+  /// The cluster carried the load: less than 2 % is missing.
   bool keeps_up() const { return offered_mbps == 0 || total_mbps > 0.98 * offered_mbps; }
 };
 

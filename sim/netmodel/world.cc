@@ -3,8 +3,8 @@
 
 #include "sim/netmodel/model.h"
 
-// The world with a network model: packets go frame by frame through cards and ports, and a node's
-// work takes as long as the model says.
+// The world with a network model: packets pass cards and ports frame by frame, and a node's work
+// takes the time that the model gives.
 
 namespace peal::sim {
 

@@ -15,7 +15,7 @@ namespace {
 using sim_hooks::Mutant;
 using Given = std::function<bool(const char*)>;
 
-/// What one call does.
+/// The mode of one call.
 enum Mode : unsigned { kSeeds = 1, kSeed = 2, kScenario = 4, kScenarios = 8, kMutants = 16 };
 
 struct Applies {
@@ -52,7 +52,7 @@ constexpr Applies kApplies[] = {
     {"--budget", kMutants, "come with --mutants"},
     {"--mutant-scenarios", kMutants, "come with --mutants"},
 };
-/// Of two options, the first says nothing beside the second.
+/// Beside the second option of a pair, the first has no meaning.
 constexpr std::pair<const char*, const char*> kApart[] = {
     {"--shrink", "--print"},      {"--trace", "--print"},   {"--record", "--shrink"},
     {"--ensembles", "--domains"}, {"--merge", "--domains"}, {"--json", "--print"},
@@ -81,7 +81,7 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   return engine.validate(domains);
 }
 
-/// Options that do not go together: one line, or nothing.
+/// Finds options that cannot be combined: one line, or empty.
 std::string clash(const Given& given, const Texts& texts) {
   const Mode mode = given("--mutants")    ? kMutants
                     : given("--scenario") ? (texts.scenarios.size() == 1 ? kScenario : kScenarios)
@@ -103,7 +103,7 @@ std::string clash(const Given& given, const Texts& texts) {
   return {};
 }
 
-/// What is wrong with the line `cluster` of a story; empty if nothing is.
+/// What is wrong with the line `cluster` of a scenario; empty if nothing is.
 std::string script_problem(const Script& script) {
   std::string problem = check_script(script);
   const std::size_t place = problem.find(": ");
@@ -115,8 +115,8 @@ std::string script_problem(const Script& script) {
   return problem;
 }
 
-/// What is wrong with the first stories of a run. What a story draws beside the settings can make
-/// them legal, so that they are looked at in stories alone.
+/// What is wrong with the first scenarios of a run. Other draws of a scenario can make the settings
+/// valid, so the check looks at whole scenarios.
 std::string stories_problem(const Arguments& a, const SwarmOptions& swarm) {
   constexpr std::uint64_t kStories = 50;
   const std::uint64_t first = a.seed.value_or(a.first);
@@ -170,14 +170,14 @@ std::string take_files(const Texts& texts, Arguments& a) {
                      std::string("a file that can be written (") + std::strerror(errno) + ")");
     }
     std::fclose(file);
-    if (fresh) std::filesystem::remove(*path, error);  // it is written when there is something
+    if (fresh) std::filesystem::remove(*path, error);  // it is created when there is output
   }
   return {};
 }
 
 std::string take_mutants(const Texts& texts, Arguments& a) {
   for (const std::string& name : texts.mutants) {
-    if (name.empty() || name == "{}") continue;  // the option without a name
+    if (name.empty() || name == "{}") continue;  // the unnamed option
     Mutant mutant{};
     if (!read_mutant(name, mutant)) return refusal("--mutants", name, kMutantMust);
     a.mutants.push_back(mutant);

@@ -7,12 +7,12 @@
 
 #include "sim/run/arguments.h"
 
-// What the command line means once every word of it has been read: what goes together, and whether
-// the files, settings and mutants that it names are there.
+// Checks of the command line after all words are parsed: which options may be combined, and whether
+// the named files, settings and mutants exist.
 
 namespace peal::sim {
 
-/// Values that are looked at when all of them are known.
+/// Values that can be checked only when all options are known.
 struct Texts {
   std::vector<std::string> settings;
   std::string accelerated_window;
@@ -32,8 +32,8 @@ std::string refusal(const std::string& name, const std::string& value, const std
 /// False if there is no mutant of this name.
 bool read_mutant(const std::string& text, sim_hooks::Mutant& out);
 
-/// Completes `a` from `texts`. `given` says whether an option is there. One line that says what is
-/// wrong, or nothing.
+/// Completes `a` from `texts`. `given` says whether an option is present. Returns one line that
+/// says what is wrong, or an empty string.
 std::string take_texts(const std::function<bool(const char*)>& given, const Texts& texts,
                        Arguments& a);
 

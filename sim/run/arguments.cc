@@ -8,7 +8,7 @@
 #include <thread>
 #include <type_traits>
 
-// Compiling this header takes longer than the rest of the room: only command lines include it.
+// This header takes longer to compile than the rest of the module: only command lines include it.
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
@@ -52,7 +52,7 @@ std::string whole_number(std::uint64_t minimum, std::uint64_t maximum) {
   return "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
 }
 
-/// Adds options whose values are checked here, so that each error says what is accepted.
+/// Adds options and checks their values, so that each error says what is accepted.
 class Builder {
  public:
   explicit Builder(CLI::App& app) : app_(app) {}
@@ -62,7 +62,7 @@ class Builder {
              const std::string& help, std::function<bool(const std::string&)> store) {
     must_[name] = must;
     auto check = [this, name, must, store = std::move(store)](const std::string& text) {
-      // CLI11 puts words of its own around what a check says: this is what is shown.
+      // CLI11 surrounds the message of a check with words of its own: show this text instead.
       if (!store(text)) problem_ = refusal(name, text, must);
       return problem_;
     };
@@ -221,7 +221,7 @@ void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("-v,--verbose", a.verbose, "say more; with --seed, every event");
 }
 
-/// One line for a person from what CLI11 found wrong.
+/// One line for a person from the error of CLI11.
 std::string explain(const CLI::ParseError& error, Builder& builder,
                     std::span<const std::string> arguments) {
   if (!builder.problem().empty()) return builder.problem();
@@ -234,7 +234,7 @@ std::string explain(const CLI::ParseError& error, Builder& builder,
   }
   const auto name_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
   for (const auto& [name, must] : builder.must()) {
-    // Clang 14 captures no structured binding.
+    // Clang 14 cannot capture structured bindings.
     const auto is_it = [&name_of, wanted = name](const std::string& text) {
       return name_of(text) == wanted;
     };

@@ -12,20 +12,20 @@
 #include "sim/generator/swarm.h"
 #include "sim/scenario/scenario.h"
 
-// The command line of `peal sim`: arguments to this struct, or one line that says what is wrong.
+// The command line of `peal sim`: parsed into this struct, or one line that says what is wrong.
 
 namespace peal::sim {
 
-/// The greatest seed that the command line takes.
+/// The largest seed that the command line accepts.
 inline constexpr std::uint64_t kSeedMax = 1'000'000'000'000'000'000;
 
 struct Arguments {
-  std::uint64_t first = 1, last = 100;  ///< seeds, both included
-  std::optional<std::uint64_t> seed;    ///< this one alone
+  std::uint64_t first = 1, last = 100;  ///< range of seeds, both included
+  std::optional<std::uint64_t> seed;    ///< a single seed
   SwarmOptions swarm;
   std::uint32_t jobs = 1;
   bool no_replay_check = false;
-  std::vector<Script> scripts;  ///< of --scenario: read, and every line understood
+  std::vector<Script> scripts;  ///< of --scenario: parsed and checked
   bool print = false;
   bool shrink = false;
   bool record = false;
@@ -40,14 +40,14 @@ struct Arguments {
   std::string mutant_scenarios = "tests/mutants";
 };
 
-/// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
+/// Why there is nothing to run: the user asked for help (status 0), or the arguments are wrong (2).
 struct Stop {
   int status = 0;
   std::string text;  ///< help for standard output, or one line for standard error
 };
 
-/// `arguments` are those after the program's name. Files that are named are looked at: scenarios
-/// can be read and understood, and what is to be written can be.
+/// `arguments` are those after the program's name. Checks the named files too: scenarios must
+/// parse, and output files must be writable.
 Result<Arguments, Stop> parse_arguments(std::span<const std::string> arguments);
 
 }  // namespace peal::sim

@@ -47,7 +47,8 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
           run.mutant = row.mutant;
           const Outcome outcome = run_script(*script, run);
           RunResult finding;
-          // The script itself says what must be noticed; that it was is what kills the mutant.
+          // The script itself says what must be detected: if the script passes, the mutant is
+          // killed.
           finding.property = outcome.ok() ? "" : outcome.property();
           finding.text = outcome.problem();
           return finding;
@@ -62,11 +63,12 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
   return false;
 }
 
-/// What the family of a mutant needs to be noticed: the beginning of its name says it.
+/// Options that a mutant's family needs to be detected; the family is the start of its name.
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
-  if (of("gm")) swarm.groups = true;                                          // process groups
-  if (of("px_")) swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines on quorums
+  if (of("gm")) swarm.groups = true;  // process groups
+  if (of("px_"))
+    swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines with acceptors
   if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge:
     swarm.engine = EngineOptions(*order::find_engine("ridge"));
   }
@@ -130,11 +132,11 @@ std::vector<sim_hooks::Mutant> all_mutants() {
   std::vector<sim_hooks::Mutant> all;
   for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
     const auto mutant = static_cast<sim_hooks::Mutant>(i);
-    // Those of sessions, sm1, sm2 ..., are hunted by tests/session, those of the log, wm1, wm2 ...,
-    // by tests/wal: nothing here runs either. Some of Paxos take a meeting of rounds that no few
-    // hundred stories have, but tests/order goes through every story of a small system; and as
-    // acceptors vote in order, no story has a unit decided twice, or behind its view, which
-    // tests/order shows to be ignored all the same.
+    // Other tests hunt the mutants of sessions (sm1, sm2, ..., tests/session) and of the log (wm1,
+    // wm2, ..., tests/wal): nothing here runs that code. Some mutants of Paxos need a combination
+    // of rounds that a few hundred scenarios do not produce; tests/order explores every run of a
+    // small system. And since acceptors vote in order, no scenario decides a unit twice or after
+    // its view; tests/order shows that the engine would ignore it.
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,
@@ -148,11 +150,11 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
-        // No story of an order has another one before it, nor a crash between a view and the moment
-        // at which all ensembles have come to it.
+        // No scenario of an order has an earlier order, or a crash between a view and the moment at
+        // which all ensembles have reached it.
         Mutant::px_owed_of_any_order,
         Mutant::px_owed_unmerged,
-        // These only take longer, which order_paxos_test measures.
+        // These only cause delays, which order_paxos_test measures.
         Mutant::px_patience_grows,
         Mutant::px_pauses_add_up,
         Mutant::px_rounds_overtake,

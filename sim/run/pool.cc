@@ -33,12 +33,12 @@ double elapsed_seconds(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-/// What parent and workers share. Lock-free atomics work between processes.
+/// Memory shared by parent and workers. Lock-free atomics work across processes.
 struct Shared {
   static constexpr std::size_t kWorkersMax = 256;
   std::atomic<std::uint64_t> next;
   std::atomic<std::uint64_t> stop_above;
-  std::array<std::atomic<std::uint64_t>, kWorkersMax> at;  ///< index being run; 0: none
+  std::array<std::atomic<std::uint64_t>, kWorkersMax> at;  ///< index that the worker runs; 0: none
 };
 
 void write_all(int fd, const std::string& bytes) {
@@ -46,12 +46,12 @@ void write_all(int fd, const std::string& bytes) {
   while (at < bytes.size()) {
     const ssize_t wrote = ::write(fd, bytes.data() + at, bytes.size() - at);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) _exit(3);  // nobody listens any more
+    if (wrote <= 0) _exit(3);  // the parent does not read any more
     at += static_cast<std::size_t>(wrote);
   }
 }
 
-/// Buffers of one seed serve the next one: giving pages back and asking for them again would take
+/// Keeps the buffers of one seed for the next: returning pages and requesting them again would take
 /// longer than everything else.
 void keep_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -59,8 +59,8 @@ void keep_memory() {
   ::mallopt(M_TOP_PAD, 64 << 20);
 }
 
-/// Ends this process with SIGPROF after so much work. Time in which it did not get to run does not
-/// count, so that a busy machine changes nothing.
+/// Ends this process with SIGPROF after `seconds` of processor time. Waiting time does not count,
+/// so that a busy machine changes nothing.
 void limit_processor_time(double seconds) {
   itimerval limit{};
   limit.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -87,7 +87,7 @@ class Pool {
   struct Worker {
     pid_t pid = -1;
     int results = -1;  ///< pipe
-    int errors = -1;   ///< what it printed; a file in memory
+    int errors = -1;   ///< standard error of the worker; a file in memory
     std::string bytes;
   };
 
@@ -191,7 +191,7 @@ void Pool::read_results(Worker& worker) {
   }
 }
 
-/// The worker closed its pipe: it is done, or it died.
+/// The worker closed its pipe: it is finished, or it crashed.
 void Pool::finish(std::size_t slot) {
   Worker& worker = workers_[slot];
   int status = 0;

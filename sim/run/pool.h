@@ -6,8 +6,8 @@
 
 #include "sim/run/run_result.h"
 
-// Worker processes: an assertion that fails ends one worker and not the run, and the script that it
-// was at is known.
+// Worker processes: a failed assertion ends one worker and not the run, and the parent knows which
+// script the worker was running.
 
 namespace peal::sim {
 
@@ -15,11 +15,11 @@ struct PoolOptions {
   std::uint64_t first = 1, last = 1;  ///< indexes, both included
   std::uint32_t jobs = 2;
   bool stop_at_failure = false;
-  double hang_seconds = 120;  ///< after which a worker is ended
+  double hang_seconds = 120;  ///< of processor time; a script that takes longer ends its worker
 };
 
-/// Calls `work` for every index, in worker processes, and `done` here for every result, in any
-/// order. With stop_at_failure, indexes above the lowest failing one may be left out.
+/// Calls `work` for every index in worker processes, and `done` in this process for every result,
+/// in any order. With stop_at_failure, indexes above the lowest failing one may be skipped.
 void run_pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
               const std::function<void(const RunResult&)>& done);
 

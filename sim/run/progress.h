@@ -11,7 +11,7 @@ namespace peal::sim {
 std::string progress_text(const std::string& nouns, std::uint64_t done, std::uint64_t total,
                           std::uint64_t violations, double seconds);
 
-/// One line on standard error that says how far things are, if that is a terminal.
+/// A progress line on standard error, shown only on a terminal.
 class Progress {
  public:
   Progress(std::string nouns, std::uint64_t total);
@@ -20,7 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step(std::uint64_t violations);
-  /// Before something else is printed.
+  /// Removes the line; call it before printing something else.
   void clear();
 
  private:

@@ -10,10 +10,10 @@
 
 namespace peal::sim {
 
-/// What a worker tells about one script.
+/// A worker's result for one script.
 struct RunResult {
   std::uint64_t index = 0;  ///< of the script, e.g. its seed
-  std::string property;     ///< empty if all is well; "assert" or "hang" if the worker died
+  std::string property;     ///< empty if all is well; "assert" or "hang" if the worker ended early
   std::string text;
   Figures figures;
   FaultCounts faults;
@@ -22,7 +22,7 @@ struct RunResult {
   double seconds = 0;
 };
 
-/// Calls `figure(name, value)` for every figure, in the order in which people read them.
+/// Calls `figure(name, value)` for every figure, in the order of the report.
 template <class Figure>
 void each_figure(Figures& f, Figure figure) {
   figure("events", f.events);
@@ -53,8 +53,8 @@ void each_figure(Figures& f, Figure figure) {
   figure("virtual_ns", f.virtual_ns);
 }
 
-/// A finding as bytes, for the pipe between two processes of one program. `decode` takes only what
-/// `encode` made.
+/// A result as bytes, for the pipe between two processes of one program. `decode` accepts only
+/// bytes made by `encode`.
 std::string encode(const RunResult& finding);
 RunResult decode(const std::string& bytes);
 

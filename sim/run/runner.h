@@ -12,10 +12,10 @@ namespace peal::sim {
 struct SeedOptions {
   SwarmOptions swarm;
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
-  bool replay_check = true;  ///< one seed in twenty runs twice, and must do the same
+  bool replay_check = true;  ///< one seed in twenty runs twice and must behave the same
 };
 
-/// Runs one seed here.
+/// Runs one seed in this process.
 RunResult run_seed(std::uint64_t seed, const SeedOptions& options);
 
 }  // namespace peal::sim

@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The line without the nodes above `nodes`; nothing if it is about nobody else.
+/// The line without nodes above `nodes`; nullopt if it names no other node.
 std::optional<std::string> without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {
@@ -50,7 +50,7 @@ std::optional<std::string> without_nodes(const std::string& line, std::uint32_t 
     }
     if (!left.empty()) kept.push_back(head + left);
   }
-  // A part of a split that has become empty.
+  // Remove parts of a split that are empty now.
   for (std::size_t i = 0; i < kept.size();) {
     const bool bar = kept[i] == "|";
     if (bar && (i + 1 == kept.size() || kept[i + 1] == "|" || i <= 1)) {
@@ -114,7 +114,7 @@ Shrinker::Verdict Shrinker::judge(const Script& script, std::FILE* plain) {
   return verdict;
 }
 
-/// Two `run`s after each other are one.
+/// Merges consecutive `run` lines.
 Script Shrinker::merged(const Script& script) const {
   Script out;
   out.name = script.name;
@@ -161,7 +161,7 @@ void Shrinker::make_plain(const Script& original) {
   static_cast<void>(accept(parse_script(original.name, text)));
 }
 
-/// Leaves out halves, then quarters, down to single lines; the first line stays.
+/// Omits halves, then quarters, down to single lines; keeps the first line.
 bool Shrinker::drop_lines() {
   bool any = false;
   for (std::size_t chunk = std::max<std::size_t>(best_.lines.size() / 2, 1); chunk > 0;
@@ -171,7 +171,7 @@ bool Shrinker::drop_lines() {
       candidate.lines.clear();
       for (std::size_t i = 0; i < best_.lines.size(); ++i) {
         const bool inside = i >= at && i < at + chunk;
-        // Time goes on as before, so that what stays happens when it did.
+        // Keep the time, so that the remaining lines run when they did.
         if (!inside || begins(best_.lines[i].text, "run ")) candidate.add(best_.lines[i].text);
       }
       if (accept(candidate)) {
@@ -201,7 +201,7 @@ bool Shrinker::drop_nodes() {
       Tokenizer check(text, fewer);
       candidate.add(text);
     }
-    // What makes no sense without them goes too.
+    // Remove lines that are invalid without the removed ones.
     while (true) {
       const std::string problem = check_script(candidate);
       if (problem.empty()) break;
@@ -216,7 +216,7 @@ bool Shrinker::drop_nodes() {
   return false;
 }
 
-/// Options of the cluster and conditions of the network, one after the other.
+/// Removes options of the cluster and conditions of the network, one by one.
 bool Shrinker::drop_keys() {
   bool any = false;
   for (std::size_t i = 0; i < best_.lines.size(); ++i) {

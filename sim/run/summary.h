@@ -10,14 +10,14 @@
 
 namespace peal::sim {
 
-/// Everything that was found out.
+/// The sum of all results.
 struct Summary {
   std::uint64_t seeds = 0;
   std::uint64_t violations = 0;
   Figures figures;
   FaultCounts faults;
   std::map<std::string, std::uint64_t> probes;
-  std::vector<RunResult> failures;  ///< by index
+  std::vector<RunResult> failures;  ///< sorted by index
   double seconds = 0;
 
   void add(const RunResult& result);

@@ -68,7 +68,7 @@ const std::vector<Interpreter::Verb>& Interpreter::verbs() {
 
 Interpreter::Interpreter(const Script& script, const RunOptions& options, bool checking)
     : script_(script), options_(options), checking_(checking) {
-  // A story that wants a violation goes on to its end after it.
+  // A script that expects a violation runs on after it.
   expects_violation_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
     return line.text.rfind("expect violation", 0) == 0;
   });
@@ -78,7 +78,7 @@ Interpreter::Interpreter(const Script& script, const RunOptions& options, bool c
 }
 
 Interpreter::~Interpreter() {
-  // Nodes are destroyed before what they write to.
+  // Destroy the nodes before the objects that they write to.
   world_.reset();
 }
 
@@ -210,7 +210,7 @@ bool Interpreter::advance_until(Instant limit, const std::function<bool()>& met)
     if (met()) return true;
     if (!more) return false;
   }
-  return true;  // something else is wrong, and has been said
+  return true;  // another violation has been reported already
 }
 
 void Interpreter::on_send(const Packet& packet, MemberId /*from*/) {

@@ -16,8 +16,8 @@
 #include "sim/scenario/transcript.h"
 #include "sim/world/world.h"
 
-// Carries out a script line by line. One method per command; each first reads its words, and acts
-// only if `acting` says so, so that the same code checks a script without running it.
+// Executes a script line by line, with one method per command. Each method first parses its words,
+// and acts only if `acting` returns true. So the same code can check a script without running it.
 
 namespace peal::sim {
 
@@ -41,7 +41,7 @@ class Interpreter final : public Watcher {
   };
   static const std::vector<Verb>& verbs();
 
-  /// What a `on packet` or a `run until packet` line waits for.
+  /// The packet that an `on packet` or a `run until packet` line waits for.
   struct PacketPattern {
     std::optional<PacketKind> kind;
     std::vector<NodeId> from, to;
@@ -57,12 +57,12 @@ class Interpreter final : public Watcher {
   struct Trigger {
     std::optional<PacketPattern> packet;
     EventPattern event;
-    std::uint64_t remaining = 1;  ///< matches until it acts
+    std::uint64_t remaining = 1;  ///< matches left until it fires
     Duration after{};
     std::string line;
     std::uint32_t number = 0;
   };
-  /// Counts of one node since the last mark.
+  /// Counters of one node at the last mark.
   struct Baseline {
     std::uint32_t incarnation = 0;
     std::uint64_t views = 0;
@@ -70,21 +70,21 @@ class Interpreter final : public Watcher {
     std::map<const order::EventKind*, std::uint64_t> events;
   };
 
-  // Running lines (stage.cc).
+  // Running lines (interpreter.cc).
   void run_line(const Script::Line& line);
   void run_text(const std::string& text, std::uint32_t number);
   bool acting(Tokenizer& words);
   void fail(const std::string& text);
   void note_plain(const std::string& text);
   void advance(Instant limit);
-  /// Steps until `met`, at most to `limit`; false if it never was.
+  /// Steps until `met` returns true, or until `limit`; false if `met` never did.
   bool advance_until(Instant limit, const std::function<bool()>& met);
   bool stopped() const;
   Instant now() const { return world_->now(); }
   Duration patience() const;
   std::string where() const;
 
-  // Cluster and time (stage_cluster.cc, stage_run.cc).
+  // Cluster and time (interpreter_cluster.cc, interpreter_run.cc).
   void do_cluster(Tokenizer& words);
   void read_cluster_keys(Tokenizer& words, WorldOptions& options);
   void read_acceptor_keys(Tokenizer& words, WorldOptions& options);
@@ -103,7 +103,7 @@ class Interpreter final : public Watcher {
   void do_settle(Tokenizer& words);
   void report_tables();
 
-  // Nodes and applications (stage_nodes.cc).
+  // Nodes and applications (interpreter_nodes.cc).
   void do_start(Tokenizer& words);
   void do_crash(Tokenizer& words);
   void do_pause(Tokenizer& words);
@@ -118,14 +118,14 @@ class Interpreter final : public Watcher {
   void do_load(Tokenizer& words);
   Service take_service(Tokenizer& words);
 
-  // Clients of groups (stage_groups.cc).
+  // Clients of groups (interpreter_groups.cc).
   void do_client(Tokenizer& words);
   void client_sends(Tokenizer& words, const std::vector<NodeId>& nodes,
                     const std::vector<std::string>& clients);
   void expect_group(Tokenizer& words, const std::vector<NodeId>& nodes);
   void expect_client(Tokenizer& words, const std::vector<NodeId>& nodes);
 
-  // Network (stage_network.cc).
+  // Network (interpreter_network.cc).
   void read_conditions(Tokenizer& words, Conditions& conditions);
   void do_network(Tokenizer& words);
   void do_link(Tokenizer& words);
@@ -155,7 +155,7 @@ class Interpreter final : public Watcher {
   bool matches(const EventPattern& pattern, MemberId who, const order::Event& event) const;
   void fire(Trigger& trigger);
 
-  // Expectations (stage_expect.cc).
+  // Expectations (interpreter_expect.cc).
   void do_expect(Tokenizer& words);
   void expect_nodes(Tokenizer& words, const std::vector<NodeId>& nodes);
   void expect_install(Tokenizer& words, const std::vector<NodeId>& nodes);
@@ -190,23 +190,22 @@ class Interpreter final : public Watcher {
   std::vector<Trigger> triggers_;
   std::vector<Baseline> marks_;                                        ///< by node
   std::array<std::vector<std::uint64_t>, kPacketKinds> packets_from_;  ///< since mark, by node
-  std::vector<std::size_t> install_cursor_;          ///< by node: events looked at
-  std::function<void(const Packet&)> packet_probe_;  ///< of a running `run until`
+  std::vector<std::size_t> install_cursor_;          ///< by node: next event to check
+  std::function<void(const Packet&)> packet_probe_;  ///< set during a `run until`
   std::function<void(MemberId, const order::Event&)> event_probe_;
-  std::uint32_t era_ = 0;  ///< what was planned in an earlier one is off
+  std::uint32_t era_ = 0;  ///< actions planned in an earlier era are cancelled
   bool expects_violation_ = false;
-  bool expects_failure_ = false;  ///< that an expectation is not met
+  bool expects_failure_ = false;  ///< the script wants an unmet expectation
   std::vector<std::string> wanted_violations_;
-  std::optional<std::vector<std::string>> transcript_block_;  ///< being read
+  std::optional<std::vector<std::string>> transcript_block_;  ///< the transcript being read
   std::uint32_t transcript_line_ = 0;
-  std::uint32_t line_ = 0;             ///< being carried out
-  std::optional<Instant> settled_at_;  ///< when `settle` left everything at rest
-  Instant plain_at_{};                 ///< time of the last line of `plain`
+  std::uint32_t line_ = 0;             ///< number of the running line
+  std::optional<Instant> settled_at_;  ///< when `settle` left the cluster idle
+  Instant plain_at_{};                 ///< time of the last line written to RunOptions::plain
   Outcome outcome_;
 };
 
-/// The events by name, as `expect` and `on event` use them.
-/// An event of any engine; null if there is none of that name.
+/// The event with this name, as `expect` and `on event` use it; null if no engine has it.
 const order::EventKind* event_of_name(std::string_view name);
 
 }  // namespace peal::sim

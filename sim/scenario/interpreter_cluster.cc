@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
-/// Counters on the wire are at most 2^63 - 1; a story needs some of them.
+/// Counters on the wire are at most 2^63 - 1; a scenario needs some of them.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-/// Which engine, and what was chosen of it.
+/// Reads which engine orders, and with which dissemination.
 void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string name = words.value("order").value_or("");
   if (const order::Descriptor* known = order::find_engine(name)) {
@@ -152,7 +152,7 @@ void Interpreter::do_cluster(Tokenizer& words) {
   }
   const std::string problem = options.engine.validate(options.domains);
   if (!problem.empty()) words.fail(problem);
-  // A record is a value with little before it.
+  // A record is a value with a small header.
   if (options.engine.has_quorum() &&
       (options.segment_bytes % 8 != 0 ||
        options.segment_bytes < options.engine.packet_bytes_max() + (4U << 10))) {

@@ -71,7 +71,7 @@ void Interpreter::do_expect(Tokenizer& words) {
   }
 }
 
-/// expect headway [within=2s] [for=3s]: E13, while the faults of now stay
+/// expect headway [within=2s] [for=3s]: E13, while the present faults stay
 void Interpreter::expect_headway(Tokenizer& words) {
   words.take_keys();
   const Duration usual = world_ == nullptr ? seconds(2) : Availability::usual_bound(*world_);
@@ -136,8 +136,8 @@ void Interpreter::expect_compared(Tokenizer& words, const std::string& what, Nod
   }
 }
 
-/// expect n2,n3 install transitional|regular members=n2,n3: the next such view after the last one
-/// that was expected of the node.
+/// expect n2,n3 install transitional|regular members=n2,n3: the next view of this kind after the
+/// last one that an earlier line expected of the node.
 void Interpreter::expect_install(Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::string kind = words.take("transitional or regular");
   if (kind != "transitional" && kind != "regular") {
@@ -199,7 +199,7 @@ std::vector<const trace::Event*> Interpreter::deliveries_of(const Process& proce
   return out;
 }
 
-/// In every view that two of the nodes were in, they delivered the same messages in the same order.
+/// In every view that several of the nodes were in, they delivered the same messages in one order.
 void Interpreter::expect_same_deliveries(const std::vector<NodeId>& nodes) {
   using Order = std::vector<trace::MessageId>;
   std::map<ViewId, std::pair<NodeId, Order>> first;
@@ -370,7 +370,7 @@ void Interpreter::expect_packets(Tokenizer& words) {
                   });
 }
 
-/// expect violation E5 | any: what comes after it cannot be trusted, so it belongs to the mutants
+/// expect violation E5 | any: only for mutants, since the rest of the run cannot be trusted
 void Interpreter::expect_violation(Tokenizer& words) {
   const std::string property = words.take("a property");
   if (options_.mutant == sim_hooks::Mutant::none) {

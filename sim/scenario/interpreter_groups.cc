@@ -4,7 +4,7 @@
 
 #include "sim/scenario/interpreter.h"
 
-// Clients of process groups, in a story whose cluster has groups=yes.
+// Clients of process groups, in scenarios whose cluster has groups=yes.
 
 namespace peal::sim {
 namespace {

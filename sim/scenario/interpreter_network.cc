@@ -9,7 +9,7 @@
 namespace peal::sim {
 namespace {
 
-/// What stands between the two ends of a link: n1 > n2 is one direction, n1 with n2 (or from) both.
+/// The two ends of links: n1 > n2 is one direction, n1 with n2 (or from) both.
 struct Ends {
   std::vector<NodeId> left;
   std::vector<NodeId> right;
@@ -125,7 +125,7 @@ void Interpreter::do_cut(Tokenizer& words) {
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
 }
 
-/// move n1 from n2,n3: it has another address than the files of n2 and n3 say, until `heal`
+/// move n1 from n2,n3: until `heal`, n1 has another address than in the files of n2 and n3
 void Interpreter::do_move(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("from");
@@ -338,7 +338,7 @@ void Interpreter::do_replay(Tokenizer& words) {
 Interpreter::PacketPattern Interpreter::read_packet_pattern(Tokenizer& words) {
   PacketPattern pattern;
   if (words.peek().find('=') != std::string_view::npos) {
-    // The keys belong to this pattern; a command that follows reads its own.
+    // The keys belong to this pattern; a later command parses its own.
     std::string word = words.take("a packet");
     Tokenizer keys(word, world_options_.nodes);
     keys.take_keys();

@@ -101,7 +101,7 @@ void Interpreter::do_application(Tokenizer& words) {
 
 /// disk n1 [votes|owed] fails | … slow 200ms | … hangs [10s] | … lost | … copied | … put-back |
 /// … rots | … stray | … full, or disk n1 of n2, or disk n1 mended
-/// A lost one is empty when the node next starts; one that is put back holds what was copied last.
+/// A lost disk is empty at the node's next start; one put back holds the last copy.
 void Interpreter::do_disk(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";
@@ -121,7 +121,7 @@ void Interpreter::do_disk(Tokenizer& words) {
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     NodeLog* disk = world_->disk(node);
-    if (disk == nullptr) continue;  // no acceptor
+    if (disk == nullptr) continue;  // not an acceptor
     if (what == "of") {
       recorder_->faults().add(Fault::disk_exchanged);
       disk->give(*world_->disk(other));
@@ -136,7 +136,7 @@ void Interpreter::do_disk(Tokenizer& words) {
     }
     if (what == "full") recorder_->faults().add(Fault::disk_full);
     if (what == "rots" || what == "stray") recorder_->faults().add(Fault::disk_damaged);
-    if (only == "owed") continue;  // no vote is lost by it
+    if (only == "owed") continue;  // the owed log holds no votes
     if (what == "lost") recorder_->faults().add(Fault::disk_lost);
     if (what == "put-back" && disk->is_put_back()) recorder_->faults().add(Fault::disk_put_back);
     if (what == "hangs") recorder_->faults().add(Fault::disk_hangs);
@@ -155,7 +155,7 @@ void Interpreter::do_to_folder(NodeLog& folder, std::string_view what, Duration 
   if (what == "slow") folder.slow(time);
 }
 
-/// clock n1 rate=1.2: runs a fifth too fast from now on; rate=1 is right
+/// clock n1 rate=1.2: the clock runs a fifth too fast from now on; rate=1 is correct
 void Interpreter::do_clock(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();

@@ -178,7 +178,7 @@ void Interpreter::do_settle(Tokenizer& words) {
   if (!stopped()) settled_at_ = now();
 }
 
-/// If nothing has happened since everything settled, the tables of groups are final.
+/// If nothing has happened since `settle`, the tables of groups are final.
 void Interpreter::report_tables() {
   if (!world_options_.groups || settled_at_ != now()) return;
   for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {

@@ -47,7 +47,7 @@ std::optional<PacketKind> packet_kind_of_name(std::string_view name) {
 PacketKind packet_kind_of(ByteView bytes) {
   if (bytes.size() <= kKindOffset) return PacketKind::other;
   const auto kind = static_cast<std::size_t>(bytes[kKindOffset]);
-  // A TRIAL of lane data is DATA on the wire, and holds no unit.
+  // A TRIAL on the data lane is DATA on the wire, and carries no unit.
   if (kind == static_cast<std::size_t>(PacketKind::data) && wire::is_trial_of_data(bytes)) {
     return PacketKind::other;
   }

@@ -14,14 +14,14 @@
 
 namespace peal::sim {
 
-/// A story for a simulated cluster: lines of the language of tests/scenario/README.md. The swarm
-/// writes the same language, so that every failure it finds is a scenario already.
+/// A scenario for a simulated cluster, in the language of tests/scenario/README.md. The generator
+/// writes the same language, so every failure that it finds is a scenario already.
 struct Script {
   struct Line {
     std::uint32_t number = 0;  ///< in the file, from 1
     std::string text;
   };
-  std::string name;  ///< of the file, or of the seed; for messages
+  std::string name;  ///< of the file or the seed; for messages
   std::vector<Line> lines;
 
   void add(std::string text) {
@@ -36,45 +36,45 @@ Result<Script, std::string> load_script(const std::string& path);
 
 struct RunOptions {
   EngineMaker maker;                                   ///< empty: the engine that the script names
-  sim_hooks::Mutant mutant = sim_hooks::Mutant::none;  ///< unless the script names one
+  sim_hooks::Mutant mutant = sim_hooks::Mutant::none;  ///< used unless the script names a mutant
   std::FILE* trace = nullptr;
   std::FILE* echo = nullptr;    ///< events as they happen
-  std::FILE* record = nullptr;  ///< transcripts
-  bool keep_history = true;     ///< `expect` needs it; the swarm does without
-  /// The same run as a script in which faults that chose their own moment stand as plain lines,
-  /// written while it runs; may be null.
+  std::FILE* record = nullptr;  ///< receives transcripts
+  bool keep_history = true;     ///< `expect` needs it; the generated scenarios do not
+  /// Gets the same run as a script in which targeted faults are plain lines at fixed times; written
+  /// during the run. May be null.
   std::FILE* plain = nullptr;
 };
 
-/// How a script went.
+/// The result of a script.
 struct Outcome {
-  std::string error;    ///< the script cannot be run: "file:7: ..."; empty if it could
-  std::string failure;  ///< an expectation that was not met: "file:7: ..."; empty if all were
-  std::vector<Violation> violations;  ///< that the script did not ask for
+  std::string error;                  ///< why the script cannot be run: "file:7: ..."; else empty
+  std::string failure;                ///< the first unmet expectation: "file:7: ..."; else empty
+  std::vector<Violation> violations;  ///< violations that the script did not ask for
   Figures figures;
   FaultCounts faults;
   std::uint64_t digest = 0;
   std::vector<std::string> last_events;
 
   bool ok() const { return error.empty() && failure.empty() && violations.empty(); }
-  /// The first thing that is wrong, in one line; empty if nothing is.
+  /// The first problem, in one line; empty if there is none.
   std::string problem() const;
-  /// Its kind: "E5", "expect", "usage"; empty if nothing is wrong.
+  /// The kind of the problem: "E5", "expect", "usage"; empty if there is none.
   std::string property() const;
 };
 
-/// Reads every line without running it; the error names file and line. Empty if all is well.
+/// Parses every line without running it. Empty if all is well; else an error with file and line.
 std::string check_script(const Script& script);
 
-/// Runs a script from its first line to its last. Deterministic. A PEAL_ASSERT that fails ends the
+/// Runs a script from the first to the last line. Deterministic. A failed PEAL_ASSERT ends the
 /// process, as everywhere.
 Outcome run_script(const Script& script, const RunOptions& options = {});
 
-/// The last events of the script that runs in this thread, as lines of a trace; for the moment when
-/// an assertion has failed. Empty if none runs.
+/// The last events of the script that runs in this thread, as trace lines, for use after a failed
+/// assertion. Empty if none runs.
 std::vector<std::string> last_events_now();
 
-/// The mutant whose name is `name` or begins with it up to a '_', e.g. "m5".
+/// The mutant whose name equals `name`, or begins with `name` and a '_', e.g. "m5".
 Result<sim_hooks::Mutant, std::string> mutant_of_name(std::string_view name);
 
 }  // namespace peal::sim

@@ -13,40 +13,39 @@
 
 namespace peal::sim {
 
-/// Faults that strike where it hurts: when a node is seen to send a packet of a chosen kind, then
-/// with some probability, within a very short time, something breaks. Faults at random times almost
-/// never hit the interesting moments.
+/// Targeted faults: when a node sends a packet of a chosen kind, something breaks with some
+/// probability within a very short time. Faults at random times almost never hit these moments.
 struct TargetRule {
   enum Moment : std::uint32_t {
     at_commit = 1,          ///< commit tokens
     at_recovery_token = 2,  ///< tokens while some node recovers
     at_token = 4,           ///< any token
     at_join = 8,            ///< joins
-    at_prepare = 16,        ///< somebody begins Phase 1
+    at_prepare = 16,        ///< a coordinator begins Phase 1
     at_promise = 32,        ///< an acceptor promises
-    at_view = 64,           ///< a view is proposed
-    at_vote = 128,          ///< an acceptor has written votes down, and says so
+    at_view = 64,           ///< a coordinator proposes a view
+    at_vote = 128,          ///< an acceptor reports votes that it has written
   };
   std::uint32_t moments = at_commit | at_recovery_token;
   double probability = 0.05;
   bool split = true, cut = true, crash = true, pause = true;
   Duration within = microseconds(400);
   std::pair<Duration, Duration> heal{milliseconds(20), milliseconds(300)};
-  std::uint64_t most = 200;  ///< faults
+  std::uint64_t most = 200;  ///< most faults in a run
 };
 
-/// Of "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote"; else 0.
+/// For "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote"; else 0.
 std::uint32_t moment_of_name(std::string_view name);
 
-/// Plans the faults as lines of the scenario language; `run_line` carries one out, at its time.
+/// Plans the faults as lines of the scenario language; `run_line` executes each at its time.
 class Targets {
  public:
-  /// `counted` is Fault::count if the line repairs what another one broke.
+  /// `counted` is Fault::count for a line that repairs an earlier fault.
   using RunLine = std::function<void(const std::string& line, Fault counted)>;
 
   Targets(World& world, std::uint64_t seed, RunLine run_line);
   void add_rule(const TargetRule& rule) { rules_.push_back(rule); }
-  /// No more faults, nor what is already planned.
+  /// Stops new faults, and cancels planned ones.
   void stop() {
     rules_.clear();
     ++era_;

@@ -13,22 +13,22 @@
 
 namespace peal::sim {
 
-/// One line of a scenario, read word by word. The first problem is remembered; after it every
-/// reader returns something harmless, so that a command checks for problems once, at its end.
+/// Parses one line of a scenario, word by word. It remembers the first problem; after it every
+/// reader returns a harmless value, so that a command checks for problems once, at its end.
 class Tokenizer {
  public:
-  /// `nodes` is the size of the cluster, for the names of nodes; 0 while it is not known.
+  /// `nodes` is the size of the cluster, for names of nodes; 0 if unknown.
   Tokenizer(std::string_view line, std::uint32_t nodes);
 
   bool at_end() const { return next_ == words_.size(); }
-  /// The next word, which stays; empty at the end.
+  /// The next word, without taking it; empty at the end.
   std::string_view peek() const;
   /// Takes the next word.
   std::string take(std::string_view what);
-  /// Takes the next word if it is `word`.
+  /// Takes the next word only if it is `word`.
   bool accept(std::string_view word);
   void expect(std::string_view word);
-  /// The rest of the line, as it was written.
+  /// The rest of the line, verbatim.
   std::string rest();
 
   std::vector<NodeId> nodes();  ///< n1 or n1,n3 or n1-n4 or all
@@ -38,7 +38,7 @@ class Tokenizer {
   std::uint64_t number(std::uint64_t low, std::uint64_t high);
   std::string text();  ///< "quoted"
 
-  /// Takes all `key=value` words from here on; the readers below look them up.
+  /// Takes all `key=value` words from here on; the readers below look keys up.
   void take_keys();
   bool has(std::string_view key) const;
   std::optional<std::string> value(std::string_view key);
@@ -51,17 +51,17 @@ class Tokenizer {
   std::pair<std::uint64_t, std::uint64_t> range(std::string_view key,
                                                 std::pair<std::uint64_t, std::uint64_t> normal);
   std::vector<NodeId> nodes(std::string_view key, std::vector<NodeId> normal);
-  /// Nodes are n1 to this from now on.
+  /// Sets the size of the cluster: nodes are n1 to this.
   void set_cluster(std::uint32_t nodes) { nodes_ = nodes; }
   std::optional<bool> yes_no(std::string_view key);
-  /// Keys that nobody has looked up, each as a pair with its value.
+  /// Keys that no reader has looked up, with their values.
   std::vector<std::pair<std::string, std::string>> other_keys() const;
   void mark_used(std::string_view key);
 
   void fail(std::string problem);
   bool failed() const { return !problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  /// Fails if a word or a key is left over. True if all is well.
+  /// Fails if a word or a key is left over. Returns true if there is no problem.
   bool finish();
 
  private:
@@ -89,7 +89,7 @@ class Tokenizer {
   std::string problem_;
 };
 
-/// "1.5ms": the shortest exact form that Tokenizer reads back.
+/// "1.5ms": the shortest exact form that Tokenizer parses.
 std::string duration_text(Duration duration);
 /// "n1,n3".
 std::string nodes_text(const std::vector<NodeId>& nodes);

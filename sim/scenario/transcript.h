@@ -8,18 +8,18 @@
 
 namespace peal::sim {
 
-/// Every packet that is sent, in order, as lines for a reader:
+/// Every packet sent, in order, as lines for a person:
 ///
 ///   n1 data 1-2
 ///   n1 token > n2 seq=5 aru=0
 ///   n1 data 3-5 post
 ///
-/// New data packets of one node that follow each other share a line.
+/// Consecutive new data packets of one node share a line.
 class Transcript {
  public:
   void add(const Packet& packet);
   void clear();
-  /// Complete up to now.
+  /// All lines up to now.
   std::vector<std::string> lines() const;
 
  private:
@@ -28,7 +28,7 @@ class Transcript {
   std::string run_text() const;
 
   std::vector<std::string> lines_;
-  std::string run_from_;  ///< who sends the current run of data packets
+  std::string run_from_;  ///< sender of the current run of data packets
   std::string run_suffix_;
   std::uint64_t run_first_ = 0;
   std::uint64_t run_last_ = 0;

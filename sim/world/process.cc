@@ -43,7 +43,7 @@ Process::~Process() { node.reset(); }
 void Process::make_node() { node = world.make_node(*this); }
 
 /// With an engine with acceptors, other nodes may deliver a unit that this node hands out before
-/// this node knows that it has its place, even if this node crashes at once.
+/// this node knows the unit's place, even if this node crashes at once.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
 }

@@ -267,7 +267,7 @@ const std::vector<order::Domain>& World::domains_of(NodeId node) const {
   return domains_[node.value];
 }
 
-// Domain 0 may be drawn too. Without domains there is no draw.
+// The draw includes domain 0. In a world without domains nothing is drawn.
 order::Domain World::some_domain(NodeId node) {
   const std::vector<order::Domain>& own = domains_of(node);
   return own.size() == 1 ? own[0] : own[domain_random_.below(own.size())];

@@ -25,8 +25,8 @@ namespace peal::order {
 
 /// What an engine guarantees and supports. Constants: no option changes them.
 struct Traits {
-  /// A majority of the acceptors orders; acceptors are some of the nodes: see NodeList::acceptors.
-  /// Every view is the primary one. False: each side of a partition continues on its own.
+  /// A majority of the acceptors (NodeList::acceptors) decides the order, and every view is the
+  /// primary one. False: each side of a partition continues on its own.
   bool quorum = false;
   std::uint32_t acceptors_most = std::numeric_limits<std::uint32_t>::max();
   /// The engine can send data over streams. False: it needs multicast.

@@ -145,7 +145,7 @@ struct NodesWait {
     majority,   ///< the view has no majority of the nodes of both lists
     acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
     strangers,  ///< most acceptors of the pending list are not nodes of the active list
-    outdated,   ///< no other node has this list, and it lacks `who`, a member of the view
+    outdated,   ///< no other node has this list pending; it lacks `who`, a view member
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -229,8 +229,8 @@ struct State {
   std::uint64_t first_list{};
   std::uint64_t next_list{};  ///< hash of its pending list of nodes; 0: none
   bool asks = false;          ///< it has asked for decided instances since its previous STATE
-  /// The coordinator of `round` does not serve the sender: it hears too little of the sender or the
-  /// sender of it, or it is less fit than the sender.
+  /// The coordinator of `round` does not serve the sender: the sender does not hear it, it does not
+  /// hear the sender, or it is less fit than the sender.
   bool misses = false;
   bool disk_hangs = false;  ///< its log writes have not become durable for a long time
   bool app_full = false;    ///< its application accepts nothing at the moment

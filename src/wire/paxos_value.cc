@@ -19,8 +19,8 @@ static_assert(kNodeMax < kIsAcceptor);
 /// Flag in a list's count: the incarnations of the acceptors follow the nodes.
 constexpr std::uint16_t kHasLives = 1U << 15;
 static_assert(kMembersMax < kHasLives);
-/// Views that one order can have, for each unit of its sum of epochs, before its view numbers could
-/// meet those of the next order: 1 << kViewShift.
+/// Each step in the sum of epochs reserves 1 << kViewShift view numbers, so that those of an order
+/// stay below those of the next one.
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 

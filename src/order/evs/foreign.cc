@@ -13,7 +13,8 @@ namespace {
 constexpr Duration kProbeGapMin = milliseconds(5);
 /// Consecutive checks after which a member counts as deaf.
 constexpr std::uint8_t kDeaf = 2;
-// An epoch this large is no clock: following it would leave no room for later incarnations.
+// An epoch this large is not a clock value; following it would leave no space for later
+// incarnations.
 constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: each member says who might be reachable and who should not be waited for, until all
-// candidates say exactly the same.
+// Gather: each member says which members might be reachable and which it will not wait for, until
+// all candidates say exactly the same.
 
 #include <algorithm>
 

@@ -89,8 +89,8 @@ class Membership {
     timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
   }
-  /// Sends a packet to one member and retransmits it until sent_arrived() or a sign of life.
-  /// `extra` is added to the usual timeout.
+  /// Sends a packet to one member, and retransmits it on a timer until sent_arrived(). sent_lives()
+  /// restarts the timer. `extra` is added to the first timeout.
   void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
                     Duration extra = {});
   /// The packet arrived: stops retransmission.
@@ -182,7 +182,7 @@ class Membership {
     std::uint32_t sent = 0;                                 ///< ASKs sent of each part
     std::array<std::uint32_t, wire::kTrialParts> echoed{};  ///< bits of echoed ASKs
     MemberId with{};
-    MemberId suspect{};     ///< accused instead if the link with `with` works
+    MemberId suspect{};     ///< the member to accuse if the link with `with` works
     bool at_fault = false;  ///< `with` is accused even if the link works
     ViewId view{};
   };

@@ -9,14 +9,15 @@
 // hear a member that has adopted it.
 //
 // With a majority rule the two lists differ by one node. Then any majority of one list and any
-// majority of the other share a node: n/2 + (n+1)/2, each rounded down, plus 2 is more than the n +
-// 1 nodes of both together. A node has one active list and is in one view at a time. So there is at
-// most one primary view, whenever each node adopts the list. Some nodes must never use the list
-// after next while others still use the first. So a member leaves a list that it got while running
-// only if it has been in a primary view that used that list. By then most nodes of that list have
-// left the previous list for good. A restarted node uses the list in its file, whatever it used
-// before. So operators must wait until one list is active before they write the next into files.
-// writing the next.
+// majority of the other share a node: together the lists have n + 1 nodes, and the two majorities
+// have n/2 + (n+1)/2 + 2, each quotient rounded down. A node has one active list and is in one view
+// at a time. So there is at most one primary view, whenever each node adopts the list.
+//
+// No node may use the list after next while others still use the first. So a member leaves a list
+// that it got while running only if it has been in a primary view that used that list. By then most
+// nodes of that list have left the previous list for good. A restarted node uses the list in its
+// file, whatever it used before. So operators must wait until one list is active before they write
+// the next into files.
 
 #include <algorithm>
 

@@ -213,7 +213,8 @@ class RingEngine final : public Engine, private evs::Protocol {
   std::uint16_t list_best_ = 0;                // the longest run of the pending list in this view
   std::uint16_t list_block_ = wire::kNoIndex;  // the member that lacks the list
   bool list_moves_ = false;                    // the last token advanced the run
-  bool list_wanted_ = false;                   // the token should come and pick up the list
+  bool list_wanted_ = false;                   // this member waits for the token, to put the
+                                               // pending list on it
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,

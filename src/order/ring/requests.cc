@@ -14,7 +14,8 @@ namespace {
 using wire::FrameKind;
 
 constexpr std::uint32_t kPaceAfterRounds = 8;
-constexpr std::uint32_t kFairAnswers = 2;  // answers of one member before others take turns
+constexpr std::uint32_t kFairAnswers = 2;  // a member's answers for one packet before members take
+                                           // turns
 constexpr Seq kNone = std::numeric_limits<Seq>::max();
 
 /// Iterates over the positions of a section, ascending.

@@ -9,7 +9,7 @@ namespace wait {
 
 /// Units wait for the token, which is elsewhere.
 inline constexpr WaitKind token{"token", "the token to come round"};
-/// The unit at the position is safe, and {who} does not have it yet.
+/// The unit at the position has the service safe, and {who} does not have it yet.
 inline constexpr WaitKind stability{"stability", "{who} to receive position {seq}, which is safe"};
 
 }  // namespace wait

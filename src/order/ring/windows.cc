@@ -246,7 +246,7 @@ void AcceleratedWindow::on_rotation() {
   if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
   if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
       epoch_.rotations < kAcceleratedEpochRotationsMax) {
-    // Losses before the token show the usual loss: too few of them show nothing.
+    // Packets sent before the token show the usual loss rate; a few of them are not enough.
     share_ = std::min(share_, kShareWithControl);
     return;
   }
