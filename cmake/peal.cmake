@@ -6,6 +6,9 @@
 add_library(peal_flags INTERFACE)
 target_compile_features(peal_flags INTERFACE cxx_std_20)
 target_compile_options(peal_flags INTERFACE -fno-omit-frame-pointer
+  # Programs name files from the root of the sources: the same bytes wherever they are built, and a
+  # compiler cache serves several checkouts.
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
   # GCC 12 sees overlapping copies in every string concatenation at -O3 (its bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # GCC 12 gathers fields that were just written one by one into one wide load. The processor cannot
