@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "cli/commands.h"
-#include "cli/node/signals.h"
 #include "cli/text.h"
 #include "io/fd.h"
+#include "io/stop_signals.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
@@ -146,7 +146,7 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const StopSignals signals;  // from here on: who waits for a node may be ended at once
+  const io::StopSignals signals;  // from here on: who waits for a node may be ended at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

@@ -21,8 +21,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/node/signals.h"
 #include "cli/text.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -53,7 +53,7 @@ std::vector<char*> argument_vector(const std::string& program,
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   // A group of its own: Ctrl-C in the terminal reaches the parent alone, which then stops all.
   ::setpgid(0, 0);
-  unblock_stop_signals();
+  io::unblock_stop_signals();
   ::signal(SIGPIPE, SIG_DFL);  // a parent that ignores it does not do so for others
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);

@@ -17,9 +17,9 @@
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
-#include "cli/node/signals.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
+#include "io/stop_signals.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRefreshMs = 500;
 constexpr int kRoundTimeoutMs = 300;
-constexpr int kStopTimeoutMs = 5'000;
+constexpr int kStopNodesTimeoutMs = 5'000;
 
 /// Only one `peal up` may use a folder; the kernel gives the lock back when the process ends.
 Result<int, std::string> lock_dir(const std::string& dir) {
@@ -71,7 +71,7 @@ class Up {
     for (const std::string& name : cluster_.names) {
       auto child = start(name);
       if (!child) {
-        stop_all(children_, kStopTimeoutMs);
+        stop_all(children_, kStopNodesTimeoutMs);
         return fail(1, "up: " + child.error());
       }
       children_.push_back(std::move(*child));
@@ -210,7 +210,7 @@ class Up {
   void stop() {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
-    stop_all(children_, kStopTimeoutMs);
+    stop_all(children_, kStopNodesTimeoutMs);
     // A node that was killed left its own behind. Another may have been run at it by hand.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
@@ -224,7 +224,7 @@ class Up {
   LocalCluster cluster_;
   std::unique_ptr<io::LineWriter> output_;  ///< whoever looks may stop to, and the nodes go on
   bool live_;
-  StopSignals signals_;
+  io::StopSignals signals_;
   std::vector<Child> children_;
   std::vector<std::string> sockets_;
   NodePoller poller_;

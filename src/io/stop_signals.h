@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace peal::cli {
+namespace peal::io {
 
 /// SIGINT and SIGTERM as something to read instead of an interruption: a descriptor that becomes
 /// readable when one has come. Make it before any thread starts, but those that take no signals, as
@@ -29,4 +29,4 @@ bool told_to_stop(const StopSignals& signals);
 
 void unblock_stop_signals();
 
-}  // namespace peal::cli
+}  // namespace peal::io

@@ -7,21 +7,21 @@
 
 #include "base/bytes.h"
 #include "base/time.h"
-#include "cli/bench/order_digest.h"
+#include "daemon/order_digest.h"
 #include "daemon/owner.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// One regular view as this node went through it.
 struct ViewHistory {
-  daemon::ViewNotice view;
+  ViewNotice view;
   OrderDigest digest;  ///< of the messages of clients; counts on until the next regular view
   Instant installed{};
   Duration gap{};  ///< since the view before stopped being in force; 0 for the first
 };
 
 /// What one node has delivered, for its status.
-class NodeState {
+class DeliveryHistory {
  public:
   static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are forgotten
 
@@ -29,7 +29,7 @@ class NodeState {
   /// it was ordered, the names of its groups included. Its content is not looked at: that would
   /// cost more than all the rest, and who sent what in which order is what is to be compared.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
-  void on_view(Instant now, const daemon::ViewNotice& view);
+  void on_view(Instant now, const ViewNotice& view);
 
   /// In the transitional view after the newest regular one.
   bool transitional() const { return transitional_; }
@@ -45,4 +45,4 @@ class NodeState {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// A digest of the messages delivered in one view, in their order. Equal at two nodes exactly if
 /// both delivered the same messages in the same order (but for a chance of 2^-64). It can be handed
@@ -40,4 +40,4 @@ struct OrderDigest {
   }
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon
