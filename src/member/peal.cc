@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the rooms. Everything is done elsewhere; here things only
+// The public interface, in terms of the modules. Everything is done elsewhere; here things only
 // change their names.
 
 #include <type_traits>
