@@ -8,7 +8,7 @@
 
 namespace peal::cli {
 
-/// True for well-formed UTF-8, without the surrogates and the overlong forms.
+/// True for well-formed UTF-8, without surrogates and overlong forms.
 bool is_utf8(std::string_view text);
 
 /// Two hexadecimal digits for each byte.

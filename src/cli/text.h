@@ -10,11 +10,11 @@
 
 namespace peal::cli {
 
-/// `line` in lines of up to `columns`, broken at spaces where there are any; those after the first
-/// stand further in.
+/// Splits `line` into lines of up to `columns`, at spaces where possible; lines after the first are
+/// indented.
 std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
-/// `text` as one word of a shell: in quotes, if it needs them.
+/// `text` as one word of a shell: quoted if necessary.
 std::string shell_word(const std::string& text);
 
 /// 1234567 as "1,234,567".

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kStatusOf = "status ";
-/// How exact the status is about when something was dropped last.
+/// The resolution of the time of the last drop.
 constexpr Duration kLookAtDrops = seconds(1);
 
 std::string one_decimal(double value) {
@@ -41,7 +41,7 @@ std::string short_list(const std::vector<std::string>& members) {
   return comma_separated(names);
 }
 
-/// The daemon, its log, its signals and its service manager.
+/// The process of a node: the daemon, its log, its signals and its service manager.
 class Process final : public Owner {
  public:
   Process(RunningFile file, std::string version, NodeLog log, io::Notifier notifier)
@@ -53,7 +53,7 @@ class Process final : public Owner {
 
   Ended run(Options options, const io::StopSignals& signals) {
     options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
-    // What has begun is ended in order; if nothing has, there is nothing to end.
+    // Only a node that has started needs an orderly end.
     if (!options.member.own_at || io::told_to_stop(signals)) {
       log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
       return {};
@@ -149,7 +149,7 @@ class Process final : public Owner {
   }
 
  private:
-  /// A service manager that does not listen is no reason to stop.
+  /// A service manager that does not respond is no reason to stop.
   void tell(const Result<void, io::IoError>& told) {
     if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
   }
@@ -170,7 +170,7 @@ class Process final : public Owner {
                            {"version", version_}});
   }
 
-  /// The watchdog twice as often as it is asked for, from the loop: one that hangs says nothing.
+  /// Answers the watchdog twice per period, from the loop: a loop that hangs stops answering.
   Result<void, io::IoError> start_timers() {
     auto started = looks_.start(daemon_->loop(), kLookAtDrops, [this] {
       status_.look(io::Clock::now(), *daemon_, log_.dropped());
@@ -194,7 +194,7 @@ class Process final : public Owner {
     daemon_->stop();
   }
 
-  /// What a reload has begun and not done.
+  /// The part of a reload that is not completed.
   std::string going_over() const {
     const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
@@ -215,7 +215,7 @@ class Process final : public Owner {
     return tl::unexpected(seal.error());
   }
 
-  /// Of clients, those whose names begin with `prefix`.
+  /// Includes the clients whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     return status_json(status_.status(io::Clock::now(), *daemon_, log_.dropped(), prefix));
   }
@@ -234,9 +234,9 @@ class Process final : public Owner {
 }  // namespace
 
 Ended run_process(const ProcessOptions& options) {
-  // First: who is told to stop while it starts ends in good order, too.
+  // First, so that a signal during the start also leads to an orderly end.
   const io::StopSignals signals(SIGHUP);
-  // A reader that goes away is no reason to stop.
+  // A reader that closes its end is no reason to stop.
   ::signal(SIGPIPE, SIG_IGN);
   auto file = config::read_usable_file(options.config, options.name, options.trace);
   if (!file) return {2, file.error()};

@@ -29,11 +29,11 @@ class RunningFile {
   const config::File& file() const { return file_; }
 
   /// Reads the file again, and takes from it what may change while the node runs: rules and limits
-  /// of clients, what TLS uses, the list of nodes, and the keys between nodes. Returns what packets
-  /// are sealed with from now on. The error is one line; then nothing has changed.
+  /// of clients, TLS files, the list of nodes, and the keys between nodes. Returns the key that
+  /// packets are sealed with from now on. The error is one line; then nothing has changed.
   Result<std::string, std::string> reload(Daemon& daemon);
 
-  /// `problem` with the place of its key in the file: "socket: …" becomes "peal.toml:3: socket: …".
+  /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket: …".
   std::string placed(const std::string& problem) const;
 
  private:

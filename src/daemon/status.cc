@@ -19,7 +19,7 @@ runtime::Snapshot snapshot(const Daemon& daemon, std::uint64_t log_lines_dropped
 }  // namespace
 
 void StatusRecorder::on_message(std::string_view sender, const node::Message& message) {
-  // Whatever else daemons tell each other is no message of a client.
+  // Other data of daemons belong to no client.
   if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
   delivered_.on_message(sender, message.number, message.payload.size());
 }

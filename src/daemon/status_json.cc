@@ -72,7 +72,7 @@ std::string status_json(const Status& status) {
   if (!status.delivered.views().empty()) {
     out["view"] = json_of(status.delivered.views().back());
     out["view"]["changing"] = status.delivered.transitional();
-    // What was claimed when the view was installed is over as soon as most acceptors are silent.
+    // The claim made when the view was installed ends as soon as most acceptors are silent.
     if (status.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = status.member.order;

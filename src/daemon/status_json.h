@@ -7,7 +7,7 @@
 
 namespace peal::daemon {
 
-/// A status as one line of JSON: the answer to the question `status` (docs/daemon.md).
+/// A status as one line of JSON: the answer to the query `status` (docs/daemon.md).
 std::string status_json(const Status& status);
 
 }  // namespace peal::daemon
