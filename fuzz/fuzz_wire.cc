@@ -43,7 +43,7 @@ void put_right(ByteSpan packet) {
   start.u(wire::kMagic);
   start.u(wire::kVersion);
   start.u(known_kind(kind));
-  wire::Reader sender(packet.subspan(wire::kSenderOffset, 4));
+  wire::ByteReader sender(packet.subspan(wire::kSenderOffset, 4));
   wire::Writer node(packet.subspan(wire::kSenderOffset, 4));
   node.u(1 + (sender.u<std::uint32_t>() - 1) % wire::kNodeMax);
   wire::complete(packet);

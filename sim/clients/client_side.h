@@ -94,7 +94,8 @@ class ClientSide {
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
   // Calls to the node, and reports to the oracle, that both kinds of clients use.
-  Result<std::uint64_t> submit_to_node(ByteView message, Service service, order::Domain domain);
+  Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
+                                             order::Domain domain);
   void replace_control_of_node(ByteView message);
   /// Tells the oracle that the node has delivered this message, if a client sent it. `id_of` maps
   /// the client's name and connection to its id.

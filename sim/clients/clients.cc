@@ -309,7 +309,7 @@ void Clients::gap(std::span<const std::uint32_t> connections, std::string_view g
 
 // ---- to the node ----
 
-Result<void> Clients::submit(ByteView message, Service service, order::Domain domain) {
+Result<void, Errc> Clients::submit(ByteView message, Service service, order::Domain domain) {
   const auto number = submit_to_node(message, service, domain);
   if (!number) return unexpected(number.error());
   return {};

@@ -115,8 +115,8 @@ std::vector<order::Counter> SessionClients::named_counters() const {
   return sessions_.named_counters();
 }
 
-Result<std::uint64_t> SessionClients::submit(ByteView message, Service service,
-                                             order::Domain domain) {
+Result<std::uint64_t, Errc> SessionClients::submit(ByteView message, Service service,
+                                                   order::Domain domain) {
   return submit_to_node(message, service, domain);
 }
 

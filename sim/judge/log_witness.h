@@ -35,17 +35,17 @@ class WitnessedLog final : public port::Log {
   }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override {
-    Reader both(*this, reader);
+    WitnessReader both(*this, reader);
     auto read = log_.replay(both);
     if (read) witness_.on_log_replayed(node_, log_.last());
     return read;
   }
-  Result<LogPosition> append(ByteView first, ByteView rest) override {
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override {
     const auto position = log_.append(first, rest);
     if (position) witness_.on_log_appended(node_, *position, first, rest);
     return position;
   }
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override {
     const auto position = log_.checkpoint(record, keep_from);
     if (position) {
       witness_.on_log_appended(node_, *position, record, {});
@@ -59,9 +59,9 @@ class WitnessedLog final : public port::Log {
   const std::optional<port::LogFailure>& failure() const override { return log_.failure(); }
 
  private:
-  class Reader final : public port::LogReader {
+  class WitnessReader final : public port::LogReader {
    public:
-    Reader(WitnessedLog& log, port::LogReader& reader) : log_(log), reader_(reader) {}
+    WitnessReader(WitnessedLog& log, port::LogReader& reader) : log_(log), reader_(reader) {}
     void on_record(LogPosition position, ByteView record) override {
       log_.witness_.on_log_read(log_.node_, position, record);
       reader_.on_record(position, record);

@@ -252,7 +252,7 @@ void World::submit_now(Process& process, Submission submission) {
   process.pending = {process.submitted + 1, digest_of(payload), payload.size(),
                      submission.service,    submission.domain,  false};
   call(process, [&](node::Node& node, Instant local) {
-    const Result<std::uint64_t> number =
+    const Result<std::uint64_t, Errc> number =
         node.submit(local, payload, submission.service, submission.domain);
     if (!number) {
       process.pending.announced = true;

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "io/clock.h"
+
 // What the application's threads do. core_thread.cc has the client's own thread.
 
 namespace peal::client {

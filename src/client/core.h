@@ -20,6 +20,9 @@
 #include "client/dialer.h"
 #include "client/pulse.h"
 #include "client/session.h"
+#include "io/error.h"
+#include "io/polling.h"
+#include "io/shared_memory.h"
 
 namespace peal::client {
 

@@ -11,6 +11,9 @@
 
 #include "base/assert.h"
 #include "client/core.h"
+#include "io/clock.h"
+#include "io/error.h"
+#include "io/shared_memory.h"
 
 namespace peal::client {
 namespace {

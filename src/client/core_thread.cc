@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/core.h"
+#include "io/clock.h"
 
 namespace peal::client {
 namespace {

@@ -9,6 +9,9 @@
 #include <optional>
 #include <utility>
 
+#include "io/clock.h"
+#include "io/error.h"
+
 namespace peal::client {
 namespace {
 

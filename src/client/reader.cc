@@ -86,7 +86,7 @@ v0::ClientEvent Reader::record() {
   v0::GroupMessage message;
   message.sender = message_.sender;
   message.targets = {message_.targets.begin(), message_.targets.size()};
-  message.service = static_cast<v0::Service>(message_.service);
+  message.service = static_cast<Service>(message_.service);
   message.type = message_.type;
   message.place = place_of(message_.place);
   message.payload = message_.payload;

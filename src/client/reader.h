@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "client/inner_names.h"
 #include "client/session.h"
-
-// Last: see client/inner_names.h.
 #include "peal/events.h"
 
 namespace peal::client {

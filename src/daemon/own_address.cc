@@ -37,11 +37,17 @@ std::optional<io::LookUp::Answer> ask(const config::Settings& settings,
   const io::HostPort& name = settings.own().address;
   auto asked =
       settings.question ? io::LookUp::begin(name, settings.question) : io::LookUp::begin(name);
-  if (!asked) return tl::unexpected(asked.error());
+  if (!asked) return unexpected(asked.error());
   while (true) {
     if (auto answer = asked->wait({})) return answer;
     if (stopped_until(io::Clock::now() + kLook, signals)) return std::nullopt;
   }
+}
+
+Result<io::Endpoint, io::IoError> choose_own(const config::Settings& settings,
+                                             const io::LookUp::Answer& answer) {
+  if (!answer) return unexpected(answer.error());
+  return config::choose_own(settings, *answer);
 }
 
 }  // namespace
@@ -56,8 +62,7 @@ std::optional<io::Endpoint> wait_for_own_address(const config::Settings& setting
   while (true) {
     const auto answer = ask(settings, signals);
     if (!answer) return std::nullopt;
-    const auto own =
-        answer->and_then([&](const auto& found) { return config::choose_own(settings, found); });
+    const auto own = choose_own(settings, *answer);
     if (own) return *own;
     if (said != own.error().message) {
       said = own.error().message;

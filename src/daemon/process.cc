@@ -212,7 +212,7 @@ class Process final : public Owner {
       return {};
     }
     log_.event("not_reloaded", {{"file", path}, {"reason", seal.error()}});
-    return tl::unexpected(seal.error());
+    return unexpected(seal.error());
   }
 
   /// Includes the clients whose names begin with `prefix`.

@@ -15,7 +15,7 @@ namespace {
 Result<session::Options, std::string> client_rules(const config::File& file) {
   session::Options options = file.clients.sessions;
   if (auto loaded = config::load_secrets(options); !loaded) {
-    return tl::unexpected(file.path + ": " + loaded.error());
+    return unexpected(file.path + ": " + loaded.error());
   }
   config::add_own_rules(options, ::geteuid());
   return options;
@@ -27,10 +27,10 @@ Result<Options, std::string> options_of(const config::File& file) {
   Options options;
   options.member = file.settings;
   if (auto keys = config::load_keys(options.member); !keys) {
-    return tl::unexpected(file.path + ": " + keys.error());
+    return unexpected(file.path + ": " + keys.error());
   }
   auto rules = client_rules(file);
-  if (!rules) return tl::unexpected(rules.error());
+  if (!rules) return unexpected(rules.error());
   options.sessions = std::move(*rules);
   options.socket = file.socket;
   // If the file has rules, they decide; without rules, only the owner and root may do anything.
@@ -52,15 +52,15 @@ Result<Options, std::string> options_of(const config::File& file) {
 
 Result<std::string, std::string> RunningFile::reload(Daemon& daemon) {
   auto file = config::read_file(path_, name_);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return unexpected(file.error());
   if (std::string fixed = config::fixed_difference(file_, *file); !fixed.empty()) {
-    return tl::unexpected(file->path + ": " + fixed +
-                          " cannot change while the node runs: restart it, or take it back");
+    return unexpected(file->path + ": " + fixed +
+                      " cannot change while the node runs: restart it, or take it back");
   }
   auto options = options_of(*file);
-  if (!options) return tl::unexpected(options.error());
+  if (!options) return unexpected(options.error());
   auto taken = daemon.reconfigure(*options);
-  if (!taken) return tl::unexpected(file->path + ": " + taken.error().message);
+  if (!taken) return unexpected(file->path + ": " + taken.error().message);
   file_.clients = file->clients;
   file_.settings = with(file_.settings, config::listing_of(file->settings));
   const auto& keys = options->member.keys;

@@ -28,7 +28,7 @@ Groups::Local* Groups::local(std::uint32_t connection) {
 
 /// Submits `encoded_`.
 Result<void, Refusal> Groups::submit(Service service, order::Domain domain) {
-  const Result<void> submitted = effects_.submit(encoded_, service, domain);
+  const Result<void, Errc> submitted = effects_.submit(encoded_, service, domain);
   if (!submitted) return unexpected(refusal_of(submitted.error()));
   return {};
 }

@@ -22,7 +22,7 @@ Result<void, IoError> PeriodicTimer::start(Loop& loop, Duration interval,
   period.it_interval.tv_nsec = interval.ns % 1'000'000'000;
   period.it_value = period.it_interval;
   if (!fd_ || ::timerfd_settime(fd_.get(), 0, &period, nullptr) != 0) {
-    return tl::unexpected(system_error("a timer", errno));
+    return unexpected(system_error("a timer", errno));
   }
   return loop.watch(fd_.get(), EPOLLIN,
                     [fd = fd_.get(), callback = std::move(callback)](std::uint32_t) {

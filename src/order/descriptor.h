@@ -35,6 +35,8 @@ struct Traits {
   bool ensembles = false;
   /// The largest packet must be equal on all nodes.
   bool equal_packets = false;
+  /// The setting with which acceptors keep no log, for a message; empty: there is none.
+  std::string_view without_log{};
 };
 
 /// What an engine with certain options needs from the node that runs it.

@@ -29,11 +29,11 @@ constexpr std::uint64_t kSegmentBytes = 16U << 20;
 /// Mostly it is empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
-tl::unexpected<io::IoError> refused(Errc code, std::string why) {
+Unexpected<io::IoError> refused(Errc code, std::string why) {
   return unexpected(io::IoError{code, "data_dir: " + std::move(why)});
 }
 
-tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
+Unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 

@@ -190,7 +190,7 @@ class Sessions::Core final : public group::Effects {
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
   void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
-  Result<void> submit(ByteView message, Service service, order::Domain domain) override;
+  Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override { host_.replace_control(message); }
   void block(bool blocked) override { host_.block(blocked); }
   void settled(const ViewId& view) override;

@@ -140,8 +140,8 @@ void Sessions::Core::gap(std::span<const std::uint32_t> clients, std::string_vie
   }
 }
 
-Result<void> Sessions::Core::submit(ByteView message, Service service, order::Domain domain) {
-  const Result<std::uint64_t> number = host_.submit(message, service, domain);
+Result<void, Errc> Sessions::Core::submit(ByteView message, Service service, order::Domain domain) {
+  const Result<std::uint64_t, Errc> number = host_.submit(message, service, domain);
   if (!number) {
     closed_ = closed_ || number.error() == Errc::closed;
     return unexpected(number.error());

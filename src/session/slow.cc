@@ -245,7 +245,7 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
 void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
   const bool waited = to.waits();
   const std::uint64_t disk_before = to.events.disk_bytes();
-  if (const Result<void> pushed = to.events.push(now_, slot, chunk); !pushed) {
+  if (const Result<void, Errc> pushed = to.events.push(now_, slot, chunk); !pushed) {
     too_slow(to, to.events.membership(slot),
              "the daemon's disk took no more (" + std::string(errc_name(pushed.error())) + ")");
     return;
@@ -322,7 +322,7 @@ bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
 /// Reads events back from the disk if there is room. Returns false if the session ends instead.
 bool Sessions::Core::read_back(Session& it) {
   const std::uint64_t disk_before = it.events.disk_bytes();
-  const Result<void> refilled =
+  const Result<void, Errc> refilled =
       it.events.refill(share().value_or(std::numeric_limits<std::uint64_t>::max()));
   const std::uint64_t read_back = disk_before - it.events.disk_bytes();
   disk_bytes_ -= read_back;

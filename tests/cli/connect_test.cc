@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why there is no node at a path, or none that answers.
+#include "cli/client/connect.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -12,9 +14,6 @@
 #include "cli/node/cluster_dir.h"
 #include "io/fd.h"
 #include "temp_dir.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
 
 namespace peal::cli {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/client/event_lines.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,9 +11,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/event_lines.h"
 
 namespace peal::cli {
 namespace {
@@ -47,7 +46,7 @@ struct Message {
     v0::GroupMessage out;
     out.sender = "#a#n1";
     out.targets = targets;
-    out.service = v0::Service::safe;
+    out.service = Service::safe;
     out.place = {4, position, 0};
     out.payload = as_bytes_view(text);
     return out;

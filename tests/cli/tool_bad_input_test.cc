@@ -34,7 +34,7 @@ TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
        in + "data_dir = \"/nonexistent\" (No such file or directory): accepted is a folder that"},
       {"data_dir = \"" + dir_ + "/file\"\norder = \"paxos\"\n", "(it is not a folder): accepted"},
       {"data_dir = \"/tmp\"\norder = \"paxos\"\n", in + "data_dir = \"/tmp\" ("},
-      {"order = \"paxos\"\n", "/c.toml:4: data_dir is missing: with order = \"paxos\", a is one"},
+      {"order = \"paxos\"\n", "(or, on all nodes, set paxos.storage = \"memory\")"},
       {"state_dir = \"/nonexistent\"\n", in + "state_dir = \"/nonexistent\" (No such file"},
       {"state_dir = \"" + dir_ + "/file\"\n", "(it is not a folder): accepted is a folder that"},
   };

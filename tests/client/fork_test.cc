@@ -24,7 +24,7 @@ constexpr const char* kRemedy = "made before fork(): open a new one";
 
 /// What is wrong with an answer that a child should have got; empty if nothing is.
 template <class T>
-std::string wrong(const char* call, const v0::Result<T>& answer) {
+std::string wrong(const char* call, const Result<T>& answer) {
   if (answer) return std::string(call) + " did something; ";
   if (answer.error().code != ErrorCode::closed ||
       answer.error().message.find(kRemedy) == std::string::npos) {

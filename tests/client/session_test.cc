@@ -18,7 +18,7 @@ struct SessionTest : testing::Test {
     converse(*session, daemon);
     ASSERT_EQ(session->phase(), Session::Phase::open);
   }
-  Result<std::uint64_t> send(std::string_view text) {
+  Result<std::uint64_t, Errc> send(std::string_view text) {
     return session->send(kChat, as_bytes_view(text), Service::agreed, 0, false);
   }
 

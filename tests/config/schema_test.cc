@@ -52,8 +52,9 @@ TEST(Schema, SaysWhatIsWrong) {
   EXPECT_EQ(error("ring.max_gap", std::int64_t{3}),
             "ring.max_gap = 3: accepted is a whole number from 16 to 8192");
   EXPECT_EQ(settings.options.get("ring.max_gap"), 20) << "nothing has changed";
-  EXPECT_THAT(error("ring.max_gab", std::int64_t{3}),
-              HasSubstr("unknown key ring.max_gab = 3: did you mean max_gap? accepted keys are "));
+  EXPECT_THAT(
+      error("ring.max_gab", std::int64_t{3}),
+      HasSubstr("unknown key ring.max_gab = 3: did you mean ring.max_gap? accepted keys are "));
   EXPECT_THAT(error("ordr", std::string("ring")), HasSubstr("did you mean order?"));
   EXPECT_EQ(error("order", std::string("toto")),
             "order = \"toto\": accepted is \"ring\", \"paxos\" or \"ridge\"");

@@ -99,7 +99,7 @@ void Daemon::gap(std::span<const std::uint32_t> connections, std::string_view gr
   }
 }
 
-Result<void> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
+Result<void, Errc> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({service, {message.begin(), message.end()}});
   return {};

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "config/schema.h"
-
-// Last: see member/config.h.
 #include "member/config.h"
 
 // The public structs say the same as the schema: what an application leaves out is what a file

@@ -143,7 +143,7 @@ TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
 TEST(Control, HasABoundAndClosesWithItsNode) {
   Bench bench;
   const std::string small = "x";
-  Result<std::uint64_t> last = 0;
+  Result<std::uint64_t, Errc> last = 0;
   int taken = 0;
   while ((last = bench.node->submit_control(as_bytes_view(small), Service::agreed))) ++taken;
   EXPECT_EQ(last.error(), Errc::would_block);

@@ -151,7 +151,7 @@ TEST(Placement, MemoryIsGivenBackByPlacesOnly) {
     bench.submit(pattern(size, 3));
     const auto full = [&] {
       return bench.node->submit({}, as_bytes_view(tenth), Service::agreed) ==
-             Result<std::uint64_t>(unexpected(Errc::would_block));
+             Result<std::uint64_t, Errc>(unexpected(Errc::would_block));
     };
     EXPECT_TRUE(full());
     EXPECT_GE(bench.pull_all(kPlaceUnit), 1U);

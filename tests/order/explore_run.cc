@@ -139,14 +139,14 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
+Result<LogPosition, Errc> MemoryLog::append(ByteView first, ByteView rest) {
   records_.emplace_back(first.begin(), first.end());
   records_.back().insert(records_.back().end(), rest.begin(), rest.end());
   return last();
 }
 
 // Nothing is let go of: what an acceptor may forget is a matter of its own.
-Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
+Result<LogPosition, Errc> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
   return append(record);
 }
 

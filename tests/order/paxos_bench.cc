@@ -79,7 +79,7 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
+Result<LogPosition, Errc> MemoryLog::append(ByteView first, ByteView rest) {
   if (failure_) return unexpected(Errc::closed);
   if (full_ || last().value - durable_ >= room_) return unexpected(Errc::would_block);
   records_.emplace_back(first.begin(), first.end());
@@ -87,7 +87,7 @@ Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
   return last();
 }
 
-Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
+Result<LogPosition, Errc> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last().next());
   if (failure_) return unexpected(Errc::closed);
   if (checkpoints_full_) return unexpected(Errc::would_block);

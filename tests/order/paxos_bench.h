@@ -45,8 +45,8 @@ class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
   using port::Log::append;
-  Result<LogPosition> append(ByteView first, ByteView rest) override;
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override;
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override;
   std::uint64_t id() const override { return id_; }
   LogPosition last() const override { return {first_ + records_.size() - 1}; }
   LogPosition durable() const override { return {durable_}; }

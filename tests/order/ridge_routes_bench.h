@@ -138,10 +138,10 @@ class RoutesBench : public ::testing::Test, public Effects {
   class NoLog final : public port::Log {
    public:
     Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
-    Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
+    Result<LogPosition, Errc> append(ByteView /*first*/, ByteView /*rest*/) override {
       return unexpected(Errc::closed);
     }
-    Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
+    Result<LogPosition, Errc> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
       return unexpected(Errc::closed);
     }
     std::uint64_t id() const override { return 1; }

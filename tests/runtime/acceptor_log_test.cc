@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "io/clock.h"
-#include "member/core.h"
+#include "member/embedded_node.h"
 
 // The log of an acceptor by itself, and a member whose log holds what it cannot read.
 
@@ -285,7 +285,7 @@ TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {
   }
   for (const bool own_thread : {true, false}) {
     settings_.own_thread = own_thread;
-    auto core = member::Core::open(settings_);
+    auto core = member::EmbeddedNode::open(settings_);
     ASSERT_TRUE(core) << core.error().message;
     std::string reason;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);

@@ -16,8 +16,8 @@ constexpr ConnectionId kClients = 10;
 
 /// A node that gives each message its place at once, and keeps one of them at a time.
 struct OneSlot final : Host {
-  Result<std::uint64_t> submit(ByteView message, Service its_service,
-                               order::Domain /*domain*/) override {
+  Result<std::uint64_t, Errc> submit(ByteView message, Service its_service,
+                                     order::Domain /*domain*/) override {
     if (full) return unexpected(Errc::would_block);
     full = true;
     service = its_service;
@@ -51,8 +51,10 @@ struct OneSlot final : Host {
 };
 
 struct NoSpool final : Spool {
-  Result<void> append(SpoolId, ByteView) override { return unexpected(Errc::system); }
-  Result<void> read(SpoolId, std::uint64_t, ByteSpan) override { return unexpected(Errc::system); }
+  Result<void, Errc> append(SpoolId, ByteView) override { return unexpected(Errc::system); }
+  Result<void, Errc> read(SpoolId, std::uint64_t, ByteSpan) override {
+    return unexpected(Errc::system);
+  }
   void discard(SpoolId, std::uint64_t) override {}
   void remove(SpoolId) override {}
 };

@@ -18,8 +18,8 @@ namespace peal::session::test {
 /// Bytes "on disk".
 class MemorySpool final : public Spool {
  public:
-  Result<void> append(SpoolId id, ByteView bytes) override;
-  Result<void> read(SpoolId id, std::uint64_t offset, ByteSpan out) override;
+  Result<void, Errc> append(SpoolId id, ByteView bytes) override;
+  Result<void, Errc> read(SpoolId id, std::uint64_t offset, ByteSpan out) override;
   void discard(SpoolId id, std::uint64_t offset) override;
   void remove(SpoolId id) override;
 
@@ -59,8 +59,8 @@ class Daemon final : public Host {
   void lose_member_of(std::string_view group);
 
   // Host
-  Result<std::uint64_t> submit(ByteView message, Service service,
-                               order::Domain /*domain*/) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                     order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
   void block(bool on) override { blocked = on; }
   void tables_equal(const ViewId&, std::uint64_t) override {}

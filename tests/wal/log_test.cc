@@ -295,7 +295,7 @@ TEST(Log, FullIsBackPressureUntilACheckpoint) {
   sim::Disk disk(1);
   const auto log = open_good(disk, 1, Start::create);
   const std::string record(300, 'r');
-  Result<LogPosition> position = LogPosition{};
+  Result<LogPosition, Errc> position = LogPosition{};
   for (int i = 0; i < 1000 && position; ++i) {
     position = log->append(as_bytes_view(record));
     if (!position) break;

@@ -55,7 +55,7 @@ void Story::append() {
                static_cast<char>('a' + random_.below(26)));
   const LogPosition next = log_->last().next();
   LogPosition keep_from{};
-  Result<LogPosition> position;
+  Result<LogPosition, Errc> position;
   // Known before it is on its way to the disk.
   appended_.push_back({bytes, keep_from});
   if (random_.chance(0.1)) {

@@ -23,8 +23,8 @@ namespace {
 constexpr int kStopTimeoutMs = 3'000;
 constexpr std::uint16_t kPort = 4'800;  // in its own namespace, each node can have the same
 
-unexpected<BenchFailure> failure(int status, std::string line) {
-  return tl::unexpected(BenchFailure{status, std::move(line)});
+Unexpected<BenchFailure> failure(int status, std::string line) {
+  return unexpected(BenchFailure{status, std::move(line)});
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   place->cluster_ = std::move(*cluster);
   if (!command.ring.empty()) {
     auto set = place->set_ring(command.ring);
-    if (!set) return tl::unexpected(set.error());
+    if (!set) return unexpected(set.error());
   }
   return place;
 }
@@ -157,7 +157,7 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
   plan.warm_up_s = command.warm_up_s.value_or(std::clamp(command.seconds / 5, 0.3, 2.0));
   plan.seconds = command.seconds;
   auto done = place.run(plan);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   std::vector<BenchResult> results;
   for (const std::string& name : place.names()) {
     auto result = read_result(place.dir(), name);
@@ -175,7 +175,7 @@ Result<std::vector<LimitResult>, BenchFailure> run_limit(BenchPlace& place,
   plan.payload_bytes = command.payload_bytes;
   plan.seconds = command.seconds;
   auto done = place.run(plan);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   std::vector<LimitResult> results;
   for (const std::string& name : place.names()) {
     auto result = read_limit_result(place.dir(), name);

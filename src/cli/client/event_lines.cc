@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/client/event_lines.h"
+
 #include <array>
 #include <nlohmann/json.hpp>
 #include <variant>
@@ -7,9 +9,6 @@
 #include "cli/text.h"
 #include "config/file/policies.h"
 #include "group/message.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/event_lines.h"
 
 namespace peal::cli {
 namespace {
@@ -21,7 +20,7 @@ std::string_view cause_name(v0::ViewCause cause) {
   return kNames.at(static_cast<std::size_t>(cause));
 }
 
-std::string_view service_name(v0::Service service) {
+std::string_view service_name(Service service) {
   constexpr std::array<std::string_view, 4> kNames = {"fifo", "causal", "agreed", "safe"};
   return kNames.at(static_cast<std::size_t>(service));
 }

@@ -6,10 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/inner_names.h"
 #include "daemon/order_digest.h"
-
-// Last: see cli/inner_names.h.
 #include "peal/events.h"
 
 namespace peal::cli {

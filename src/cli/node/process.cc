@@ -21,8 +21,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "io/stop_signals.h"
 #include "cli/text.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -111,7 +111,7 @@ Result<Child, std::string> Child::start(const std::string& program,
                                         const std::string& output, int network) {
   const int fd = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return tl::unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
+    return unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
   }
   const std::vector<char*> pointers = argument_vector(program, arguments);
   const pid_t parent = ::getpid();
@@ -120,7 +120,7 @@ Result<Child, std::string> Child::start(const std::string& program,
   const int error = errno;
   ::close(fd);
   if (pid < 0) {
-    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+    return unexpected("cannot start a process: " + std::string(std::strerror(error)));
   }
   return Child(pid);
 }
@@ -184,7 +184,7 @@ Result<Finished, std::string> run_program(const std::string& path,
   const std::vector<char*> pointers = argument_vector(path, arguments);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return tl::unexpected("cannot make a pipe: " + std::string(std::strerror(errno)));
+    return unexpected("cannot make a pipe: " + std::string(std::strerror(errno)));
   }
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
@@ -195,7 +195,7 @@ Result<Finished, std::string> run_program(const std::string& path,
   if (pid > 0) finished.output = read_all(ends[0]);
   ::close(ends[0]);
   if (pid < 0) {
-    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+    return unexpected("cannot start a process: " + std::string(std::strerror(error)));
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -12,17 +12,15 @@
 #include <map>
 #include <memory>
 
+#include "cli/client/connect.h"
 #include "cli/commands.h"
 #include "cli/node/cluster.h"
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
-#include "io/stop_signals.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -38,15 +36,14 @@ Result<int, std::string> lock_dir(const std::string& dir) {
   const std::string path = dir + "/up.lock";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return tl::unexpected("--dir " + quote(dir) + ": " + quote(path) + " cannot be made (" +
-                          std::strerror(errno) +
-                          "): accepted is a folder in which files can be made");
+    return unexpected("--dir " + quote(dir) + ": " + quote(path) + " cannot be made (" +
+                      std::strerror(errno) + "): accepted is a folder in which files can be made");
   }
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     ::close(fd);
-    return tl::unexpected("--dir " + quote(dir) +
-                          " is in use by another `peal up`: accepted is another folder, such as "
-                          "--dir /tmp/second");
+    return unexpected("--dir " + quote(dir) +
+                      " is in use by another `peal up`: accepted is another folder, such as "
+                      "--dir /tmp/second");
   }
   return fd;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "member/core.h"
+#include "member/embedded_node.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <system_error>
 
-#include "base/assert.h"
 #include "io/clock.h"
 #include "io/slice.h"
 #include "runtime/text.h"
@@ -55,34 +53,37 @@ config::Settings with_node_limits(const config::Settings& settings) {
 
 }  // namespace
 
-Result<std::unique_ptr<Core>, io::IoError> Core::open(const config::Settings& settings) {
+Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
+    const config::Settings& settings) {
   if (auto checked = validate(settings); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
-  std::unique_ptr<Core> core(new Core(settings));
-  if (core->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
+  std::unique_ptr<EmbeddedNode> embedded(new EmbeddedNode(settings));
+  if (embedded->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
   io::LoopOptions options;
   options.pause = needs_of(settings).pause;
   options.spin = kSpin;
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
-  core->loop_ = std::move(*loop);
-  auto runtime = runtime::Runtime::open(with_node_limits(settings), *core->loop_, *core);
+  embedded->loop_ = std::move(*loop);
+  auto runtime = runtime::Runtime::open(with_node_limits(settings), *embedded->loop_, *embedded);
   if (!runtime) return unexpected(runtime.error());
-  core->runtime_ = std::move(*runtime);
-  core->set_id(core->runtime_->node().self());
+  embedded->runtime_ = std::move(*runtime);
+  embedded->deliveries_.attach(*embedded->runtime_);
+  embedded->requests_.set_id(
+      trace::text_of(embedded->runtime_->node().self(), embedded->runtime_->names()));
 
   if (!settings.own_thread) {
-    core->take_thread();
-    core->runtime_->start(io::Clock::now());
-    if (core->loop_->stopped()) core->finish();
-    return core;
+    embedded->take_thread();
+    embedded->runtime_->start(io::Clock::now());
+    if (embedded->loop_->stopped()) embedded->finish();
+    return embedded;
   }
-  if (auto started = core->start_thread(); !started) return unexpected(started.error());
-  return core;
+  if (auto started = embedded->start_thread(); !started) return unexpected(started.error());
+  return embedded;
 }
 
-Result<void, io::IoError> Core::start_thread() {
+Result<void, io::IoError> EmbeddedNode::start_thread() {
   // The application's signal handlers are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -97,46 +98,46 @@ Result<void, io::IoError> Core::start_thread() {
   return result;
 }
 
-Core::Core(const config::Settings& settings)
+EmbeddedNode::EmbeddedNode(const config::Settings& settings)
     : settings_(settings),
-      stage_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
-              settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
+      submitted_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
+                  settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // Once the queue has no space, at most twice the largest gap is ordered but not delivered
       // here: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
              packet_bytes(settings), settings.own_thread),
+      deliveries_(queue_),
       reader_(queue_, config::names_of(settings), settings.limits.message_bytes_max) {}
 
-Core::~Core() { leave(std::chrono::milliseconds(0)); }
+EmbeddedNode::~EmbeddedNode() { leave(std::chrono::milliseconds(0)); }
 
-void Core::run() {
+void EmbeddedNode::run() {
   io::ask_for_short_slices();
   runtime_->start(io::Clock::now());
   loop_->run(runtime_->host());
   finish();
 }
 
-void Core::finish() {
-  stage_.close();
+void EmbeddedNode::finish() {
+  submitted_.close();
   queue_.publish();  // a node that could not even start had no turn
-  const std::lock_guard lock(mutex_);
-  status_ = snapshot();
-  ended_ = true;
-  answered_.notify_all();
+  requests_.end(snapshot());
 }
 
 // ---- the application's threads ----
 
-Result<std::uint64_t> Core::submit(ByteView payload, Service service, order::Domain domain) {
-  const auto pushed = stage_.push(payload, service, domain);
+Result<std::uint64_t, Errc> EmbeddedNode::submit(ByteView payload, Service service,
+                                                 order::Domain domain) {
+  const auto pushed = submitted_.push(payload, service, domain);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
 }
 
-Result<std::uint64_t> Core::submit_until(ByteView payload, Service service, order::Domain domain,
-                                         std::chrono::steady_clock::time_point deadline) {
-  if (runs_loop() && runner_ == std::this_thread::get_id()) {
+Result<std::uint64_t, Errc> EmbeddedNode::submit_until(
+    ByteView payload, Service service, order::Domain domain,
+    std::chrono::steady_clock::time_point deadline) {
+  if (runs_loop_here()) {
     // Only this thread can make space.
     while (true) {
       const auto number = submit(payload, service, domain);
@@ -145,32 +146,32 @@ Result<std::uint64_t> Core::submit_until(ByteView payload, Service service, orde
       turn(duration_of(left));
     }
   }
-  const auto pushed = stage_.push_until(payload, service, domain, deadline);
+  const auto pushed = submitted_.push_until(payload, service, domain, deadline);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
 }
 
-int Core::fd() const {
+int EmbeddedNode::fd() const {
   if (settings_.own_thread) return queue_.fd();
   fd_asked_ = true;
   return loop_->fd();
 }
 
-void Core::take_thread() {
+void EmbeddedNode::take_thread() {
   if (runner_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
   runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   io::ask_for_short_slices();
 }
 
-void Core::turn(Duration wait_max) {
+void EmbeddedNode::turn(Duration wait_max) {
   take_thread();
   loop_->turn(runtime_->host(), wait_max);
   if (loop_->stopped()) finish();
 }
 
-Reader::Out Core::next() {
-  Reader::Out out = read();
+EventReader::Out EmbeddedNode::next() {
+  EventReader::Out out = read();
   if (!std::holds_alternative<std::monostate>(out) || !runs_loop()) return out;
   turn({});
   out = read();
@@ -179,8 +180,8 @@ Reader::Out Core::next() {
   return out;
 }
 
-Reader::Out Core::read() {
-  Reader::Out out = reader_.next();
+EventReader::Out EmbeddedNode::read() {
+  EventReader::Out out = reader_.next();
   if (const auto* notice = std::get_if<std::unique_ptr<Notice>>(&out)) {
     if ((*notice)->kind == Notice::Kind::closed) read_all_ = true;
   }
@@ -191,9 +192,9 @@ Reader::Out Core::read() {
   return out;
 }
 
-Reader::Out Core::wait_until(std::chrono::steady_clock::time_point deadline) {
+EventReader::Out EmbeddedNode::wait_until(std::chrono::steady_clock::time_point deadline) {
   while (true) {
-    Reader::Out out = read();
+    EventReader::Out out = read();
     if (!std::holds_alternative<std::monostate>(out) || read_all_) return out;
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left.count() <= 0) return next();
@@ -205,12 +206,9 @@ Reader::Out Core::wait_until(std::chrono::steady_clock::time_point deadline) {
   }
 }
 
-void Core::leave(std::chrono::milliseconds patience) {
-  stage_.close();
-  {
-    const std::lock_guard lock(mutex_);
-    if (!leave_asked_ || patience < *leave_asked_) leave_asked_ = patience;
-  }
+void EmbeddedNode::leave(std::chrono::milliseconds patience) {
+  submitted_.close();
+  requests_.ask_leave(patience);
   if (loop_ == nullptr || runtime_ == nullptr) return;  // open() failed
   loop_->wake();
   while (runs_loop()) turn(kLeavingTurn);
@@ -220,27 +218,26 @@ void Core::leave(std::chrono::milliseconds patience) {
 
 // ---- the loop's thread ----
 
-void Core::on_wake(Instant now) {
-  if (room_again_.exchange(false, std::memory_order_acquire)) runtime_->on_room(now);
-  take_keys();
-  take_nodes(now);
-  answer_status();
+void EmbeddedNode::on_wake(Instant now) {
+  if (room_again_.exchange(false, std::memory_order_acquire)) runtime_->node().on_room(now);
+  take_requests(now);
 }
 
-void Core::on_turn_end(Instant now) {
+void EmbeddedNode::on_turn_end(Instant now) {
   if (closed_) return;
   feed(now);
-  push_unit();
+  deliveries_.push_unit();
   leave_if_done(now);
 }
 
-void Core::feed(Instant now) {
+void EmbeddedNode::feed(Instant now) {
   const std::uint64_t released = runtime_->node().released();
-  if (stage_.waiting() || stage_.gave_blocks() || released > released_) stage_.turn(released);
+  if (submitted_.waiting() || submitted_.gave_blocks() || released > released_)
+    submitted_.turn(released);
   released_ = released;
   bool fed = false;
-  while (Stage::Item* item = stage_.front()) {
-    Result<std::uint64_t> number = 0;
+  while (SubmitStage::Item* item = submitted_.front()) {
+    Result<std::uint64_t, Errc> number = 0;
     if (item->block) {
       node::Gathered block{std::unique_ptr<std::byte[]>(item->bytes), item->size};
       number = runtime_->submit_block(block, item->service, item->domain);
@@ -249,136 +246,47 @@ void Core::feed(Instant now) {
       number = runtime_->submit_lent(item->payload(), item->service, item->domain);
     }
     if (!number) break;  // the node is full: again at the end of the next turn
-    stage_.pop();
+    submitted_.pop();
     fed = true;
   }
-  if (fed) runtime_->flush(now);
+  if (fed) runtime_->node().flush(now);
 }
 
-void Core::on_unit_delivered(const order::Delivery& delivery) {
-  begin_unit(delivery);
-  unit_.as_guessed = delivery.guess == delivery.seq;
-}
-
-void Core::on_unit_early(const order::Delivery& early) {
-  begin_unit(early);
-  unit_.early = true;
-}
-
-void Core::begin_unit(const order::Delivery& delivery) {
-  push_unit();
-  unit_.sender = delivery.origin;
-  unit_.own = delivery.origin == runtime_->node().self();
-  PEAL_ASSERT(delivery.view == view_ && delivery.transitional == transitional_);
-  unit_.seq = delivery.seq;
-  unit_.service = delivery.service;
-  unit_.unit = delivery.unit;
-}
-
-void Core::on_message(const node::Message& message) {
-  take_message(message);
-  if (unit_.own) own_delivered_ = message.number;
-}
-
-void Core::on_early(const node::Message& message) { take_message(message); }
-
-void Core::take_message(const node::Message& message) {
-  PEAL_ASSERT(message.seq == unit_.seq && message.view == view_);
-  unit_has_messages_ = true;
-  if (message.gathered != nullptr) unit_.make_rare().gathered = std::move(*message.gathered);
-}
-
-void Core::push_unit() {
-  if (unit_has_messages_) {
-    if (runtime_->buffers_are_short()) {
-      const ByteView bytes = unit_.unit.view();
-      node::Gathered& copy = unit_.make_rare().copy;
-      copy.bytes.reset(new std::byte[bytes.size()]);
-      copy.size = static_cast<std::uint32_t>(bytes.size());
-      std::memcpy(copy.bytes.get(), bytes.data(), bytes.size());
-      unit_.unit.reset();
-      ++copied_units_;
-    }
-    queue_.push(Entry{std::move(unit_), nullptr});
+void EmbeddedNode::on_event(const order::Event& event) {
+  if (event.kind == &order::event::epoch_corrected) {
+    requests_.set_id(trace::text_of(MemberId{settings_.self(), event.a}, runtime_->names()));
   }
-  unit_ = {};
-  unit_has_messages_ = false;
-}
-
-void Core::push_notice(Notice notice) {
-  push_unit();
-  queue_.push(Entry{{}, std::make_unique<Notice>(std::move(notice))});
-}
-
-void Core::on_view(const order::View& view) {
-  Notice notice;
-  notice.kind = Notice::Kind::view;
-  notice.transitional = view.transitional;
-  notice.id = view.id;
-  notice.old = view.old;
-  notice.members.assign(view.members.begin(), view.members.end());
-  notice.primary = view.primary;
-  notice.text = why_gathering_.empty() ? runtime_->why_passage() : why_gathering_;
-  transitional_ = view.transitional;
-  if (!view.transitional) {
-    view_ = view.id;
-    members_ = notice.members;
-    why_gathering_.clear();
-  }
-  push_notice(std::move(notice));
-}
-
-void Core::on_event(const order::Event& event) {
-  if (event.kind == &order::event::paused) {
-    pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
-  }
-  if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
-    why_gathering_ = runtime::gather_text(
-        event, pause_, runtime_->names());  // the later events of the view change follow from it
-  }
-  if (event.kind == &order::event::epoch_corrected) set_id({settings_.self(), event.a});
   if (event.kind == &order::event::incompatible_peer) {
     on_warning(
         runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
   }
 }
 
-void Core::on_warning(const std::string& text) {
-  Notice notice;
-  notice.kind = Notice::Kind::warning;
-  notice.text = text;
-  push_notice(std::move(notice));
-}
-
-void Core::on_address(const io::AddressBook::Change& change) {
+void EmbeddedNode::on_address(const io::AddressBook::Change& change) {
   // The address of a node is in status(); only an unknown address needs a person.
   if (!change.entry.known()) on_warning(runtime::address_text(change, runtime_->names()));
 }
 
-void Core::on_fatal(std::string_view reason) {
+void EmbeddedNode::on_fatal(std::string_view reason) {
   close(false, "node \"" + settings_.name + "\" had to stop: " + std::string(reason));
 }
 
-void Core::leave_if_done(Instant now) {
-  std::optional<std::chrono::milliseconds> asked;
-  {
-    const std::lock_guard lock(mutex_);
-    asked = std::exchange(leave_asked_, std::nullopt);
-  }
+void EmbeddedNode::leave_if_done(Instant now) {
+  const auto asked = requests_.take_leave();
   if (asked) {
     const Instant at = now + milliseconds(std::max<std::int64_t>(asked->count(), 0));
     leave_at_ = leave_at_ ? std::min(*leave_at_, at) : at;
   }
   if (!leave_at_) return;
-  const bool done =
-      stage_.front() == nullptr && !stage_.waiting() && own_delivered_ == stage_.pushed();
+  const bool done = submitted_.front() == nullptr && !submitted_.waiting() &&
+                    deliveries_.own_delivered() == submitted_.pushed();
   if (!done && now < *leave_at_) return;
   runtime_->leave(now);
   close(true, done ? "left on request"
                    : "left on request; messages that were not delivered by then are lost");
 }
 
-void Core::close(bool on_request, std::string reason) {
+void EmbeddedNode::close(bool on_request, std::string reason) {
   if (closed_) return;
   closed_ = true;
   leave_at_.reset();
@@ -386,8 +294,8 @@ void Core::close(bool on_request, std::string reason) {
   notice.kind = Notice::Kind::closed;
   notice.on_request = on_request;
   notice.text = std::move(reason);
-  push_notice(std::move(notice));
-  stage_.close();
+  deliveries_.push(std::move(notice));
+  submitted_.close();
   loop_->stop();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "member/stage.h"
+#include "member/submit_stage.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@ constexpr std::uint32_t kSmallMax = 16 * 1'024;
 
 }  // namespace
 
-Stage::Stage(const Limits& limits)
+SubmitStage::SubmitStage(const Limits& limits)
     : limits_(limits),
       small_max_(std::min(kSmallMax, node::small_message_bytes_max(limits.small_bytes_max))),
       mask_(std::bit_ceil(limits.messages_max) - 1),
@@ -24,28 +24,30 @@ Stage::Stage(const Limits& limits)
   PEAL_ASSERT(limits.messages_max > 0 && limits.small_bytes_max > 0);
 }
 
-Stage::~Stage() {
+SubmitStage::~SubmitStage() {
   for (; handed_ < pushed_; ++handed_) {
     if (item(handed_).block) delete[] item(handed_).bytes;
   }
 }
 
-std::unique_ptr<std::byte[]> Stage::copy_of(ByteView payload) const {
+std::unique_ptr<std::byte[]> SubmitStage::copy_of(ByteView payload) const {
   if (payload.size() <= small_max_) return nullptr;
   std::unique_ptr<std::byte[]> block(new std::byte[payload.size()]);
   std::memcpy(block.get(), payload.data(), payload.size());
   return block;
 }
 
-Result<Stage::Pushed> Stage::push(ByteView payload, Service service, order::Domain domain) {
+Result<SubmitStage::Pushed, Errc> SubmitStage::push(ByteView payload, Service service,
+                                                    order::Domain domain) {
   if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   const std::lock_guard lock(mutex_);
   return push_locked(payload, service, domain, block);
 }
 
-Result<Stage::Pushed> Stage::push_until(ByteView payload, Service service, order::Domain domain,
-                                        std::chrono::steady_clock::time_point deadline) {
+Result<SubmitStage::Pushed, Errc> SubmitStage::push_until(
+    ByteView payload, Service service, order::Domain domain,
+    std::chrono::steady_clock::time_point deadline) {
   if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   std::unique_lock lock(mutex_);
@@ -60,8 +62,9 @@ Result<Stage::Pushed> Stage::push_until(ByteView payload, Service service, order
   }
 }
 
-Result<Stage::Pushed> Stage::push_locked(ByteView payload, Service service, order::Domain domain,
-                                         std::unique_ptr<std::byte[]>& block) {
+Result<SubmitStage::Pushed, Errc> SubmitStage::push_locked(ByteView payload, Service service,
+                                                           order::Domain domain,
+                                                           std::unique_ptr<std::byte[]>& block) {
   if (closed_) return unexpected(Errc::closed);
   if (pushed_ - released_ == limits_.messages_max) return unexpected(Errc::would_block);
   const auto size = static_cast<std::uint32_t>(payload.size());
@@ -85,18 +88,18 @@ Result<Stage::Pushed> Stage::push_locked(ByteView payload, Service service, orde
   return Pushed{pushed_, first};
 }
 
-void Stage::close() {
+void SubmitStage::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   room_.notify_all();
 }
 
-std::uint64_t Stage::pushed() const {
+std::uint64_t SubmitStage::pushed() const {
   const std::lock_guard lock(mutex_);
   return pushed_;
 }
 
-void Stage::turn(std::uint64_t released) {
+void SubmitStage::turn(std::uint64_t released) {
   PEAL_ASSERT(released <= handed_);
   const std::lock_guard lock(mutex_);
   block_bytes_ -= std::exchange(handed_block_bytes_, 0);
@@ -109,7 +112,7 @@ void Stage::turn(std::uint64_t released) {
   if (waiters_ > 0) room_.notify_all();
 }
 
-void Stage::pop() {
+void SubmitStage::pop() {
   const Item& front = item(handed_);
   if (front.block) handed_block_bytes_ += front.size;
   ++handed_;

@@ -15,9 +15,9 @@ namespace peal::wire {
 /// Reads little-endian fields one after another and remembers the first error, so that a decoder
 /// can read a whole block and check once. After an error every read gives zero. Never reads outside
 /// its bytes and never asserts on them.
-class Reader {
+class ByteReader {
  public:
-  explicit Reader(ByteView bytes) : bytes_(bytes) {}
+  explicit ByteReader(ByteView bytes) : bytes_(bytes) {}
 
   template <std::unsigned_integral T>
   T u() {
@@ -72,17 +72,17 @@ class Reader {
 // Fields shared by several frames. Each function notes its error in the reader.
 
 /// A counter or position: at most kCounterMax.
-std::uint64_t read_counter(Reader& in);
+std::uint64_t read_counter(ByteReader& in);
 /// A configured node's incarnation.
-MemberId read_member(Reader& in);
+MemberId read_member(ByteReader& in);
 /// A view that was formed: number >= 1, and a representative.
-ViewId read_formed_view(Reader& in);
+ViewId read_formed_view(ByteReader& in);
 /// A view that may also be a birth view (number 0), or no view at all (all zero).
-ViewId read_any_view(Reader& in);
+ViewId read_any_view(ByteReader& in);
 /// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
-void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
+void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
 /// The same without keeping them.
-void check_members(Reader& in, std::uint64_t count, std::size_t count_max);
+void check_members(ByteReader& in, std::uint64_t count, std::size_t count_max);
 
 }  // namespace peal::wire

@@ -20,7 +20,7 @@ namespace peal::member {
 /// Messages on their way from the application's threads to the loop, and their memory until they
 /// are ordered. Small messages are copied into a ring allocated at start; large ones into a block
 /// each, before the lock is taken.
-class Stage {
+class SubmitStage {
  public:
   /// Limits of the stored messages. A large message is always accepted if there is no other.
   struct Limits {
@@ -29,10 +29,10 @@ class Stage {
     std::uint64_t block_bytes_max{};  ///< of large messages that were not handed over
     std::uint32_t messages_max{};
   };
-  explicit Stage(const Limits& limits);
-  ~Stage();
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  explicit SubmitStage(const Limits& limits);
+  ~SubmitStage();
+  SubmitStage(const SubmitStage&) = delete;
+  SubmitStage& operator=(const SubmitStage&) = delete;
 
   /// A message: its bytes are in the ring, or in a block of their own. It has no initialisers, so
   /// that unused slots never cost memory.
@@ -52,10 +52,10 @@ class Stage {
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
-  Result<Pushed> push(ByteView payload, Service service, order::Domain domain = 0);
+  Result<Pushed, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
   /// The same, waiting for space until `deadline`.
-  Result<Pushed> push_until(ByteView payload, Service service, order::Domain domain,
-                            std::chrono::steady_clock::time_point deadline);
+  Result<Pushed, Errc> push_until(ByteView payload, Service service, order::Domain domain,
+                                  std::chrono::steady_clock::time_point deadline);
   /// No more messages: push says closed. Thread: any.
   void close();
   /// Messages accepted so far. Thread: any.
@@ -75,8 +75,8 @@ class Stage {
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:
-  Result<Pushed> push_locked(ByteView payload, Service service, order::Domain domain,
-                             std::unique_ptr<std::byte[]>& block);
+  Result<Pushed, Errc> push_locked(ByteView payload, Service service, order::Domain domain,
+                                   std::unique_ptr<std::byte[]>& block);
 
   Item& item(std::uint64_t position) { return items_[position & mask_]; }
   std::unique_ptr<std::byte[]> copy_of(ByteView payload) const;

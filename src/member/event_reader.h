@@ -17,7 +17,7 @@
 
 namespace peal::member {
 
-/// One message as the application reads it; valid until the next call of Reader::next(), which
+/// One message as the application reads it; valid until the next call of EventReader::next(), which
 /// overwrites all of it: clearing it first would take longer.
 struct MessageOut {
   MessageOut() {}
@@ -35,11 +35,11 @@ struct MessageOut {
 };
 
 /// Takes units off the queue and messages out of units. Thread: one at a time.
-class Reader {
+class EventReader {
  public:
   using Out = std::variant<std::monostate, MessageOut, std::unique_ptr<Notice>>;
 
-  Reader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max);
+  EventReader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max);
 
   /// The next message or notice, or nothing.
   Out next();

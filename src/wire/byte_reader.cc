@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/reader.h"
+#include "wire/byte_reader.h"
 
 #include "wire/packet.h"
 
 namespace peal::wire {
 namespace {
 
-ViewId read_view(Reader& in) {
+ViewId read_view(ByteReader& in) {
   ViewId view{};
   view.number = read_counter(in);
   view.representative.node.value = in.u<std::uint32_t>();
@@ -20,13 +20,13 @@ bool names_a_node(const MemberId& member) {
 
 }  // namespace
 
-std::uint64_t read_counter(Reader& in) {
+std::uint64_t read_counter(ByteReader& in) {
   const auto value = in.u<std::uint64_t>();
   in.require(value <= kCounterMax, Drop::bad_value);
   return value;
 }
 
-MemberId read_member(Reader& in) {
+MemberId read_member(ByteReader& in) {
   MemberId member{};
   member.node.value = in.u<std::uint32_t>();
   member.epoch = in.u<std::uint64_t>();
@@ -34,19 +34,19 @@ MemberId read_member(Reader& in) {
   return member;
 }
 
-ViewId read_formed_view(Reader& in) {
+ViewId read_formed_view(ByteReader& in) {
   const ViewId view = read_view(in);
   in.require(view.number >= 1 && names_a_node(view.representative), Drop::bad_value);
   return view;
 }
 
-ViewId read_any_view(Reader& in) {
+ViewId read_any_view(ByteReader& in) {
   const ViewId view = read_view(in);
   in.require(view == ViewId{} || names_a_node(view.representative), Drop::bad_value);
   return view;
 }
 
-void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
+void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out) {
   out.clear();
   in.require(count <= count_max, Drop::count_too_large);
@@ -59,7 +59,7 @@ void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
   }
 }
 
-void check_members(Reader& in, std::uint64_t count, std::size_t count_max) {
+void check_members(ByteReader& in, std::uint64_t count, std::size_t count_max) {
   in.require(count <= count_max, Drop::count_too_large);
   if (in.failed() || !in.holds(count, kMemberBytes)) return;
   MemberId before{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "member/reader.h"
+#include "member/event_reader.h"
 
 #include <utility>
 
@@ -14,10 +14,10 @@ constexpr std::size_t kSendersMax = 1'024;
 
 }  // namespace
 
-Reader::Reader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max)
+EventReader::EventReader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max)
     : queue_(queue), names_(std::move(names)), message_bytes_max_(message_bytes_max) {}
 
-Reader::Out Reader::next() {
+EventReader::Out EventReader::next() {
   // Constructed in place: moving a message takes longer than finding it.
   Out out(std::in_place_type<MessageOut>);
   while (true) {
@@ -47,7 +47,7 @@ Reader::Out Reader::next() {
   }
 }
 
-void Reader::open(const DeliveredUnit& unit) {
+void EventReader::open(const DeliveredUnit& unit) {
   current_ = &unit;
   // The node has decoded the same bytes, with the same result.
   const wire::Drop drop =
@@ -63,7 +63,7 @@ void Reader::open(const DeliveredUnit& unit) {
   sender_ = sender->second;
 }
 
-bool Reader::next_message(MessageOut& out) {
+bool EventReader::next_message(MessageOut& out) {
   while (position_ < chunks_.size()) {
     const node::Chunk& chunk = chunks_[position_++];
     if (!chunk.last) continue;
@@ -86,7 +86,7 @@ bool Reader::next_message(MessageOut& out) {
   return false;
 }
 
-void Reader::release_current() {
+void EventReader::release_current() {
   if (current_ == nullptr) return;
   chunks_.clear();
   position_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "member/stage.h"
+#include "member/submit_stage.h"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kMessagesMax = 2'000;
 constexpr std::uint64_t kSmallBytesMax = 1U << 20;
 
-Stage::Limits limits(std::uint32_t message_bytes_max, std::uint64_t block_bytes_max) {
+SubmitStage::Limits limits(std::uint32_t message_bytes_max, std::uint64_t block_bytes_max) {
   return {message_bytes_max, kSmallBytesMax, block_bytes_max, kMessagesMax};
 }
 
 /// Hands everything over that is visible, as the loop does; blocks are freed.
-std::vector<std::string> hand_over(Stage& stage) {
+std::vector<std::string> hand_over(SubmitStage& stage) {
   std::vector<std::string> texts;
-  while (Stage::Item* item = stage.front()) {
+  while (SubmitStage::Item* item = stage.front()) {
     texts.emplace_back(as_text(item->payload()));
     if (item->block) delete[] std::exchange(item->bytes, nullptr);
     stage.pop();
@@ -31,8 +31,8 @@ std::vector<std::string> hand_over(Stage& stage) {
   return texts;
 }
 
-TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
-  Stage stage(limits(100'000, 1'000'000));
+TEST(SubmitStage, HandsOverInOrderWithNumbersFromOne) {
+  SubmitStage stage(limits(100'000, 1'000'000));
   const std::string large(50'000, 'l');
   const auto first = stage.push(as_bytes_view("a"), Service::safe);
   ASSERT_TRUE(first);
@@ -61,8 +61,8 @@ TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
   EXPECT_EQ(stage.pushed(), 4U);
 }
 
-TEST(Stage, KeepsSmallBytesUntilTheyAreReleased) {
-  Stage stage(limits(1'000, 0));
+TEST(SubmitStage, KeepsSmallBytesUntilTheyAreReleased) {
+  SubmitStage stage(limits(1'000, 0));
   std::vector<ByteView> lent;
   std::uint64_t pushed = 0, released = 0;
   for (int round = 0; round < 2'000; ++round) {
@@ -80,8 +80,8 @@ TEST(Stage, KeepsSmallBytesUntilTheyAreReleased) {
   }
 }
 
-TEST(Stage, RefusesWhatIsTooLargeAndEverythingAfterClose) {
-  Stage stage(limits(10, 100));
+TEST(SubmitStage, RefusesWhatIsTooLargeAndEverythingAfterClose) {
+  SubmitStage stage(limits(10, 100));
   EXPECT_EQ(stage.push(as_bytes_view("12345678901"), Service::agreed).error(), Errc::too_large);
   EXPECT_EQ(
       stage.push_until(as_bytes_view("12345678901"), Service::agreed, 0, Clock::now()).error(),
@@ -93,8 +93,8 @@ TEST(Stage, RefusesWhatIsTooLargeAndEverythingAfterClose) {
   EXPECT_EQ(hand_over(stage).size(), 1U);
 }
 
-TEST(Stage, BlocksAtEachOfItsBounds) {
-  Stage stage(limits(1U << 20, 300'000));
+TEST(SubmitStage, BlocksAtEachOfItsBounds) {
+  SubmitStage stage(limits(1U << 20, 300'000));
   for (std::size_t i = 0; i < kMessagesMax; ++i) ASSERT_TRUE(stage.push({}, Service::agreed));
   EXPECT_EQ(stage.push({}, Service::agreed).error(), Errc::would_block);
   stage.turn(0);
@@ -123,8 +123,8 @@ TEST(Stage, BlocksAtEachOfItsBounds) {
   EXPECT_TRUE(stage.push(as_bytes_view("x"), Service::agreed));
 }
 
-TEST(Stage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
-  Stage stage(limits(1'000, 0));
+TEST(SubmitStage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
+  SubmitStage stage(limits(1'000, 0));
   while (stage.push({}, Service::agreed)) {
   }
   const auto late = stage.push_until({}, Service::agreed, 0, Clock::now());
@@ -152,8 +152,8 @@ TEST(Stage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
   closed.join();
 }
 
-TEST(Stage, ManySendersLoseNothing) {
-  Stage stage(limits(1'000, 0));
+TEST(SubmitStage, ManySendersLoseNothing) {
+  SubmitStage stage(limits(1'000, 0));
   constexpr std::uint64_t kThreads = 3, kEach = 30'000;
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < kThreads; ++t) {
