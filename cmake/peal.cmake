@@ -80,19 +80,22 @@ function(peal_export_headers target prefix dir)
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
-# peal_room(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES rooms… [HIDES rooms…]
+# peal_room(name PREFIX include-prefix [PURE] [TOOL] [SIM_ONLY] SOURCES … USES rooms… [HIDES rooms…]
 #           [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
 # ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants. With
 # PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant does nothing until it is asked for.
+# A room that is SIM_ONLY is built as peal_<name>_sim alone: nothing that ships has it.
 # A TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_room name)
-  cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
+  cmake_parse_arguments(ROOM "PURE;TOOL;SIM_ONLY" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
     ${ARGN})
   set_property(GLOBAL PROPERTY PEAL_ROOM_${name} "${ROOM_USES};${ROOM_HIDES}")
   set(flavours "plain")
-  if(ROOM_PURE AND PEAL_ONE_FLAVOUR)
+  if(ROOM_SIM_ONLY)
+    set(flavours "sim")
+  elseif(ROOM_PURE AND PEAL_ONE_FLAVOUR)
     set(flavours "one")
   elseif(ROOM_PURE)
     list(APPEND flavours "sim")
