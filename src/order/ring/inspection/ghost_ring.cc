@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_ring.h"
+#include "order/ring/inspection/ghost_ring.h"
 
 #include <algorithm>
 #include <string>
 
-namespace peal::sim {
+namespace peal::order::ring {
 namespace {
 
 /// Incarnations kept.
@@ -118,7 +118,7 @@ void GhostRing::said_commit(MemberId from, const wire::Commit& commit) {
   if (!of.settled) {
     of.settled = commit;
     for (const wire::OldView& old : commit.old_views) {
-      of.old_views.push_back({old.view, old.survivors, order::ring::decode_record(old.record)});
+      of.old_views.push_back({old.view, old.survivors, decode_record(old.record)});
     }
     check_union(of.old_views);
     return;
@@ -158,7 +158,7 @@ const GhostRing::OldView* GhostRing::record_of(const ViewId& next, const ViewId&
   return nullptr;
 }
 
-void GhostRing::delivered(MemberId who, const order::Delivery& delivery) {
+void GhostRing::delivered(MemberId who, const Delivery& delivery) {
   View* of = find(delivery.view);
   if (of == nullptr) return;
   if (!delivery.transitional) {
@@ -225,4 +225,4 @@ void GhostRing::installed(MemberId who, const order::View& installed) {
   }
 }
 
-}  // namespace peal::sim
+}  // namespace peal::order::ring

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sim/judge/ghost_acceptors.h"
+#include "order/paxos/inspection/ghost_acceptors.h"
 
 // What acceptors hear and say.
 
-namespace peal::sim {
+namespace peal::order::paxos {
 
 // An acceptor need not read an answer from an ended incarnation.
 void GhostAcceptors::told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer) {
@@ -124,4 +124,4 @@ void GhostAcceptors::said_decided(MemberId from, Instance instance, std::uint64_
   orders_.claim(order->second, instance, value, {from.node});
 }
 
-}  // namespace peal::sim
+}  // namespace peal::order::paxos

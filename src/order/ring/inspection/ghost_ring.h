@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "order/engine.h"
+#include "order/inspection/inspection.h"
 #include "order/ring/commit_record.h"
-#include "sim/judge/ghost_order.h"
 #include "wire/frames.h"
 
-namespace peal::sim {
+namespace peal::order::ring {
 
 /// What the members of a ring say and hold: numbers that must not decrease, what the commit token
 /// established, and which packets have reached which member.
@@ -34,7 +34,7 @@ class GhostRing {
   void said_token(MemberId from, const wire::Token& token);
   /// The member has this packet: received, or its own.
   void holds(MemberId who, const ViewId& view, Seq seq);
-  void delivered(MemberId who, const order::Delivery& delivery);
+  void delivered(MemberId who, const Delivery& delivery);
   void installed(MemberId who, const order::View& view);
 
  private:
@@ -56,7 +56,7 @@ class GhostRing {
   struct OldView {
     ViewId view{};
     std::vector<MemberId> survivors;
-    order::ring::OldViewRecord record;
+    OldViewRecord record;
   };
   struct View {
     ViewId id{};
@@ -80,4 +80,4 @@ class GhostRing {
   View* last_ = nullptr;  ///< cache of find()
 };
 
-}  // namespace peal::sim
+}  // namespace peal::order::ring

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_acceptors.h"
+#include "order/paxos/inspection/ghost_acceptors.h"
 
 #include <algorithm>
 
 #include "base/digest.h"
 
-namespace peal::sim {
+namespace peal::order::paxos {
 namespace {
 
 /// Incarnations remembered of one log: as many as the log itself keeps.
-constexpr std::size_t kEpochsMax = order::paxos::Record::kStartsMax;
+constexpr std::size_t kEpochsMax = Record::kStartsMax;
 constexpr LogPosition kEverything{~std::uint64_t{0}};
 
 }  // namespace
@@ -322,4 +322,4 @@ void GhostAcceptors::became_durable(Life& of, const Pending& vote) {
   orders_.vote_durable(of.log.order, of.node, of.id, vote.round, vote.instance, vote.value);
 }
 
-}  // namespace peal::sim
+}  // namespace peal::order::paxos

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_order.h"
+#include "order/paxos/inspection/ghost_order.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/digest.h"
 
-namespace peal::sim {
+namespace peal::order::paxos {
 namespace {
 
 /// Digests of states kept for each order.
@@ -283,4 +283,4 @@ bool GhostOrders::is_decided(std::uint64_t first, Instance instance) const {
   return known != nullptr && (instance < known->decided || decided(first, instance).has_value());
 }
 
-}  // namespace peal::sim
+}  // namespace peal::order::paxos

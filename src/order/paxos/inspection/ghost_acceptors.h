@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "sim/judge/ghost_order.h"
+#include "order/paxos/inspection/ghost_order.h"
 #include "wire/paxos.h"
 
-namespace peal::sim {
+namespace peal::order::paxos {
 
 /// Values by instance, for mostly consecutive instances; at most kMost.
 template <class What>
@@ -73,17 +73,8 @@ class GhostAcceptors {
  public:
   using Instance = wire::Instance;
   using Round = wire::Round;
-  using Record = order::paxos::Record;
+  using Record = paxos::Record;
   static constexpr std::size_t kLivesMax = 256;
-
-  struct Figures {
-    std::uint64_t logs_read = 0;           ///< logs with records, at starts
-    std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
-    std::uint64_t votes_read = 0;          ///< votes in them
-    std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
-    std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
-    std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
-  };
 
   GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
       : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
@@ -107,7 +98,7 @@ class GhostAcceptors {
   void said_checkpoint(MemberId from, const wire::Checkpoint& state);
   void said_decided(MemberId from, Instance instance, std::uint64_t value);
 
-  const Figures& figures() const { return figures_; }
+  const LogFigures& figures() const { return figures_; }
 
  private:
   struct Vote {
@@ -193,7 +184,7 @@ class GhostAcceptors {
                                              ///< grows
   std::map<NodeId, std::uint64_t> current_;  ///< the life that a node has or last had
   std::map<NodeId, std::uint64_t> follows_;  ///< the order that a node last spoke of
-  Figures figures_;
+  LogFigures figures_;
 };
 
 /// Identifies the order that begins with these acceptor incarnations.
@@ -201,4 +192,4 @@ std::uint64_t order_of(const wire::Lives& lives);
 /// Digest of a value, for comparisons.
 std::uint64_t value_digest(const wire::ValueHead& head, ByteView bytes);
 
-}  // namespace peal::sim
+}  // namespace peal::order::paxos

@@ -3,20 +3,17 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "order/inspection/inspection.h"
 #include "order/paxos/records.h"
 #include "wire/paxos.h"
 
-namespace peal::sim {
-
-/// Reports a violation: the broken property, and how it broke.
-using GhostReport = std::function<void(std::string property, std::string text)>;
+namespace peal::order::paxos {
 
 /// The source of a claim that something is decided: a node, or the content of its log.
 struct Claimant {
@@ -119,4 +116,4 @@ class GhostOrders {
 /// "round 3 of n1.17", for people.
 std::string text_of(const wire::Round& round);
 
-}  // namespace peal::sim
+}  // namespace peal::order::paxos
