@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace peal::cli {
+namespace peal::io {
 
 /// SIGINT and SIGTERM as input instead of an interruption: a descriptor that becomes readable when
 /// one has arrived. Create it before any threads, except those that block signals, like a client's.
@@ -29,4 +29,4 @@ bool told_to_stop(const StopSignals& signals);
 
 void unblock_stop_signals();
 
-}  // namespace peal::cli
+}  // namespace peal::io

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "io/line_writer.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// Lines on standard error for the operator of a node: `at=… event=view_installed view=12@a …`, or
 /// one JSON object each. Writing never takes long: see io::LineWriter.
@@ -46,4 +46,4 @@ class NodeLog {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

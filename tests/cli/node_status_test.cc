@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include "cli/node/drops.h"
 #include "cli/node/report.h"
-#include "cli/node/state.h"
-#include "cli/node/status_answer.h"
+#include "daemon/status_json.h"
 
 namespace peal::cli {
 namespace {
@@ -24,45 +21,12 @@ daemon::ViewNotice regular(int number, std::vector<std::string> members) {
   return view;
 }
 
-TEST(NodeState, CountsMessagesOfTheTransitionalViewToTheOldOne) {
-  NodeState state;
-  EXPECT_TRUE(state.views().empty());
-  state.on_view({1}, regular(1, {kA, kB}));
-  state.on_message(kB, 1, 1);
-  daemon::ViewNotice transitional = regular(2, {kA});
-  transitional.transitional = true;
-  state.on_view({2}, transitional);
-  EXPECT_TRUE(state.transitional());
-  state.on_message(kB, 2, 2);
-  state.on_view({5'000'002}, regular(2, {kA}));
-  state.on_message(kB, 3, 1);
-
-  ASSERT_EQ(state.views().size(), 2U);
-  OrderDigest expected;
-  expected.add(kB, 1, std::size_t{1});
-  expected.add(kB, 2, std::size_t{2});
-  EXPECT_EQ(state.views()[0].digest, expected);
-  EXPECT_EQ(state.views()[1].digest.messages, 1U);
-  EXPECT_EQ(state.views()[0].gap, Duration{});
-  EXPECT_EQ(state.views()[1].gap, milliseconds(5));
-  EXPECT_FALSE(state.transitional());
-  EXPECT_EQ(state.messages(), 3U);
-  EXPECT_EQ(state.bytes(), 4U);
-}
-
-TEST(NodeState, ForgetsOldViews) {
-  NodeState state;
-  for (int i = 1; i <= 100; ++i) state.on_view({}, regular(i, {kA}));
-  EXPECT_EQ(state.views().size(), NodeState::kViewsMax);
-  EXPECT_EQ(state.views().back().view.id, "100@a.7");
-}
-
 TEST(NodeStatus, IsReadBackAsItWas) {
-  NodeState state;
-  state.on_view({1}, regular(3, {kA, kB}));
-  state.on_message(kB, 1, 5);
-  StatusFacts facts;
+  daemon::Status facts;
   facts.node = "a";
+  facts.pid = 77;
+  facts.delivered.on_view({1}, regular(3, {kA, kB}));
+  facts.delivered.on_message(kB, 1, 5);
   facts.member.waits_for = "b: its application does not read";
   facts.member.queued_messages = 4;
   facts.member.counters = {{"tokens", 5}};
@@ -74,7 +38,7 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   client.memberships[0].policy = wire::SlowPolicy::evict;
   facts.clients.sessions.push_back(client);
   facts.clients.connections = 2;
-  const std::string json = status_json(state, facts);
+  const std::string json = daemon::status_json(facts);
   EXPECT_THAT(json, HasSubstr("\"tokens\":5"));
   EXPECT_THAT(json, HasSubstr("\"connections\":{\"now\":2,"));
   EXPECT_THAT(json, HasSubstr("\"waits_for\":\"b to read\""));
@@ -82,7 +46,7 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   const auto report = parse_report(json);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->name, "a");
-  EXPECT_EQ(report->pid, ::getpid());
+  EXPECT_EQ(report->pid, 77);
   ASSERT_TRUE(report->view);
   EXPECT_EQ(report->view->id, "3@a.7");
   EXPECT_EQ(report->view->shown, "3@a");
@@ -99,21 +63,20 @@ TEST(NodeStatus, IsReadBackAsItWas) {
 }
 
 TEST(NodeStatus, AViewWithoutAMajorityIsNotPrimaryAnyMore) {
-  NodeState state;
+  daemon::Status facts;
+  facts.node = "a";
   daemon::ViewNotice view = regular(3, {kA, kB});
   view.primary = true;
-  state.on_view({1}, view);
-  StatusFacts facts;
-  facts.node = "a";
-  EXPECT_EQ(parse_report(status_json(state, facts))->view->primary, true);
+  facts.delivered.on_view({1}, view);
+  EXPECT_EQ(parse_report(daemon::status_json(facts))->view->primary, true);
   facts.member.without_majority = true;
-  const auto report = parse_report(status_json(state, facts));
+  const auto report = parse_report(daemon::status_json(facts));
   EXPECT_EQ(report->view->primary, false) << "what is true now";
   EXPECT_EQ(report->views.front().primary, true) << "what was claimed then";
 }
 
 TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
-  StatusFacts facts;
+  daemon::Status facts;
   facts.node = "a";
   facts.clients.sessions_count = 300;
   session::SessionStatus client;
@@ -128,7 +91,7 @@ TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
   client.memberships[0] = {"chat", wire::SlowPolicy::evict, 10, 20, 0, 0, false};
   client.memberships[1].group = "nothing waits here";
   facts.clients.sessions.push_back(client);
-  const auto report = parse_report(status_json(NodeState(), facts));
+  const auto report = parse_report(daemon::status_json(facts));
   ASSERT_TRUE(report);
   EXPECT_THAT(
       client_lines(*report),
@@ -145,12 +108,12 @@ TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
 }
 
 TEST(NodeStatus, DroppedPacketsAreShownByReason) {
-  StatusFacts facts;
+  daemon::Status facts;
   facts.node = "a";
   facts.member.counters = {
       {"tokens", 5}, {"other_cluster", 1'200}, {"bad_checksum", 0}, {"duplicate", 7},
       {"stale", 3},  {"bad_magic", 34},        {"udp_probe_bad", 1}};
-  const auto report = parse_report(status_json(NodeState(), facts));
+  const auto report = parse_report(daemon::status_json(facts));
   ASSERT_TRUE(report);
   EXPECT_THAT(drop_lines({*report, NodeReport{}}),
               ElementsAre("a dropped 1,235 packets that it cannot use: bad_magic 34, "
@@ -159,12 +122,12 @@ TEST(NodeStatus, DroppedPacketsAreShownByReason) {
 }
 
 TEST(NodeStatus, AllWhoAreMissingAreNamed) {
-  StatusFacts facts;
+  daemon::Status facts;
   facts.node = "a";
-  EXPECT_THAT(missing_lines(*parse_report(status_json(NodeState(), facts))), ElementsAre());
+  EXPECT_THAT(missing_lines(*parse_report(daemon::status_json(facts))), ElementsAre());
   facts.member.missing = {{"b", ""}, {"c", "node c is ignored: other settings"}, {"d", ""}};
   EXPECT_THAT(
-      missing_lines(*parse_report(status_json(NodeState(), facts))),
+      missing_lines(*parse_report(daemon::status_json(facts))),
       ElementsAre("a missing=b,d", "a missing=c reason=\"node c is ignored: other settings\""));
   NodeReport rubbish;
   for (const char* json : {"", "[]", "{\"missing\":3}", "{\"missing\":[1,[],{\"name\":3}]}"}) {
@@ -174,22 +137,13 @@ TEST(NodeStatus, AllWhoAreMissingAreNamed) {
 }
 
 TEST(NodeStatus, DropsSayWhenTheyLastGrew) {
-  DropTimes times;
-  using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
-  const auto at = [](std::int64_t s) { return Instant{s * 1'000'000'000}; };
-  times.look(at(1), Counters{{"other_cluster", 0}, {"bad_magic", 3}, {"tokens", 5}});
-  times.look(at(2), Counters{{"other_cluster", 2}, {"bad_magic", 3}, {"tokens", 6}});
-  times.look(at(9), Counters{{"other_cluster", 2}, {"bad_magic", 3}, {"log_lines_dropped", 7}});
-  EXPECT_EQ(times.grew("bad_magic"), at(1));
-  EXPECT_EQ(times.grew("other_cluster"), at(2));
-  EXPECT_EQ(times.grew("tokens"), std::nullopt) << "no drop";
-  StatusFacts facts;
+  daemon::Status facts;
   facts.node = "a";
   facts.member.counters = {{"bad_magic", 3}, {"log_lines_dropped", 1}, {"trace_lines_lost", 1'234}};
   facts.dropped_ago = {{"bad_magic", seconds(8)},
                        {"log_lines_dropped", milliseconds(900)},
                        {"trace_lines_lost", seconds(70)}};
-  const auto report = parse_report(status_json(NodeState(), facts));
+  const auto report = parse_report(daemon::status_json(facts));
   ASSERT_TRUE(report);
   EXPECT_THAT(
       drop_lines({*report}),

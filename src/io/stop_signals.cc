@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-namespace peal::cli {
+namespace peal::io {
 namespace {
 
 sigset_t stop_signals(int reload) {
@@ -58,4 +58,4 @@ void unblock_stop_signals() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-}  // namespace peal::cli
+}  // namespace peal::io

@@ -3,19 +3,19 @@
 
 #include <optional>
 
-#include "cli/node/log.h"
-#include "cli/node/signals.h"
 #include "config/settings.h"
+#include "daemon/node_log.h"
 #include "io/endpoint.h"
 #include "io/notify.h"
+#include "io/stop_signals.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// This node's own address. A name is looked up until it is found and is an address of this
 /// machine. What it waits for is logged and told to the service manager, once for each reason.
 /// Nothing if a signal to stop came. Blocks: until then.
 std::optional<io::Endpoint> wait_for_own_address(const config::Settings& settings,
-                                                 const StopSignals& signals, const NodeLog& log,
+                                                 const io::StopSignals& signals, const NodeLog& log,
                                                  const io::Notifier& notifier);
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

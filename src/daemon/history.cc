@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/state.h"
+#include "daemon/history.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
-void NodeState::on_message(std::string_view sender, std::uint64_t number, std::size_t bytes) {
+void DeliveryHistory::on_message(std::string_view sender, std::uint64_t number, std::size_t bytes) {
   ++messages_;
   bytes_ += bytes;
   if (!views_.empty()) views_.back().digest.add(sender, number, bytes);
 }
 
-void NodeState::on_view(Instant now, const daemon::ViewNotice& view) {
+void DeliveryHistory::on_view(Instant now, const ViewNotice& view) {
   if (view.transitional) {
     transitional_ = true;
     left_ = now;
@@ -20,4 +20,4 @@ void NodeState::on_view(Instant now, const daemon::ViewNotice& view) {
   transitional_ = false;
 }
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

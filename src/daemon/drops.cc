@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/drops.h"
+#include "daemon/drops.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "seal/packet.h"
 #include "wire/frames.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 namespace {
 
 /// Reasons to drop packets that do not occur in a healthy cluster. The other reasons do: after a
@@ -72,4 +72,4 @@ std::optional<Instant> DropTimes::grew(std::string_view counter) const {
   return seen->second.grew;
 }
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/log.h"
+#include "daemon/node_log.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-namespace peal::cli {
+namespace peal::daemon {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -83,4 +83,4 @@ void NodeLog::limited(std::int64_t now_ns, std::string_view name,
   event(name, fields);
 }
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -7,21 +7,21 @@
 
 #include "base/bytes.h"
 #include "base/time.h"
-#include "cli/bench/order_digest.h"
+#include "daemon/order_digest.h"
 #include "daemon/owner.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// One regular view that this node installed.
 struct ViewHistory {
-  daemon::ViewNotice view;
+  ViewNotice view;
   OrderDigest digest;  ///< of clients' messages; continues until the next regular view
   Instant installed{};
   Duration gap{};  ///< since the previous view ended; 0 for the first
 };
 
 /// What one node has delivered, for its status.
-class NodeState {
+class DeliveryHistory {
  public:
   static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are dropped
 
@@ -30,7 +30,7 @@ class NodeState {
   /// cost more than everything else, and the comparison is about which sender's messages come in
   /// which order.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
-  void on_view(Instant now, const daemon::ViewNotice& view);
+  void on_view(Instant now, const ViewNotice& view);
 
   /// In the transitional view after the newest regular one.
   bool transitional() const { return transitional_; }
@@ -46,4 +46,4 @@ class NodeState {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/status_answer.h"
-
-#include <unistd.h>
+#include "daemon/status_json.h"
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/text.h"
-#include "cli/json.h"
 #include "config/file/policies.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,7 +15,7 @@ using Json = nlohmann::ordered_json;
 double milliseconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
 
 Json json_of(const ViewHistory& history) {
-  const daemon::ViewNotice& view = history.view;
+  const ViewNotice& view = history.view;
   Json out;
   out["id"] = view.id;
   out["members"] = view.members;
@@ -26,7 +23,7 @@ Json json_of(const ViewHistory& history) {
   out["gap_ms"] = milliseconds_of(history.gap);
   out["messages"] = history.digest.messages;
   out["bytes"] = history.digest.bytes;
-  out["order"] = hex(history.digest.value);
+  out["order"] = hex_digits(history.digest.value);
   return out;
 }
 
@@ -65,73 +62,75 @@ Json json_of(const session::SessionStatus& session) {
 
 }  // namespace
 
-std::string status_json(const NodeState& state, const StatusFacts& facts) {
+std::string status_json(const Status& status) {
   Json out;
-  out["node"] = facts.node;
-  out["member"] = facts.member.id;
-  out["cluster"] = facts.cluster;
-  out["pid"] = ::getpid();
-  out["uptime_s"] = milliseconds_of(facts.uptime) / 1e3;
-  if (!state.views().empty()) {
-    out["view"] = json_of(state.views().back());
-    out["view"]["changing"] = state.transitional();
+  out["node"] = status.node;
+  out["member"] = status.member.id;
+  out["cluster"] = status.cluster;
+  out["pid"] = status.pid;
+  out["uptime_s"] = milliseconds_of(status.uptime) / 1e3;
+  if (!status.delivered.views().empty()) {
+    out["view"] = json_of(status.delivered.views().back());
+    out["view"]["changing"] = status.delivered.transitional();
     // The claim made when the view was installed ends as soon as most acceptors are silent.
-    if (facts.member.without_majority) out["view"]["primary"] = false;
+    if (status.member.without_majority) out["view"]["primary"] = false;
   }
-  out["order"] = facts.member.order;
-  for (const runtime::ChosenOption& each : facts.member.options) {
+  out["order"] = status.member.order;
+  for (const runtime::ChosenOption& each : status.member.options) {
     const std::string name = each.key.substr(each.key.rfind('.') + 1);
     const auto number = number_in<std::int64_t>(each.text, 0, INT64_MAX);
     out[name] = each.is_number && number ? Json(*number) : Json(each.text);
   }
-  if (!facts.member.domains.empty()) out["domains"] = facts.member.domains;
-  out["waits_for"] = or_nothing(facts.member.waits_for);
+  if (!status.member.domains.empty()) out["domains"] = status.member.domains;
+  out["waits_for"] = or_nothing(status.member.waits_for);
   out["missing"] = Json::array();
-  for (const runtime::MissingNode& each : facts.member.missing) {
+  for (const runtime::MissingNode& each : status.member.missing) {
     out["missing"].push_back({{"name", each.name}, {"reason", each.reason}});
   }
-  out["multicast"] = facts.member.multicast;
-  out["data"] = facts.member.data;
-  out["seal"] = facts.member.seal;
+  out["multicast"] = status.member.multicast;
+  out["data"] = status.member.data;
+  out["seal"] = status.member.seal;
   out["nodes"] = Json::array();
-  for (const runtime::NodeAddress& each : facts.member.nodes) {
+  for (const runtime::NodeAddress& each : status.member.nodes) {
     out["nodes"].push_back({{"name", each.name},
                             {"number", each.number},
                             {"address", each.address},
                             {"at", each.at},
                             {"problem", each.problem}});
   }
-  out["list"] = {{"nodes", facts.member.list}};
-  if (!facts.member.next_list.empty()) {
-    out["list"]["next"] = facts.member.next_list;
-    out["list"]["waits_for"] = or_nothing(facts.member.list_waits_for);
+  out["list"] = {{"nodes", status.member.list}};
+  if (!status.member.next_list.empty()) {
+    out["list"]["next"] = status.member.next_list;
+    out["list"]["waits_for"] = or_nothing(status.member.list_waits_for);
   }
-  out["delivered"] = {{"messages", state.messages()}, {"bytes", state.bytes()}};
-  out["queued"] = {{"messages", facts.member.queued_messages},
-                   {"bytes", facts.member.queued_bytes}};
-  out["connections"] = {{"now", facts.clients.connections},
-                        {"accepted", facts.accepted},
-                        {"turned_away", facts.turned_away}};
-  out["clients"] = {{"count", facts.clients.sessions_count},
-                    {"memory_bytes", facts.clients.memory_bytes},
-                    {"disk_bytes", facts.clients.disk_bytes},
-                    {"input_bytes", facts.clients.input_bytes}};
-  out["clients"]["shared_memory"] = {{"regions", facts.clients.regions},
-                                     {"bytes", facts.clients.region_bytes},
-                                     {"bytes_in_use", facts.clients.region_bytes_in_use}};
+  out["delivered"] = {{"messages", status.delivered.messages()},
+                      {"bytes", status.delivered.bytes()}};
+  out["queued"] = {{"messages", status.member.queued_messages},
+                   {"bytes", status.member.queued_bytes}};
+  out["connections"] = {{"now", status.clients.connections},
+                        {"accepted", status.accepted},
+                        {"turned_away", status.turned_away}};
+  out["clients"] = {{"count", status.clients.sessions_count},
+                    {"memory_bytes", status.clients.memory_bytes},
+                    {"disk_bytes", status.clients.disk_bytes},
+                    {"input_bytes", status.clients.input_bytes}};
+  out["clients"]["shared_memory"] = {{"regions", status.clients.regions},
+                                     {"bytes", status.clients.region_bytes},
+                                     {"bytes_in_use", status.clients.region_bytes_in_use}};
   out["clients"]["sessions"] = Json::array();
-  for (const auto& session : facts.clients.sessions) {
+  for (const auto& session : status.clients.sessions) {
     out["clients"]["sessions"].push_back(json_of(session));
   }
   out["counters"] = Json::object();
-  for (const auto& [name, value] : facts.member.counters) out["counters"][name] = value;
+  for (const auto& [name, value] : status.member.counters) out["counters"][name] = value;
   out["dropped_s_ago"] = Json::object();
-  for (const auto& [name, ago] : facts.dropped_ago) {
+  for (const auto& [name, ago] : status.dropped_ago) {
     out["dropped_s_ago"][name] = milliseconds_of(ago) / 1e3;
   }
   out["views"] = Json::array();
-  for (const ViewHistory& history : state.views()) out["views"].push_back(json_of(history));
+  for (const ViewHistory& history : status.delivered.views())
+    out["views"].push_back(json_of(history));
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

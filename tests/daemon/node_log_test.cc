@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "daemon/node_log.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "cli/node/log.h"
-
-namespace peal::cli {
+namespace peal::daemon {
 namespace {
 
 TEST(NodeLog, WritesKeysAndValues) {
@@ -119,4 +119,4 @@ TEST(NodeLog, TheEndIsNotHeldUp) {
 }
 
 }  // namespace
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/own_address.h"
+#include "daemon/own_address.h"
 
 #include <poll.h>
 
@@ -9,7 +9,7 @@
 
 #include "io/clock.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 namespace {
 
 constexpr Duration kLook = milliseconds(20);  ///< between two checks for an answer
@@ -20,7 +20,7 @@ constexpr std::string_view kHint =
     "publishes those of pods that are not ready only with publishNotReadyAddresses: true";
 
 /// True if a signal to stop comes before `end`.
-bool stopped_until(Instant end, const StopSignals& signals) {
+bool stopped_until(Instant end, const io::StopSignals& signals) {
   for (Instant now = io::Clock::now(); now < end; now = io::Clock::now()) {
     pollfd descriptor{signals.fd(), POLLIN, 0};
     const std::int64_t left = (end - now).ns / 1'000'000 + 1;
@@ -33,7 +33,7 @@ bool stopped_until(Instant end, const StopSignals& signals) {
 
 /// One lookup; nothing if a signal to stop came before the answer.
 std::optional<io::LookUp::Answer> ask(const config::Settings& settings,
-                                      const StopSignals& signals) {
+                                      const io::StopSignals& signals) {
   const io::HostPort& name = settings.own().address;
   auto asked =
       settings.question ? io::LookUp::begin(name, settings.question) : io::LookUp::begin(name);
@@ -47,7 +47,7 @@ std::optional<io::LookUp::Answer> ask(const config::Settings& settings,
 }  // namespace
 
 std::optional<io::Endpoint> wait_for_own_address(const config::Settings& settings,
-                                                 const StopSignals& signals, const NodeLog& log,
+                                                 const io::StopSignals& signals, const NodeLog& log,
                                                  const io::Notifier& notifier) {
   const io::HostPort& name = settings.own().address;
   if (const auto number = io::endpoint_of(name)) return number;
@@ -73,4 +73,4 @@ std::optional<io::Endpoint> wait_for_own_address(const config::Settings& setting
   }
 }
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -14,7 +14,7 @@
 
 // What a node dropped: its counters that say so, and since when.
 
-namespace peal::cli {
+namespace peal::daemon {
 
 inline constexpr std::string_view kTraceLines = "trace_lines_lost";
 inline constexpr std::string_view kLogLines = "log_lines_dropped";
@@ -39,4 +39,4 @@ class DropTimes {
   std::map<std::string, Seen, std::less<>> seen_;
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 
-namespace peal::cli {
+namespace peal::daemon {
 
 /// A digest of the messages delivered in one view, in their order. Equal at two nodes exactly if
 /// both delivered the same messages in the same order (with an error probability of 2^-64). Its
@@ -40,4 +40,4 @@ struct OrderDigest {
   }
 };
 
-}  // namespace peal::cli
+}  // namespace peal::daemon
