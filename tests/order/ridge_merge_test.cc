@@ -58,6 +58,28 @@ TEST(RidgeMerge, WhatIsAlreadyThereNeedNotBeSaidAgain) {
   EXPECT_EQ(merge.waiting(0), 0U);
 }
 
+TEST(RidgeMerge, TheLastItemOfAStreamIsThereUntilItIsTaken) {
+  Merge<char> merge(2);
+  EXPECT_EQ(merge.last(0, 0), nullptr);
+  merge.push(0, 5, 'a');
+  merge.push(0, 6, 'b');
+  EXPECT_EQ(merge.last(0, 5), nullptr) << "not the last";
+  ASSERT_NE(merge.last(0, 6), nullptr);
+  EXPECT_EQ(*merge.last(0, 6), 'b');
+  EXPECT_EQ(merge.last(1, 6), nullptr);
+}
+
+TEST(RidgeMerge, AStreamThatEqualsAnotherInKeyIsNotWaitedForByTheLower) {
+  Merge<char> merge(3);
+  merge.push(0, 7, 'a');
+  merge.advance(1, 6);
+  merge.advance(2, 6);
+  EXPECT_EQ(merge.awaited(), std::nullopt) << "what they may bring with 7 comes behind it";
+  EXPECT_EQ(take_all(merge), Texts{'a'});
+  merge.push(1, 9, 'b');
+  EXPECT_EQ(merge.awaited(), std::size_t{2});
+}
+
 // The witness: all orders of arrival give the sequence that sorting by key and stream gives.
 TEST(RidgeMerge, AllOrdersOfArrivalGiveOneSequence) {
   Random random(5);

@@ -11,7 +11,7 @@
 #include "cli/bench/plan.h"
 #include "cli/node/cluster.h"
 #include "cli/node/process.h"
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 
@@ -52,7 +52,7 @@ class BenchPlace {
   std::string dir_;
   std::optional<BenchNetwork> network_;  ///< none on the loopback interface
   LocalCluster cluster_;
-  StopSignals signals_;
+  io::StopSignals signals_;
 };
 
 /// One run of the protocol: a result of each node, in the order of their names. Loss or wrong order

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/bench/order_digest.h"
 #include "cli/inner_names.h"
+#include "daemon/order_digest.h"
 
 // Last: see cli/inner_names.h.
 #include "peal/events.h"
@@ -39,7 +39,7 @@ class EventLines {
   /// A group that this client is in, or was in.
   struct Group {
     std::string view;  ///< empty: not in it
-    OrderDigest digest;
+    daemon::OrderDigest digest;
     std::uint64_t missing = 0;
     bool away = false;  ///< further messages are missing, in unknown number
   };

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "cli/commands.h"
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 #include "cli/text.h"
 #include "io/fd.h"
 
@@ -146,7 +146,7 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
                               // at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();

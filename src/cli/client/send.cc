@@ -10,7 +10,7 @@
 
 #include "cli/client/lines.h"
 #include "cli/commands.h"
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 #include "cli/text.h"
 
 // Last: see cli/inner_names.h.
@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kStuck{2};
 
 class Sender {
  public:
-  Sender(v0::Client& client, const SendCommand& command, const StopSignals& signals)
+  Sender(v0::Client& client, const SendCommand& command, const io::StopSignals& signals)
       : client_(client),
         signals_(signals),
         lines_(command.files),
@@ -141,7 +141,7 @@ class Sender {
   }
 
   v0::Client& client_;
-  const StopSignals& signals_;
+  const io::StopSignals& signals_;
   Lines lines_;
   const std::string& to_;
   std::vector<std::string_view> targets_;
@@ -173,7 +173,7 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
                               // at once
   const auto began = Clock::now();
   Sender sender(*client, command, signals);

@@ -21,7 +21,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -54,7 +54,7 @@ std::vector<char*> argument_vector(const std::string& program,
   // A process group of its own: Ctrl-C in the terminal reaches only the parent, which then stops
   // all.
   ::setpgid(0, 0);
-  unblock_stop_signals();
+  io::unblock_stop_signals();
   ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore it, but other programs should not inherit
                                // that
   const int input = ::open("/dev/null", O_RDONLY);

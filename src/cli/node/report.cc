@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/node/drops.h"
 #include "cli/text.h"
+#include "daemon/drops.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
@@ -88,7 +88,7 @@ std::optional<NodeReport> parse_report(std::string_view json) {
   }
   report.waits_for = field(object, "waits_for", std::string());
   if (const auto counters = object.find("counters"); counters != object.end()) {
-    for (const std::string& name : drop_counters()) {
+    for (const std::string& name : daemon::drop_counters()) {
       const auto count = field<std::uint64_t>(*counters, name.c_str(), 0);
       if (count > 0) report.dropped.emplace_back(name, count);
     }
@@ -236,15 +236,15 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
     std::uint64_t packets = 0;
     for (const auto& [name, count] : report.dropped) {
       const std::string last = last_text(report, name);
-      if (name == kLogLines) {
+      if (name == daemon::kLogLines) {
         lines.push_back(report.name + " dropped " + counted(count, "log line") +
                         in_brackets("nobody read them, or there was no room", last));
-      } else if (name == kTraceLines) {
+      } else if (name == daemon::kTraceLines) {
         lines.push_back(report.name + " lost " + counted(count, "line") + " of its trace" +
                         in_brackets("peal check will refuse it", last));
       } else {
         reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count) +
-                   in_brackets(drop_remedy(name), last);
+                   in_brackets(daemon::drop_remedy(name), last);
         packets += count;
       }
     }

@@ -17,7 +17,7 @@
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
 
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRefreshMs = 500;
 constexpr int kRoundTimeoutMs = 300;
-constexpr int kStopTimeoutMs = 5'000;
+constexpr int kStopNodesTimeoutMs = 5'000;
 
 /// Only one `peal up` may use a folder; the kernel releases the lock when the process ends.
 Result<int, std::string> lock_dir(const std::string& dir) {
@@ -71,7 +71,7 @@ class Up {
     for (const std::string& name : cluster_.names) {
       auto child = start(name);
       if (!child) {
-        stop_all(children_, kStopTimeoutMs);
+        stop_all(children_, kStopNodesTimeoutMs);
         return fail(1, "up: " + child.error());
       }
       children_.push_back(std::move(*child));
@@ -210,7 +210,7 @@ class Up {
   void stop() {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
-    stop_all(children_, kStopTimeoutMs);
+    stop_all(children_, kStopNodesTimeoutMs);
     // A killed node left its own socket file. Another node may have been started at it by hand.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
@@ -224,7 +224,7 @@ class Up {
   LocalCluster cluster_;
   std::unique_ptr<io::LineWriter> output_;  ///< the reader may stop reading, and the nodes continue
   bool live_;
-  StopSignals signals_;
+  io::StopSignals signals_;
   std::vector<Child> children_;
   std::vector<std::string> sockets_;
   NodePoller poller_;
