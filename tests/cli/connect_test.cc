@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Root may open everything: as long as this is there, the process is somebody else.
+/// Root may open everything: while this object exists, the process runs as another user.
 class Nobody {
  public:
   Nobody() : root_(::geteuid() == 0) {

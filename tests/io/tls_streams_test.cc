@@ -32,7 +32,7 @@ class TlsRoom : public StreamsRoom {
     at_ = (*listener)->endpoint();
     EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
   }
-  /// The room's time stands still.
+  /// The loop's time stands still.
   static StreamsOptions without_gaps() {
     StreamsOptions options;
     options.handshake_gap = {};

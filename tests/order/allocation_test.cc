@@ -30,7 +30,7 @@ class Pair {
   }
 
   ~Pair() {
-    // Packets on their way live in the buffers of the engine that sent them.
+    // Packets in flight live in the buffers of the engine that sent them.
     for (Side& side : sides_) {
       for (BufferRef& packet : side.inbox) packet.reset();
     }

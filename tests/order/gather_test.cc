@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class Gathering : public MembershipBench {
  protected:
   Gathering() { begin(); }
-  /// What the last JOIN said, of those since the last call.
+  /// The last JOIN since the last call.
   wire::Join said() {
     run(milliseconds(3));
     const auto joins = take_joins();

@@ -71,7 +71,7 @@ TEST_F(Links, AnAskIsEchoedAsItCame) {
   EXPECT_EQ(drops(Drop::stale), 1U);
 }
 
-// ---- one that was left out ----
+// ---- an excluded member ----
 
 class LeftOut : public Links {
  protected:

@@ -129,7 +129,7 @@ TEST(PaxosKeys, RecordsOfVotesAndDecisionsKeepThem) {
   }
 }
 
-/// A record of the largest list and the largest view has room for every part of a checkpoint.
+/// A record of the largest list and the largest view has space for every part of a checkpoint.
 TEST(PaxosKeys, TheLargestCheckpointFitsARecord) {
   Record record = checkpoint_record(wire::kKeyMax);
   record.round = {3, kTwo};

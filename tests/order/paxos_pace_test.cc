@@ -194,7 +194,7 @@ TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
   EXPECT_EQ(patience.wait(0), microseconds(500));
 }
 
-// To ask for it sooner would be in vain each time.
+// Requesting it earlier would be useless each time.
 TEST(Patience, WhatIsKnownToTakeLongerIsWaitedForLonger) {
   Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   const Instant now = Instant{} + seconds(10);

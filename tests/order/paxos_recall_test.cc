@@ -257,7 +257,7 @@ TEST_F(PaxosEngineRecalls, WordsOnWhatIsConsumedTakeNoBuffers) {
   EXPECT_EQ(one_.free_buffers(), before + 1) << "its own vote for it is not needed either";
 }
 
-// Others may ask for what lies behind them, and whoever has consumed it knows what it was.
+// Others may request what lies behind them, and a node that has consumed it knows the value.
 TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
   Bench three(kThree);
   three.start();

@@ -340,7 +340,7 @@ TEST(PaxosLinkWatch, CountsLinksThatFailWhileTheNodeIsHeard) {
 
 // ---- CatchUp ----
 
-/// What was asked for: "2+3>1" is three from instance 2 on, of node 1; "!" by the other lane.
+/// The requests: "2+3>1" is three from instance 2 on, to node 1; "!" on the other lane.
 std::string asked(PartsBench& bench) {
   std::string text;
   for (const PartsBench::Sent& each : bench.sent) {

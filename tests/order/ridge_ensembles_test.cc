@@ -48,7 +48,7 @@ TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   }
 }
 
-// A few under way do with the first ensemble, and each costs what it does alone.
+// A few units in progress use the first ensemble only, at the same cost as a single one.
 TEST_P(RidgeEnsembles, AFewValuesGoTheWaysOfTheFirst) {
   const Case c = kCases[0];
   Slots slots(shape(c, GetParam()));
@@ -72,7 +72,7 @@ TEST_P(RidgeEnsembles, ManyValuesSpreadAndComeTogetherAgain) {
   EXPECT_GE(600.0 / static_cast<double>(slots.span()), 0.65) << "values per slot";
 }
 
-// What is at rest stays so: heartbeats of each ensemble, and nothing else.
+// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
 TEST_P(RidgeEnsembles, NothingIsProposedWhileNobodyOrders) {
   const Case c = kCases[0];
   Slots one(shape(c, 1));

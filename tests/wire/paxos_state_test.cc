@@ -234,7 +234,7 @@ TEST(WirePaxosState, AnybodyMayVisitWhateverItIs) {
 
 TEST(WirePaxosState, SaysFromWhichKeyOnItHasAll) {
   expect_counter([](std::uint64_t from) { return with_state([&](State& s) { s.from = from; }); });
-  // Also if it knows nothing else.
+  // Even if it knows nothing else.
   expect_counter([](std::uint64_t from) {
     return with_state([&](State& s) {
       s = {};

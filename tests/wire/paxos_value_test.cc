@@ -396,7 +396,7 @@ TEST(WirePaxosWord, NamesAnInstanceAndARound) {
   expect_from_one([](Instance instance) {
     return with_word([&](WordSample& w) { w.frame.instance = instance; });
   });
-  // No round is bad here: who did not vote says so in the other form.
+  // Every round is allowed: a node that did not vote uses the other form.
   expect_begun_round(
       [](const Round& round) { return with_word([&](WordSample& w) { w.frame.round = round; }); });
 }
