@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why there is no node at a path, or none that answers.
+// The reasons why there is no node at a path, or none that answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

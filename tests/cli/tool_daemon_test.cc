@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal node` as a process: what it refuses, its signals, and what its service manager hears.
+// `peal node` as a process: what it refuses, its signals, and its messages to a service manager.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

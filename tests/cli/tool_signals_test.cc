@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and what it leaves.
+// Ctrl-C, and the state that it leaves.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams over TCP and TLS on one loop, with what peers do wrong.
+// Streams over TCP and TLS on one loop, and errors of peers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

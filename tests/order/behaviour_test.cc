@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single behaviours of the ring that a person would ask about.
+// Single properties of the ring that users would ask about.
 #include <gtest/gtest.h>
 
 #include "cluster.h"

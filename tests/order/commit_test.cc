@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit tokens and requests that are changed on their way, and what goodbyes and pauses do.
+// Commit tokens and requests that are changed in transit, and the effects of leaving and of pauses.
 #include <gtest/gtest.h>
 
 #include <algorithm>

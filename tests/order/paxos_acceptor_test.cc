@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an acceptor says, and what of it is on disk by then.
+// What an acceptor sends, and what is on disk by then.
 #include <gtest/gtest.h>
 
 #include <algorithm>

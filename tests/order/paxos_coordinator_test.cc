@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phase 1 of one coordinator; the others are played.
+// Phase 1 of one coordinator; the test plays the other nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

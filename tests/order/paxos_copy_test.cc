@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log that was put back as it was before: who finds out, and that its acceptor is silent then.
+// A log that is an older copy: how the node detects it, and that its acceptor is silent then.
 #include <gtest/gtest.h>
 
 #include <algorithm>

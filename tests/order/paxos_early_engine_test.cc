@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: which packets an engine goes by, and what it tells.
+// Optimistic delivery: which packets an engine uses, and what it announces.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: in which order units are told before they have their places, and when.
+// Optimistic delivery: the order and the time in which units are announced before they have their
+// places.
 #include <gtest/gtest.h>
 
 #include <cstddef>

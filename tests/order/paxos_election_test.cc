@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who coordinates, and who is in the next view: one node's judgement of what it knows.
+// Which node coordinates, and the members of the next view: one node's decision based on its
+// knowledge.
 #include <gtest/gtest.h>
 
 #include <functional>

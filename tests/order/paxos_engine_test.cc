@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine on quorums; the others are played. Names in comments are those of the specification's
-// pitfalls (R-n) and of the paper's errata (E-n).
+// One engine on quorums; the test plays the other nodes. Names in comments are those of the
+// specification's pitfalls (R-n) and of the paper's errata (E-n).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets with the right checksum and hostile content, for an engine on quorums: no crash, no
-// unbounded work or memory. Order is not promised then.
+// unbounded work or memory. Order is not guaranteed then.
 #include <gtest/gtest.h>
 
 #include "base/random.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of values, by which the orders of several ensembles become one: what they are, and that
+// The keys of values, by which the orders of several ensembles are merged: their values, and that
 // checkpoints and records on disk keep them.
 #include <gtest/gtest.h>
 

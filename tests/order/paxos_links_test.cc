@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links work, which nodes go on together, and who coordinates.
+// Which links work, which nodes form a view, and which node coordinates.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept for members that were left out of a view, in a log of its own.
+// The values that are retained for excluded members, in a log of their own.
 #include <gtest/gtest.h>
 
 #include <array>

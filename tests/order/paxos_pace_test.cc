@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much may be under way, and how long to wait: what engines on quorums learn from answers.
+// Pipeline limits and retransmit timers: what engines on quorums learn from answers.
 #include <gtest/gtest.h>
 
 #include "order/paxos/headway.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the engine on quorums, each alone: the order's state, what is kept of it, records on
-// disk, and what is known of the others.
+// The parts of the engine on quorums, each alone: the order's state, its history, records on disk,
+// and knowledge about other nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

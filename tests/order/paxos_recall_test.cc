@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decided is found out from what acceptors voted for, and what they keep for that.
+// Decided values derived from acceptors' votes, and what acceptors keep for that.
 #include <gtest/gtest.h>
 
 #include <vector>

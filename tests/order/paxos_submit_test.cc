@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members' units on their way to the coordinator: what is lost there is asked for, and what only
-// takes long is not sent again and again.
+// Members' units on their way to the coordinator: lost ones are requested, and late ones are not
+// retransmitted again and again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

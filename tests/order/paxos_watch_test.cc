@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node knows of others and says of itself: what is decided, what it lacks, how it catches
-// up, and what people are told that it waits for.
+// One node's knowledge of others and its report of itself: what is decided, what it lacks, how it
+// catches up, and what its status says that it waits for.
 #include <gtest/gtest.h>
 
 #include <functional>

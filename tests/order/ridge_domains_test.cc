@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One ensemble of all nodes and two of domains as one engine, on a network that takes the same time
-// for every packet: who is told what, in which order, and where packets go.
+// One ensemble of all nodes and two of domains as one engine, on a network with a constant delay:
+// which node receives what, in which order, and where packets go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles as one engine, on the network of the paper's formulas: what a value costs, how
-// long it waits for ensembles that have nothing to order, and that these are silent while nobody
-// waits.
+// Several ensembles as one engine, on the network of the paper's formulas: the cost of a value, its
+// delay when other ensembles have nothing to order, and that idle ensembles are silent.
 #include <gtest/gtest.h>
 
 #include <algorithm>

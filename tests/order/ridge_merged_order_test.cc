@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: what their orders come to together, and what
-// becomes of this node's units.
+// One node with several ensembles that the test plays: the results of their merged order, and the
+// fate of this node's units.
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles that merge in rotation, on the network of the paper's formulas: what they skip
-// and when, what waits for it, and what happens to an ensemble that orders more than its share.
+// Several ensembles that merge in rotation, on the network of the paper's formulas: their skips,
+// what waits for these, and an ensemble that orders more than its share.
 #include <gtest/gtest.h>
 
 #include <algorithm>

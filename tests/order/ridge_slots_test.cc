@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's formulas, met by the engine itself on a network that is as simple as theirs.
+// The paper's formulas, confirmed by the engine itself on a network that is as simple as theirs.
 #include "ridge_slots.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one member of the ring ends an old view: what it writes on the commit token, what it asks
-// for, what it delivers in which view, and what it does if the others never become complete.
+// How one member of the ring ends an old view: what it writes on the commit token, what it
+// requests, what it delivers in which view, and its behaviour if the others never become complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of links: a member that was left out comes back once one has passed; and what a member
-// that goes mad, or somebody with old packets, can make others do with the frames of a trial.
+// Trials of links: an excluded member returns once one has passed; and what a faulty member, or an
+// attacker with old packets, can cause with the frames of a trial.
 #include <gtest/gtest.h>
 
 #include "cluster.h"

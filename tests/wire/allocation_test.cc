@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of the hot path take no memory. A program of its own, because it counts every call of
-// operator new.
+// The codecs of the hot path allocate no memory. A program of its own, because it counts every call
+// of operator new.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerated bad input: every golden packet, damaged in every way that can be listed. Most cases
-// get a fresh checksum, so that they reach the decoders; each must be dropped with a reason, or be
-// accepted, obey the rules of its struct, and encode to the same bytes again.
+// Enumerated bad input: every golden packet, with every kind of damage. Most cases get a fresh
+// checksum, so that they reach the decoders; each must be dropped with a reason, or be accepted,
+// obey the rules of its struct, and encode to the same bytes again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

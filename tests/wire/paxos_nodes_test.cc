@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of lists of nodes, as values and in checkpoints: at its limit a list is accepted, past
-// it dropped, with the reason that a person reading the counters needs.
+// The rules of lists of nodes, as values and in checkpoints: a list at its limit is accepted, one
+// beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>

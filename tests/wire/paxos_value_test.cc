@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of values, and of the frames that hold one: at its limit a frame is accepted, past it
-// dropped, with the reason that a person reading the counters needs.
+// The rules of values, and of the frames that hold one: a frame at its limit is accepted, one
+// beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
