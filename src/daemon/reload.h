@@ -33,7 +33,8 @@ class RunningFile {
   /// packets are sealed with from now on. The error is one line; then nothing has changed.
   Result<std::string, std::string> reload(Daemon& daemon);
 
-  /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket: …".
+  /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket:
+  /// …".
   std::string placed(const std::string& problem) const;
 
  private:

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "cli/commands.h"
-#include "io/stop_signals.h"
 #include "cli/text.h"
 #include "io/fd.h"
+#include "io/stop_signals.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
@@ -146,8 +146,8 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
-                              // at once
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
+                                  // process at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

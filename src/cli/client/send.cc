@@ -10,8 +10,8 @@
 
 #include "cli/client/lines.h"
 #include "cli/commands.h"
-#include "io/stop_signals.h"
 #include "cli/text.h"
+#include "io/stop_signals.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
@@ -173,8 +173,8 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
-                              // at once
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
+                                  // process at once
   const auto began = Clock::now();
   Sender sender(*client, command, signals);
   const auto done = sender.run();

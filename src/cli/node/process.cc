@@ -21,8 +21,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "io/stop_signals.h"
 #include "cli/text.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {

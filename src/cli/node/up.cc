@@ -17,9 +17,9 @@
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
-#include "io/stop_signals.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
+#include "io/stop_signals.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
