@@ -251,7 +251,7 @@ Facts::Mask Search::learn(const std::vector<std::uint32_t>& packets, Facts::Mask
   return all;
 }
 
-// ---- stories ----
+// ---- sequences of inputs ----
 
 std::vector<std::string> Search::story(std::uint32_t at) const {
   std::vector<std::string> lines;
