@@ -209,6 +209,20 @@ TEST_F(SideBySide, IfOneStopsTheOthersAreNotAsked) {
   EXPECT_EQ(fakes_[1]->count("work"), 0U);
 }
 
+TEST_F(SideBySide, IfOneStopsOverItsUnitsTheOthersAreNotAsked) {
+  several(2);
+  begin();
+  room_ = 0;
+  EXPECT_EQ(fakes_[1]->host.receive_room_units(), 0U);
+  room_ = 10;
+  queue_.emplace_back(Domain{0}, "a");
+  fakes_[0]->next = [](Effects& out) { out.fatal("one"); };
+  in(1, [](Effects&) {});
+  EXPECT_EQ(fakes_[0]->count("work"), 1U);
+  EXPECT_EQ(fakes_[1]->count("work"), 0U);
+  EXPECT_THAT(told(), ElementsAre("stop: one"));
+}
+
 TEST_F(SideBySide, ItWaitsForTheFirstListThatCannotCountYet) {
   several(3);
   EXPECT_EQ(engine_->nodes_wait().kind, NodesWait::Kind::nothing);
@@ -494,6 +508,16 @@ TEST_F(SideBySide, UnitsUnderWayAreAllOfOneDomain) {
   own_unit(1, 21, 1);
   all_come_to(21);
   EXPECT_THAT(taken(2), ElementsAre("3:c"));
+}
+
+TEST_F(SideBySide, WithDomainsAnOwnUnitThatIsNotTheNextStopsIt) {
+  make(domains(), 2);
+  begin();
+  queue_ = {{1, "a"}, {1, "b"}};
+  work();
+  unit(1, 20, 2, 2, "b");
+  all_come_to(30);
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("stop: ")));
 }
 
 TEST_F(SideBySide, WithDomainsAPositionIsThatOfTheValueForAllWhoLearnIt) {

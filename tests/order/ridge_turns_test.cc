@@ -171,6 +171,15 @@ TEST_F(Turns, PlacesBeyondAllStampsDoNotMoveTheLine) {
   EXPECT_THAT(fakes_[1]->passed, ElementsAre(line()));
 }
 
+TEST_F(Turns, NoPlaceIsBeyondAllStamps) {
+  rotate();
+  coordinate(1);
+  unit(0, 11, 2, 1, "a");
+  nothing(0, wire::kStampMax);
+  pass_time(milliseconds(1));
+  EXPECT_THAT(fakes_[1]->passed, ElementsAre(wire::kStampMax));
+}
+
 // What was skipped before this node came is not told again.
 TEST_F(Turns, TheLineHasBeenWhereThisNodeBegins) {
   rotate();

@@ -101,7 +101,7 @@ std::uint32_t Ensembles::room(std::size_t ensemble) const {
 /// agree as well as packets are fast, whatever they say. Keys of nothing are ahead of the time on
 /// purpose, and do not count.
 std::uint64_t Ensembles::key_now() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + keys_ahead_, 1));
+  return static_cast<std::uint64_t>(now_.ns / 1'000 + keys_ahead_);
 }
 
 /// An ensemble has ordered something with this key.
