@@ -148,6 +148,38 @@ TEST_F(Repair, WhoIsAloneOfItsViewComesFromOneThatIsNotThePrimaryOne) {
   EXPECT_EQ(views_[1].primary, Primary::yes);
 }
 
+TEST_F(Repair, WhatIsNotSafeBelongsToTheOldViewUpToTheFirstGap) {
+  be(kB);
+  hold({2});
+  const wire::Commit commit = end_view(record(0, 2, 0, 0b11, {kA}));
+  repair(commit, record(0, 2, 0, 0b11));
+  come(0);
+  bring(1);
+  install();
+  EXPECT_THAT(take_log(), ElementsAre("1:u1", "2:u2", "trans 123", "view 123"));
+}
+
+TEST_F(Repair, AViewOfSeveralDoesNotGoOverToAnotherListByItself) {
+  be(kB);
+  engine_->set_nodes(now_, {9, {{1}, {2}, {3}, {4}}}, *this);
+  repair(end_view(record(0, 0, 0, 0, {kA})), record(0, 0, 0, 0));
+  install();
+  EXPECT_EQ(events(&event::nodes_adopted), 0U);
+}
+
+TEST_F(Repair, RequestsWaitForARotationAtLeastIfUnitsFollowTheToken) {
+  ring::Options options;
+  options.request_lag = 0;
+  agreed_.request_lag = 0;
+  for (const std::uint32_t accelerated : {3U, 0U}) {
+    options.accelerated_window = accelerated;
+    view_ = {};
+    be(kB, options);
+    const wire::Commit commit = end_view(record(0, 0, 0, 0, {kA}));
+    EXPECT_EQ(ring::decode_options(commit.options).request_lag, accelerated == 0 ? 0U : 1U);
+  }
+}
+
 TEST_F(Repair, WhatItDeliversInTheEndIsOfTheOldView) {
   be(kB);
   hear(kA, unit(kA, 1, Service::safe), "u1");
@@ -430,6 +462,22 @@ TEST_F(Guard, WhoLacksSomethingItselfGivesTheOthersTimeToSaySo) {
   EXPECT_TRUE(engine_gathers());
   run(milliseconds(5));
   EXPECT_THAT(failed(), IsEmpty()) << "it knows of nobody else";
+}
+
+TEST_F(Guard, ThatTimeIsAsLongAsTheFirst) {
+  begin(true);
+  rounds(505, milliseconds(1), wire::kNoIndex);
+  ASSERT_EQ(counter("recovery_guards"), 1U);
+  rounds(520, microseconds(100), wire::kNoIndex);
+  EXPECT_EQ(counter("recovery_guards"), 1U) << "many rounds, in a short time";
+  EXPECT_FALSE(engine_gathers());
+}
+
+TEST_F(Guard, AMemberThatIsNotThereIsNotAccused) {
+  begin(false);
+  rounds(505, milliseconds(2), 3);
+  EXPECT_EQ(counter("recovery_guards"), 1U);
+  EXPECT_FALSE(engine_gathers());
 }
 
 TEST_F(Guard, IfAnotherOneLacksSomethingTooTheyPart) {

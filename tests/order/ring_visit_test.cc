@@ -239,6 +239,15 @@ TEST_F(Visit, ADeliverySaysWhoseItIs) {
   EXPECT_EQ(deliveries_[1].service, Service::agreed);
 }
 
+TEST_F(Visit, NorAreUnitsOfAnotherView) {
+  be(kB);
+  wire::Data data = unit(kA, 1);
+  data.view.number += 1;
+  hear(kA, data);
+  EXPECT_EQ(counter("foreign"), 1U);
+  EXPECT_EQ(count(Kind::probe), 0U) << "a slower member may still send what is of the old view";
+}
+
 TEST_F(Visit, ATokenOfAnotherViewFromAMemberIsNotThatOfAStranger) {
   be(kB);
   wire::Token token = next();
@@ -740,6 +749,30 @@ TEST_F(Rests, ATokenThatMovesIsNotAskedFor) {
   be(kB);
   wire::Token token = next();
   token.fcc = 5;
+  visit(token);
+  submit(1);
+  work();
+  EXPECT_EQ(count(Kind::hold_cancel), 0U);
+}
+
+TEST_F(Rests, NorIsOneThatSomebodyLacksUnitsOf) {
+  be(kB);
+  hear(kA, unit(kA, 1));
+  wire::Token token = next();
+  token.seq = 1;
+  token.aru = 0;
+  token.aru_index = 2;
+  token.fcc = 0;
+  visit(token);
+  submit(1);
+  work();
+  EXPECT_EQ(count(Kind::hold_cancel), 0U);
+}
+
+TEST_F(Rests, TheRepresentativeAsksNobody) {
+  be(kA);
+  wire::Token token = next();
+  token.fcc = 0;
   visit(token);
   submit(1);
   work();
