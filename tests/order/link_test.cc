@@ -350,10 +350,10 @@ class InnerLinks : public Links {
   InnerLinks() { into_view(four_); }
   /// A packet for the next member, which has to be sent again so many times.
   void pass(const MemberId& to, int again) {
-    const BufferRef packet = it().build(Kind::probe, probe({}), wire::encode_probe);
+    const BufferRef packet = it().frames().build(Kind::probe, probe({}), wire::encode_probe);
     it().send_tracked(now_, to, packet, *this);
     run(milliseconds(20 * again + 1));
-    it().sent_arrived();
+    it().tracked().arrived();
   }
   /// All ASKs of the trial at present go out; whom they are for.
   MemberId asked() {

@@ -103,8 +103,8 @@ class Member final : public evs::Protocol, public Effects {
   }
   void lead_recovery(Instant now, Effects& out) override {
     const wire::HoldCancel word{agreement_.view};
-    out.multicast(Lane::control,
-                  membership.build(FrameKind::hold_cancel, word, wire::encode_hold_cancel));
+    out.multicast(Lane::control, membership.frames().build(FrameKind::hold_cancel, word,
+                                                           wire::encode_hold_cancel));
     install(now);
   }
   void install_alone(Instant now, Effects&) override { install(now); }

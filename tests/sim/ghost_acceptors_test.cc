@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_acceptors.h"
+#include "order/paxos/inspection/ghost_acceptors.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,10 @@
 namespace peal::sim {
 namespace {
 
+using order::paxos::GhostAcceptors;
+using order::paxos::GhostOrders;
 using order::paxos::Record;
+using order::paxos::value_digest;
 
 constexpr std::uint64_t kLife1 = wire::kLogBit | 11, kLife2 = wire::kLogBit | 12,
                         kLife3 = wire::kLogBit | 13;
@@ -652,7 +655,7 @@ TEST_F(GhostAcceptorsTest, FiguresSayWhatStartsRead) {
   ghost.read(NodeId{1}, LogPosition{3}, vote_of(round(1), 1, 7));
   ghost.read(NodeId{1}, LogPosition{10}, promise_of(round(2)));
   ghost.replayed(NodeId{1}, LogPosition{10});
-  const GhostAcceptors::Figures& figures = ghost.figures();
+  const order::LogFigures& figures = ghost.figures();
   EXPECT_EQ(figures.logs_read, 1U);
   EXPECT_EQ(figures.logs_cut, 1U);
   EXPECT_EQ(figures.votes_read, 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_ring.h"
+#include "order/ring/inspection/ghost_ring.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 
 namespace peal::sim {
 namespace {
+
+using order::ring::GhostRing;
 
 const MemberId kFirst{NodeId{1}, 1}, kSecond{NodeId{2}, 1}, kThird{NodeId{3}, 1};
 

@@ -153,7 +153,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   repair_.last_hop = token_.hop;
   ++repair_.rounds;
   membership_.note_life(now);
-  membership_.sent_arrived();
+  membership_.tracked().arrived();
   answer_in_recovery(out);
   request_missing();
   if (repair_.done) {
@@ -238,13 +238,13 @@ void RingEngine::finish_old_view(Effects& out) {
     deliver(packets_.at(seq), false, out);
   }
   // Zone 2: from here on guarantees hold among the survivors only.
-  if (membership_.announced() && !PEAL_MUTANT(transitional_omitted)) {
+  if (membership_.place().announced() && !PEAL_MUTANT(transitional_omitted)) {
     View view;
     view.transitional = true;
     view.id = agreement.view;
     view.old = membership_.view();
     view.members = PEAL_MUTANT(transitional_of_all) ? membership_.members() : survivors;
-    view.primary = membership_.primary_of(survivors);
+    view.primary = membership_.lists().primary_of(survivors);
     out.install(view);
   }
   // Zone 3: behind a gap, only packets of members that are bound to have what they depend on.
@@ -267,7 +267,7 @@ void RingEngine::install(Instant now, Effects& out) {
     View view;
     view.id = agreement.view;
     view.members = agreement.members;
-    view.primary = membership_.primary_of(agreement.members);
+    view.primary = membership_.lists().primary_of(agreement.members);
     out.install(view);
   };
   if (PEAL_MUTANT(install_before_deliver)) announce();
@@ -293,8 +293,8 @@ void RingEngine::install(Instant now, Effects& out) {
   list_best_ = 0;
   list_block_ = wire::kNoIndex;
   list_moves_ = false;
-  if (n == 1 && membership_.next_list() != 0) {
-    membership_.all_have_next();
+  if (n == 1 && membership_.lists().pending() != 0) {
+    membership_.lists().all_have_next();
     membership_.try_adopt(now, out);
   }
   if (n == 1) {
