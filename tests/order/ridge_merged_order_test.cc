@@ -321,6 +321,29 @@ TEST_F(MergedOrder, AUnitThatThisNodeNeverHandedOverStopsIt) {
   EXPECT_THAT(told(), IsEmpty()) << "it has stopped";
 }
 
+TEST_F(MergedOrder, SoDoesOneThatIsNotTheNext) {
+  several(2);
+  begin();
+  submit(2);
+  work();
+  unit(0, 20, 1, 2, "not the next");
+  unit(0, 21, 1, 1, "mine");
+  unit(0, 22, 1, 3, "never handed over");
+  nothing(1, 30);
+  EXPECT_THAT(told(), ElementsAre("own 1/1", "1:mine", "own 1/2", "2:not the next",
+                                  testing::StartsWith("stop: ")));
+}
+
+TEST_F(MergedOrder, NothingIsMergedAfterItStopped) {
+  several(2);
+  begin();
+  unit(0, 20, 1, 1, "not mine");
+  unit(0, 21, 2, 1, "a");
+  unit(0, 22, 3, 1, "b");
+  nothing(1, 30);
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("stop: ")));
+}
+
 TEST_F(MergedOrder, NoMoreUnitsAreUnderWayThanOthersKeep) {
   config_.options.member_window = 2;
   several(2);
@@ -434,6 +457,19 @@ TEST_F(MergedOrder, TheyGoOutByWhicheverEnsembleTakesThem) {
 }
 
 // Two ensembles may order one unit: the view that took it back did not know that it was ordered.
+TEST_F(MergedOrder, WhatAnEnsembleHadGoesOutAgainIfItIsLeftOutOfItsView) {
+  several(2);
+  begin();
+  submit(18, "a");
+  work();
+  ASSERT_THAT(taken(1), ElementsAre("17:a", "18:a"));
+  for (FakeEnsemble* fake : fakes_) fake->takes = 0;
+  value(1, 20, [&](Effects&) { fakes_[1]->merger.on_left_out(); });
+  for (std::uint64_t i = 0; i < 16; ++i) own_unit(0, 30 + i, i);
+  nothing(1, 100);
+  EXPECT_EQ(fakes_[0]->host.backlog_units(), 2U);
+}
+
 TEST_F(MergedOrder, AUnitThatHasItsPlaceDoesNotGoOutAgain) {
   several(2);
   begin();

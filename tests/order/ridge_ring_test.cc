@@ -278,6 +278,13 @@ TEST_F(RidgeRing, WhoIsNotInTheListIsNowhereInTheRing) {
   EXPECT_EQ(take(PaxosKind::relay, 3, of_two), Drop::bad_sender) << "nor is 3";
   EXPECT_EQ(take(PaxosKind::relay, 6, of_two), Drop::bad_sender) << "nor is 6";
   EXPECT_EQ(take(PaxosKind::relay, 5, of_two), Drop::none);
+  go_by({{1}, {2}, {5}, {7}}, {{2}, {5}});
+  EXPECT_EQ(take(PaxosKind::relay, 2, of_two), Drop::bad_sender) << "this node is not";
+}
+
+TEST_F(RidgeRing, TheLastNodeHasAValueWhenAllOthersHaveSentItOn) {
+  be(1);
+  EXPECT_EQ(routes_->hops(), 6U);
 }
 
 TEST_F(RidgeRing, PacketsThatCannotBeAreDropped) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node with several ensembles that the test plays: the calls to each of them, and when they
 // announce that they have nothing, so that others need not wait for them.
+#include "paxos_bench.h"
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {
@@ -83,6 +84,44 @@ TEST_F(SideBySide, ANodeHasTheEnsemblesOfItsDomains) {
   EXPECT_EQ(fakes_[1]->config.universe, (std::vector<NodeId>{{2}, {3}, {4}}));
   make(domains(), 2);
   EXPECT_EQ(fakes_.size(), 3U);
+}
+
+TEST_F(SideBySide, TheyShareTheLog) {
+  paxos::test::MemoryLog log;
+  config_.log = &log;
+  several(2);
+  ASSERT_NE(fakes_[0]->config.log, nullptr);
+  ASSERT_NE(fakes_[1]->config.log, nullptr);
+  EXPECT_NE(fakes_[0]->config.log, fakes_[1]->config.log) << "each sees its own part";
+  EXPECT_EQ(fakes_[1]->config.owed, nullptr) << "what is owed is of all of them";
+  ASSERT_TRUE(fakes_[1]->config.log->append(as_bytes_view("a")));
+  EXPECT_EQ(log.kept(), 1U);
+}
+
+TEST_F(SideBySide, ANodeStopsThatCannotReadItsLogs) {
+  const auto bytes = as_bytes_view("\x05");  // of the sixth ensemble
+  paxos::test::MemoryLog log;
+  ASSERT_TRUE(log.append(bytes));
+  log.sync();
+  config_.log = &log;
+  several(2);
+  engine_->start(now_, *this);
+  EXPECT_THAT(told(), ElementsAre("stop: a log of this node cannot be read, or is one of fewer or "
+                                  "more ensembles"));
+  EXPECT_EQ(fakes_[0]->count("start"), 0U);
+}
+
+TEST_F(SideBySide, TheSameIfItCannotReadWhatItOwes) {
+  paxos::test::MemoryLog log;
+  paxos::test::MemoryLog owed;
+  ASSERT_TRUE(owed.append(as_bytes_view("nothing that this release wrote")));
+  owed.sync();
+  config_.log = &log;
+  config_.owed = &owed;
+  several(2);
+  engine_->start(now_, *this);
+  EXPECT_EQ(told().size(), 1U);
+  engine_.reset();
 }
 
 // ---- inputs ----
@@ -168,6 +207,20 @@ TEST_F(SideBySide, IfOneStopsTheOthersAreNotAsked) {
   work();
   EXPECT_EQ(fakes_[0]->count("work"), 1U);
   EXPECT_EQ(fakes_[1]->count("work"), 0U);
+}
+
+TEST_F(SideBySide, IfOneStopsOverItsUnitsTheOthersAreNotAsked) {
+  several(2);
+  begin();
+  room_ = 0;
+  EXPECT_EQ(fakes_[1]->host.receive_room_units(), 0U);
+  room_ = 10;
+  queue_.emplace_back(Domain{0}, "a");
+  fakes_[0]->next = [](Effects& out) { out.fatal("one"); };
+  in(1, [](Effects&) {});
+  EXPECT_EQ(fakes_[0]->count("work"), 1U);
+  EXPECT_EQ(fakes_[1]->count("work"), 0U);
+  EXPECT_THAT(told(), ElementsAre("stop: one"));
 }
 
 TEST_F(SideBySide, ItWaitsForTheFirstListThatCannotCountYet) {
@@ -430,6 +483,15 @@ TEST_F(SideBySide, ADomainsEnsembleGoesByTheCompanyThatAllHaveChosen) {
   EXPECT_TRUE(fakes_[1]->merger.fit_for_all());
 }
 
+TEST_F(SideBySide, WhatOneDomainHasUnderWayIsNoReasonForAnotherToWait) {
+  make(domains(), 2);
+  begin();
+  fakes_[1]->takes = 0;
+  for (int i = 0; i < 40; ++i) queue_.emplace_back(Domain{2}, "a");
+  work();
+  EXPECT_EQ(taken(2).size(), 40U);
+}
+
 TEST_F(SideBySide, UnitsUnderWayAreAllOfOneDomain) {
   make(domains(), 2);
   begin();
@@ -446,6 +508,16 @@ TEST_F(SideBySide, UnitsUnderWayAreAllOfOneDomain) {
   own_unit(1, 21, 1);
   all_come_to(21);
   EXPECT_THAT(taken(2), ElementsAre("3:c"));
+}
+
+TEST_F(SideBySide, WithDomainsAnOwnUnitThatIsNotTheNextStopsIt) {
+  make(domains(), 2);
+  begin();
+  queue_ = {{1, "a"}, {1, "b"}};
+  work();
+  unit(1, 20, 2, 2, "b");
+  all_come_to(30);
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("stop: ")));
 }
 
 TEST_F(SideBySide, WithDomainsAPositionIsThatOfTheValueForAllWhoLearnIt) {
@@ -490,7 +562,7 @@ TEST_F(AskToPass, TheFirstWhoLearnsBothAsksAtOnceAndAgain) {
   timer();
   EXPECT_EQ(fakes_[2]->wanted.size(), 3U) << "before what was said is used up";
   nothing(2, last_ + kAhead / 2);
-  EXPECT_EQ(engine_->next_deadline(), std::nullopt);
+  EXPECT_EQ(engine_->next_deadline(), std::nullopt) << "a time that is over calls nobody";
   now_ = now_ + milliseconds(500);
   work();
   EXPECT_EQ(fakes_[2]->wanted.size(), 3U) << "it has come there";
@@ -510,6 +582,27 @@ TEST_F(AskToPass, NobodyAsksItselfOrACoordinatorThatIsNotKnown) {
   work();
   now_ = now_ + milliseconds(5);
   work();
+  EXPECT_THAT(fakes_[2]->wanted, IsEmpty());
+  EXPECT_EQ(engine_->next_deadline(), std::nullopt);
+}
+
+TEST_F(AskToPass, BeforeAnyViewWhoNeedsItAsks) {
+  make(domains(), 2);
+  engine_->start(now_, *this);
+  fakes_[2]->coordinator = member(3);
+  last_ = micros() + 100;
+  unit(1, last_, 1, 1, "a");
+  EXPECT_EQ(fakes_[2]->wanted.size(), 1U);
+}
+
+TEST_F(AskToPass, NobodyAsksIfNothingWasOrdered) {
+  make(domains(), 2);
+  engine_->start(now_, *this);
+  fakes_[2]->coordinator = member(3);
+  for (int i = 0; i < 5; ++i) {
+    work();
+    now_ = now_ + milliseconds(5);
+  }
   EXPECT_THAT(fakes_[2]->wanted, IsEmpty());
   EXPECT_EQ(engine_->next_deadline(), std::nullopt);
 }

@@ -48,6 +48,29 @@ TEST_F(Turns, TicksAreAtWholeMillisecondsWheneverSomethingIsOrdered) {
   EXPECT_EQ(engine_->next_deadline(), now_ + microseconds(500));
 }
 
+TEST_F(Turns, AsLongAsOneIsBehindThereAreTicksThoughAnotherHasComeThere) {
+  rotate(3);
+  coordinate(1);
+  coordinate(2);
+  unit(0, 11, 2, 1, "a");
+  now_ = now_ + milliseconds(60);  // not awake any more
+  fakes_[2]->tip = fakes_[2]->at = 5'000'000;
+  fakes_[1]->can_pass = false;
+  timer();
+  EXPECT_NE(engine_->next_deadline(), std::nullopt);
+}
+
+TEST_F(Turns, OneThatIsNotBehindSkipsNothingOnceAllRest) {
+  rotate();
+  coordinate(0);
+  coordinate(1);
+  unit(0, 11, 2, 1, "a");
+  fakes_[0]->tip = 11;
+  pass_time(milliseconds(60));
+  EXPECT_THAT(fakes_[0]->passed, IsEmpty()) << "it is ahead of the other one";
+  EXPECT_EQ(fakes_[1]->passed.size(), 1U);
+}
+
 TEST_F(Turns, WhoDoesNotCoordinateSkipsNothing) {
   rotate();
   unit(0, 11, 2, 1, "a");
@@ -146,6 +169,15 @@ TEST_F(Turns, PlacesBeyondAllStampsDoNotMoveTheLine) {
   nothing(0, wire::kStampMax + 1);
   pass_time(milliseconds(1));
   EXPECT_THAT(fakes_[1]->passed, ElementsAre(line()));
+}
+
+TEST_F(Turns, NoPlaceIsBeyondAllStamps) {
+  rotate();
+  coordinate(1);
+  unit(0, 11, 2, 1, "a");
+  nothing(0, wire::kStampMax);
+  pass_time(milliseconds(1));
+  EXPECT_THAT(fakes_[1]->passed, ElementsAre(wire::kStampMax));
 }
 
 // Skips before this node started are not repeated.

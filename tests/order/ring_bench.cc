@@ -207,11 +207,15 @@ void RingBench::send(NodeId to, Lane lane, const BufferRef& packet) {
 }
 
 void RingBench::deliver(const Delivery& delivery) {
+  deliveries_.push_back(delivery);
+  deliveries_.back().unit.reset();
   log_.push_back((delivery.transitional ? "t" : "") + std::to_string(delivery.seq) + ":" +
                  std::string(as_text(delivery.unit.view())));
 }
 
 void RingBench::install(const View& view) {
+  views_.push_back(view);
+  views_.back().members = {};
   std::string line = view.transitional ? "trans " : "view ";
   for (const MemberId& member : view.members) line += std::to_string(member.node.value);
   log_.push_back(line);

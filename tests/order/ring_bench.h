@@ -96,7 +96,9 @@ class RingBench : public testing::Test, public Host, public Effects {
   ViewId view_{};
   std::vector<Sent> sent_;
   std::vector<Event> events_;
-  std::vector<std::string> log_;  ///< "view 123", "trans 12", "4:text", "t5:text"
+  std::vector<std::string> log_;      ///< "view 123", "trans 12", "4:text", "t5:text"
+  std::vector<Delivery> deliveries_;  ///< without their bytes
+  std::vector<View> views_;           ///< without their members
   std::vector<Seq> originated_;
   std::deque<Service> queue_;
   std::uint32_t room_ = 1'000'000;

@@ -207,10 +207,10 @@ void Ensembles::stop(std::string_view reason) {
 void Ensembles::pump() {
   make_ready();
   more_ = true;
-  for (int pass = 0; pass < kPassesMax && more_ && !stopped_; ++pass) {
+  for (int pass = 0; pass < kPassesMax && more_; ++pass) {
     more_ = merge_some();
     let_others_pass();
-    if (!stopped_) feed();
+    feed();
   }
 }
 

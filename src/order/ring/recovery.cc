@@ -59,7 +59,7 @@ void RingEngine::freeze(std::vector<std::byte>& bytes) {
       mine = false;
     }
     if (PEAL_MUTANT(union_without_have)) mine = false;
-    const bool theirs = seq > record.base && record.bit(seq - record.base - 1);
+    const bool theirs = record.bit(seq - record.base - 1);
     if (mine || theirs) have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
   }
   record.base = base;
@@ -171,7 +171,6 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   if (token_.recovery_run >= enough && (repair_.done || PEAL_MUTANT(m3_install_one_short))) {
     install(now, out);
     r_.last_hop = token_.hop;
-    r_.no_send_before = token_.hop;
   } else if (repair_.rounds > kGuardRounds && now - repair_.since >= options_.stall) {
     on_guard(now, out);
     if (membership_.state() != evs::State::recovery) return;
@@ -277,7 +276,6 @@ void RingEngine::install(Instant now, Effects& out) {
   const std::uint64_t hop = token_.hop;
   packets_.clear();
   r_ = Rotation(first_count_);
-  r_.stall_since = now;
   const ViewOptions options = decode_options(agreement.options);
   packet_bytes_max_ = options.packet_bytes_max;
   request_lag_ = std::min<std::uint32_t>(options.request_lag, kHistory - 1);

@@ -109,8 +109,6 @@ void RingEngine::work_on_token(Instant now, Effects& out) {
 // ---- new units ----
 
 std::uint32_t RingEngine::allowance(std::uint32_t others, std::uint32_t answered) {
-  if (token_.hop <= r_.no_send_before && !alone() && !PEAL_MUTANT(m9_originate_on_install))
-    return 0;
   const auto n = static_cast<std::uint32_t>(membership_.members().size());
   global_window_ = membership_.index() == 0 ? window_.value()
                    : token_.window != 0     ? token_.window
@@ -224,9 +222,8 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
 // for many rotations, the view excludes it. It never excludes itself. A member that misses the same
 // packet does not blame it, but looks for a member that has the packet and cannot send it.
 void RingEngine::detect_stall(Instant now) {
-  const bool blocked = token_.aru < token_.seq && token_.aru == r_.stalled_aru &&
-                       token_.aru_index == r_.stalled_index && token_.aru_index != kNoIndex &&
-                       token_.aru_index != membership_.index();
+  const bool blocked = token_.aru == r_.stalled_aru && token_.aru_index == r_.stalled_index &&
+                       token_.aru_index != kNoIndex && token_.aru_index != membership_.index();
   r_.stalled_aru = token_.aru;
   r_.stalled_index = token_.aru < token_.seq ? token_.aru_index : kNoIndex;
   if (!blocked) {
@@ -261,9 +258,9 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   const bool blocked = token_.credit == 0 && token_.credit_index != kNoIndex;
-  const bool idle = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty() &&
-                    r_.safe_line == token_.seq && (!can_originate() || blocked) &&
-                    token_.hop > r_.no_send_before && !list_moves_;
+  // Nobody asks for what all are known to have.
+  const bool idle = token_.fcc == 0 && token_.aru == token_.seq && r_.safe_line == token_.seq &&
+                    (!can_originate() || blocked) && !list_moves_;
   r_.idle_rounds = idle ? r_.idle_rounds + 1 : 0;
   if (should_hold()) return rest(now);
   r_.rests = 0;

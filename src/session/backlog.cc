@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "session/backlog.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/hooks.h"
-#include "session/core.h"
-
-// What waits for clients, and what happens to slow ones.
 
 namespace peal::session {
 namespace {
 
 /// A larger limit is as good as none, and sums could overflow.
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
-constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 2 + wire::kClientNameMax + 16 + 64;
 
 /// The speed of a client is the speed at which its connection takes events. Written events that are
 /// not reported as seen count only beyond kUnseenBytesMax, since the report may be queued behind
@@ -36,20 +34,21 @@ bool is_near(const Membership& member, std::uint64_t part) {
 
 }  // namespace
 
-wire::SlowLimits Sessions::Core::limits_of(const wire::SlowLimits& asked) const {
+wire::SlowLimits Backlog::limits_of(const wire::SlowLimits& asked) const {
   const auto or_else = [](auto value, auto normal) { return value > 0 ? value : normal; };
   wire::SlowLimits limits;
-  limits.policy = asked.policy == wire::SlowPolicy::normal ? options_.slow.policy : asked.policy;
-  limits.memory_bytes = std::clamp(or_else(asked.memory_bytes, options_.slow.memory_bytes),
+  limits.policy =
+      asked.policy == wire::SlowPolicy::normal ? context_.options.slow.policy : asked.policy;
+  limits.memory_bytes = std::clamp(or_else(asked.memory_bytes, context_.options.slow.memory_bytes),
                                    kSlowBytesMin, kSlowBytesMost);
-  limits.disk_bytes = std::clamp(or_else(asked.disk_bytes, options_.slow.disk_bytes), kSlowBytesMin,
-                                 kSlowBytesMost);
-  limits.age_ms = or_else(asked.age_ms, options_.slow.age_ms);
+  limits.disk_bytes = std::clamp(or_else(asked.disk_bytes, context_.options.slow.disk_bytes),
+                                 kSlowBytesMin, kSlowBytesMost);
+  limits.age_ms = or_else(asked.age_ms, context_.options.slow.age_ms);
   return limits;
 }
 
 /// Call when a membership may have started or ceased to block.
-void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
+void Backlog::note_block(Session& it, std::uint32_t slot) {
   const Membership& member = it.events.membership(slot);
   std::erase(it.block_slots, slot);
   if (member.joins > 0 && member.limits.policy == wire::SlowPolicy::block) {
@@ -68,14 +67,13 @@ void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
 
 /// The share of one session, once half of the memory is used: the other half is divided evenly. A
 /// session below its share is not affected by the others, and the sum stays bounded.
-std::optional<std::uint64_t> Sessions::Core::share() const {
-  const std::uint64_t half = options_.memory_bytes_max / 2;
+std::optional<std::uint64_t> Backlog::share() const {
+  const std::uint64_t half = context_.options.memory_bytes_max / 2;
   if (chunks_.bytes_in_use() <= half) return std::nullopt;
   return half / std::max<std::uint64_t>(1, waiting_);
 }
 
-bool Sessions::Core::is_over(const Session& of, const Membership& member,
-                             std::uint64_t bytes) const {
+bool Backlog::is_over(const Session& of, const Membership& member, std::uint64_t bytes) const {
   if (is_beyond(member, bytes, member.limits.memory_bytes)) return true;
   const auto most = share();
   return most && of.events.memory_bytes() + bytes > *most;
@@ -83,21 +81,21 @@ bool Sessions::Core::is_over(const Session& of, const Membership& member,
 
 /// Below three quarters of the limit. This hysteresis keeps dropping from starting and stopping
 /// with every message.
-bool Sessions::Core::is_under_again(const Session& of, const Membership& member) const {
+bool Backlog::is_under_again(const Session& of, const Membership& member) const {
   return !is_over(of, member, member.limits.memory_bytes / 4);
 }
 
-std::uint64_t Sessions::Core::room_bytes() const {
+std::uint64_t Backlog::room_bytes() const {
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const Session* it : blocking_) room = std::min(room, room_of(*it));
   return room;
 }
 
 /// How many bytes the session's memberships with policy `block` leave room for.
-std::uint64_t Sessions::Core::room_of(const Session& it) const {
+std::uint64_t Backlog::room_of(const Session& it) const {
   // After its goodbye a client reports nothing as seen. Its last messages must still be ordered for
   // the session to end, so they must not wait for this client.
-  if (it.ending != wire::ClientCode::ok || it.leaving) {
+  if (it.is_ending() || it.leaving) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   const auto most = share();
@@ -117,17 +115,18 @@ std::uint64_t Sessions::Core::room_of(const Session& it) const {
   return room;
 }
 
-void Sessions::Core::too_slow(Session& it, const Membership& member, std::string_view what) {
+void Backlog::too_slow(Session& it, const Membership& member, std::string_view what) {
   const std::string where = member.group.empty() ? "its private name" : "'" + member.group + "'";
-  end_later(it, wire::ClientCode::slow,
-            "the client does not take what it is sent in " + where + ": " + std::string(what));
+  registry_.end_later(
+      it, wire::ClientCode::slow,
+      "the client does not take what it is sent in " + where + ": " + std::string(what));
 }
 
 // ---- events ----
 
-void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
-                           const wire::Place* message) {
-  if (to.ending != wire::ClientCode::ok) return;
+void Backlog::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
+                    const wire::Place* message) {
+  if (to.is_ending()) return;
   const std::uint64_t bytes = chunk.cost() + kEventCost;
   if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
   if (message == nullptr) {
@@ -139,11 +138,11 @@ void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chun
 }
 
 /// Policy `drop`: returns true if the message is dropped.
-bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
-                                const wire::Place& place) {
+bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
+                         const wire::Place& place) {
   Membership& member = to.events.membership(slot);
   if (member.limits.policy != wire::SlowPolicy::drop) return false;
-  const auto age = member.age(now_);
+  const auto age = member.age(context_.now);
   const bool old = member.limits.age_ms > 0 && age && *age >= milliseconds(member.limits.age_ms);
   const bool leaving_out = to.gaps.contains(slot);
   const bool over =
@@ -154,7 +153,7 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef&
   }
   PEAL_PROBE("session.left_out");
   to.gaps.insert(slot);
-  ++counters_.left_out;
+  ++context_.counters.left_out;
   ++member.left_out;
   if (PEAL_MUTANT(sm4_gap_forgotten)) return true;
   if (member.gap.messages++ == 0) member.gap.first = place;
@@ -169,18 +168,16 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef&
 }
 
 /// Queues a gap for the messages that were dropped.
-void Sessions::Core::push_gap(Session& to, std::uint32_t slot) {
+void Backlog::push_gap(Session& to, std::uint32_t slot) {
   Membership& member = to.events.membership(slot);
   wire::GapEvent gap = std::exchange(member.gap, {});
   gap.group = member.group;
-  const ChunkRef chunk =
-      chunks_.make(kGapBytes, [&](std::vector<std::byte>& out) { append(out, gap); });
-  push(to, slot, chunk);
+  push(to, slot, encoder_.gap(gap));
 }
 
 /// Called before a view. A dropped message counts for one group only, but may have been sent to
 /// others too, and no group's views may look complete if they are not.
-void Sessions::Core::push_all_gaps(Session& to) {
+void Backlog::push_all_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
     if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
@@ -188,7 +185,7 @@ void Sessions::Core::push_all_gaps(Session& to) {
 }
 
 /// Queues gaps for slots that have room again.
-void Sessions::Core::push_gaps(Session& to) {
+void Backlog::push_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
     const Membership& member = to.events.membership(slot);
@@ -199,15 +196,15 @@ void Sessions::Core::push_gaps(Session& to) {
 }
 
 /// Policy `block`: true if written but unseen events leave no memory for more.
-bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
-                                    std::uint64_t bytes) const {
+bool Backlog::keeps_too_much(const Session& of, const Membership& member,
+                             std::uint64_t bytes) const {
   if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
   const auto most = share();
   return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
 }
 
 /// Returns false if the session ends instead.
-bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
+bool Backlog::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
   const bool over = is_over(to, member, bytes);
@@ -235,17 +232,17 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
   }
   if (!to.events.spills()) return true;
   if (member.disk_bytes + bytes > limits.disk_bytes ||
-      disk_bytes_ + bytes > options_.disk_bytes_max) {
+      disk_bytes_ + bytes > context_.options.disk_bytes_max) {
     too_slow(to, member, std::to_string(member.disk_bytes) + " bytes wait on the daemon's disk");
     return false;
   }
   return true;
 }
 
-void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
+void Backlog::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
   const bool waited = to.waits();
   const std::uint64_t disk_before = to.events.disk_bytes();
-  if (const Result<void> pushed = to.events.push(now_, slot, chunk); !pushed) {
+  if (const Result<void> pushed = to.events.push(context_.now, slot, chunk); !pushed) {
     too_slow(to, to.events.membership(slot),
              "the daemon's disk took no more (" + std::string(errc_name(pushed.error())) + ")");
     return;
@@ -253,23 +250,24 @@ void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk
   if (!waited) ++waiting_;
   const std::uint64_t spilled = to.events.disk_bytes() - disk_before;
   disk_bytes_ += spilled;
-  counters_.spilled_bytes += spilled;
-  ++counters_.events;
-  counters_.memory_bytes_peak = std::max(counters_.memory_bytes_peak, chunks_.bytes_in_use());
-  outcome_.add(to.events.pushed() ^ std::uint64_t{to.id} << 32);
-  outcome_.add(chunk.size());
+  context_.counters.spilled_bytes += spilled;
+  ++context_.counters.events;
+  context_.counters.memory_bytes_peak =
+      std::max(context_.counters.memory_bytes_peak, chunks_.bytes_in_use());
+  context_.outcome.add(to.events.pushed() ^ std::uint64_t{to.id} << 32);
+  context_.outcome.add(chunk.size());
   const Membership& member = to.events.membership(slot);
   if (member.limits.age_ms > 0 && member.unwritten == 1) {
-    due(now_ + milliseconds(member.limits.age_ms) / 2);
+    context_.due(context_.now + milliseconds(member.limits.age_ms) / 2);
   }
   if (is_near(member, 2)) warn(to, slot);
   if (to.events.spills()) read_back(to);  // perhaps only because one event is large
-  if (to.connection != nullptr) want_write(*to.connection);
+  if (to.link != nullptr) to.link->want_write();
 }
 
 /// Warns once each time that a limit comes near.
-void Sessions::Core::warn(Session& to, std::uint32_t slot) {
-  if (!to.warned.insert(slot).second || to.connection == nullptr) return;
+void Backlog::warn(Session& to, std::uint32_t slot) {
+  if (!to.warned.insert(slot).second || to.link == nullptr) return;
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
   const bool spills = member.disk_bytes > 0;
@@ -278,61 +276,92 @@ void Sessions::Core::warn(Session& to, std::uint32_t slot) {
   warning.policy = limits.policy;
   warning.bytes = spills ? member.disk_bytes : member.waiting_bytes();
   warning.bytes_max = spills ? limits.disk_bytes : limits.memory_bytes;
-  warning.age_ms = milliseconds_of(member.age(now_).value_or(Duration{}));
+  warning.age_ms = milliseconds_of(member.age(context_.now).value_or(Duration{}));
   warning.age_max_ms = limits.age_ms;
-  append(to.connection->control, warning);
-  want_write(*to.connection);
-  ++counters_.warnings;
+  to.link->warn(warning);
+  ++context_.counters.warnings;
 }
 
-void Sessions::Core::check_ages(Session& it) {
+void Backlog::check_ages(Session& it) {
   const auto& memberships = it.events.memberships();
   for (std::uint32_t slot = 0; slot < memberships.size(); ++slot) {
     const Membership* member = memberships[slot].get();
     if (member == nullptr || member->limits.age_ms == 0 || member->unwritten == 0) continue;
     const Duration most = milliseconds(member->limits.age_ms);
-    if (now_ >= member->oldest + most) {
+    if (context_.now >= member->oldest + most) {
       if (member->limits.policy == wire::SlowPolicy::drop) continue;
       too_slow(it, *member, "for " + std::to_string(member->limits.age_ms) + " ms");
       return;
     }
-    if (now_ >= member->oldest + most / 2) {
+    if (context_.now >= member->oldest + most / 2) {
       warn(it, slot);
-      due(member->oldest + most);
+      context_.due(member->oldest + most);
     } else {
-      due(member->oldest + most / 2);
+      context_.due(member->oldest + most / 2);
     }
   }
 }
 
-bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
+void Backlog::on_written(Session& it) {
+  // A client reads an event in shared memory after its place was written, so the event must stay.
+  if (it.keep > Duration{} || it.events.shares()) {
+    if (it.events.spills() && read_back(it) && it.events.has_output()) it.link->want_write();
+    return;
+  }
+  // The session cannot be resumed, so written events need not be kept.
+  const bool known = release_events(it, it.events.written_events());
+  PEAL_ASSERT(known);
+}
+
+void Backlog::forget(Session& it) {
+  std::erase(blocking_, &it);
+  if (it.waits()) --waiting_;
+  disk_bytes_ -= it.events.disk_bytes();
+}
+
+bool Backlog::release_events(Session& it, std::uint64_t number) {
   const bool waited = it.waits();
   if (!it.events.seen(number)) return false;
   if (waited && !it.waits()) --waiting_;
-  if (it.ending != wire::ClientCode::ok || !read_back(it)) return true;
+  if (it.is_ending() || !read_back(it)) return true;
   std::erase_if(it.warned, [&](std::uint32_t slot) {
     const Membership* member = it.events.memberships()[slot].get();
     return member == nullptr || !is_near(*member, 4);
   });
   push_gaps(it);
-  if (it.connection != nullptr && it.events.has_output()) want_write(*it.connection);
+  if (it.link != nullptr && it.events.has_output()) it.link->want_write();
   return true;
 }
 
 /// Reads events back from the disk if there is room. Returns false if the session ends instead.
-bool Sessions::Core::read_back(Session& it) {
+bool Backlog::read_back(Session& it) {
   const std::uint64_t disk_before = it.events.disk_bytes();
   const Result<void> refilled =
       it.events.refill(share().value_or(std::numeric_limits<std::uint64_t>::max()));
   const std::uint64_t read_back = disk_before - it.events.disk_bytes();
   disk_bytes_ -= read_back;
-  counters_.read_back_bytes += read_back;
+  context_.counters.read_back_bytes += read_back;
   if (!refilled) {
     too_slow(it, it.events.membership(0),
              "what waits on the daemon's disk cannot be read (" +
                  std::string(errc_name(refilled.error())) + ")");
   }
   return refilled.has_value();
+}
+
+void Backlog::check_invariants() const {
+  std::uint64_t disk_bytes = 0;
+  std::uint64_t waiting = 0;
+  std::size_t blocking = 0;
+  for (const auto& [id, it] : registry_.all()) {
+    it->events.check_invariants();
+    disk_bytes += it->events.disk_bytes();
+    if (it->waits()) ++waiting;
+    if (!it->block_slots.empty()) ++blocking;
+  }
+  PEAL_ASSERT(disk_bytes == disk_bytes_);
+  PEAL_ASSERT(waiting == waiting_);
+  PEAL_ASSERT(blocking == blocking_.size());
 }
 
 }  // namespace peal::session

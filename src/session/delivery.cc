@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "session/delivery.h"
+
+#include <utility>
+#include <vector>
 
 #include "base/assert.h"
-#include "session/core.h"
-
-// What groups tell clients, encoded once for all receivers.
+#include "session/shared_regions.h"
 
 namespace peal::session {
 namespace {
+
+/// Smaller events cost no more if they are written to each connection.
+constexpr std::size_t kSharedBytesMin = 512;
+/// A client that lags by more than 1/kBehindPart of a region gets events on its connection, so that
+/// clients that keep up have room.
+constexpr std::uint64_t kBehindPart = 8;
 
 /// The membership to which a message counts: the first of its targets that the client is in.
 std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
@@ -21,9 +28,16 @@ std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targe
 
 }  // namespace
 
-void Sessions::Core::append_private_name(const group::ClientKey& client, std::string_view name,
-                                         std::string& out) const {
-  const std::string_view node = host_.node_name(client.daemon.node);
+const ChunkRef& Delivery::chunk_for(const Session& it) {
+  const bool shared = it.events.shares() && it.link != nullptr && !it.events.spills() &&
+                      encoder_.size() >= kSharedBytesMin &&
+                      it.events.memory_bytes() <= it.shared->region.bytes() / kBehindPart;
+  return shared ? encoder_.shared(it.shared->region) : encoder_.plain();
+}
+
+void Delivery::append_private_name(const group::ClientKey& client, std::string_view name,
+                                   std::string& out) const {
+  const std::string_view node = context_.host.node_name(client.daemon.node);
   out += '#';
   out += name;
   out += '#';
@@ -34,8 +48,7 @@ void Sessions::Core::append_private_name(const group::ClientKey& client, std::st
   }
 }
 
-void Sessions::Core::deliver(std::span<const std::uint32_t> clients,
-                             const group::Received& message) {
+void Delivery::deliver(std::span<const std::uint32_t> clients, const group::Received& message) {
   PEAL_ASSERT(current_ != nullptr);
   wire::MessageEvent event;
   event.place = {current_->view, current_->seq, current_->index};
@@ -46,17 +59,16 @@ void Sessions::Core::deliver(std::span<const std::uint32_t> clients,
   event.sender = sender_;
   event.payload = message.payload;
   for (const std::string_view target : message.targets) event.targets.push_back(target);
-  head_.clear();
-  append_head(head_, event);
-  draft_.begin(head_, message.payload);
+  encoder_.begin(event);
   for (const std::uint32_t client : clients) {
-    Session* it = session(client);
-    if (it != nullptr) offer(*it, slot_of(*it, message.targets), chunk_for(*it), &event.place);
+    Session* it = registry_.find(client);
+    if (it != nullptr)
+      backlog_.offer(*it, slot_of(*it, message.targets), chunk_for(*it), &event.place);
   }
-  draft_.end();
+  encoder_.end();
 }
 
-void Sessions::Core::view(std::span<const std::uint32_t> clients, const group::GroupView& view) {
+void Delivery::view(std::span<const std::uint32_t> clients, const group::GroupView& view) {
   std::string names;
   std::vector<std::size_t> ends;
   for (const group::Member& member : view.members) {
@@ -81,73 +93,66 @@ void Sessions::Core::view(std::span<const std::uint32_t> clients, const group::G
     event.members.push_back({name, view.members[i].set});
     begin = ends[i];
   }
-  head_.clear();
-  append(head_, event);
-  draft_.begin(head_, {});
+  encoder_.begin(event);
   for (const std::uint32_t client : clients) {
-    Session* it = session(client);
+    Session* it = registry_.find(client);
     if (it == nullptr) continue;
     const std::string_view group[] = {view.group};
-    offer(*it, slot_of(*it, group), chunk_for(*it), nullptr);
+    backlog_.offer(*it, slot_of(*it, group), chunk_for(*it), nullptr);
   }
-  draft_.end();
+  encoder_.end();
 }
 
-void Sessions::Core::transitional(std::uint32_t client, std::string_view group) {
-  Session* it = session(client);
+void Delivery::transitional(std::uint32_t client, std::string_view group) {
+  Session* it = registry_.find(client);
   if (it == nullptr) return;
   const std::string_view groups[] = {group};
-  const ChunkRef chunk =
-      chunks_.make(wire::kRecordHeaderBytes + 1 + group.size(), [&](std::vector<std::byte>& out) {
-        append(out, wire::RecordKind::transitional, wire::GroupEvent{group});
-      });
-  offer(*it, slot_of(*it, groups), chunk, nullptr);
+  backlog_.offer(*it, slot_of(*it, groups), encoder_.transitional(group), nullptr);
 }
 
-void Sessions::Core::left(std::uint32_t client, std::string_view group) {
-  Session* it = session(client);
+void Delivery::left(std::uint32_t client, std::string_view group) {
+  Session* it = registry_.find(client);
   if (it == nullptr) return;
   const auto at = it->groups.find(group);
   if (at == it->groups.end()) return;
   const std::uint32_t slot = at->second;
-  const ChunkRef chunk =
-      chunks_.make(wire::kRecordHeaderBytes + 1 + group.size(), [&](std::vector<std::byte>& out) {
-        append(out, wire::RecordKind::left, wire::GroupEvent{group});
-      });
-  offer(*it, slot, chunk, nullptr);
+  backlog_.offer(*it, slot, encoder_.left(group), nullptr);
   Membership& member = it->events.membership(slot);
   if (--member.joins > 0) return;  // the client has asked to join again
   it->groups.erase(at);
   it->gaps.erase(slot);
   it->warned.erase(slot);
-  note_block(*it, slot);
+  backlog_.note_block(*it, slot);
   it->events.drop_membership(slot);
 }
 
 /// Like a view, this gap is never dropped, and follows the gaps of slow clients.
-void Sessions::Core::gap(std::span<const std::uint32_t> clients, std::string_view group) {
+void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view group) {
   wire::GapEvent event;
   event.group = group;
   event.reason = wire::GapReason::away;
-  const ChunkRef chunk = chunks_.make(wire::kRecordHeaderBytes + 2 + group.size(),
-                                      [&](std::vector<std::byte>& out) { append(out, event); });
+  const ChunkRef chunk = encoder_.gap(event);
   const std::string_view groups[] = {group};
   for (const std::uint32_t client : clients) {
-    Session* it = session(client);
+    Session* it = registry_.find(client);
     if (it == nullptr) continue;
-    ++counters_.gaps_away;
-    offer(*it, group.empty() ? 0 : slot_of(*it, groups), chunk, nullptr);
+    ++context_.counters.gaps_away;
+    backlog_.offer(*it, group.empty() ? 0 : slot_of(*it, groups), chunk, nullptr);
   }
 }
 
-Result<void> Sessions::Core::submit(ByteView message, Service service, order::Domain domain) {
-  const Result<std::uint64_t> number = host_.submit(message, service, domain);
+Result<void> Delivery::submit(ByteView message, Service service, order::Domain domain) {
+  const Result<std::uint64_t> number = context_.host.submit(message, service, domain);
   if (!number) {
-    closed_ = closed_ || number.error() == Errc::closed;
+    context_.node_closed = context_.node_closed || number.error() == Errc::closed;
     return unexpected(number.error());
   }
-  submitted_ = *number;
+  context_.submitted = *number;
   return {};
+}
+
+void Delivery::settled(const ViewId& view) {
+  context_.host.tables_equal(view, groups_->table().hash());
 }
 
 }  // namespace peal::session
