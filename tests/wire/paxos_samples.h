@@ -17,7 +17,7 @@ inline Header header_of(PaxosKind kind) { return header_of(frame_kind(kind)); }
 
 inline constexpr Round kSomeRound{6, {{2}, 20}};
 
-/// SUBMIT, PROPOSE or DECIDED, with what stands behind it.
+/// SUBMIT, PROPOSE or DECIDED, with its value.
 struct ValueSample {
   PaxosKind kind = PaxosKind::propose;
   ValueFrame frame;
