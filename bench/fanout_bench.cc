@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message of 1350 bytes to all local clients of a node: through a Unix socket for each, or once
-// through memory that all of them see. What the writer and what all readers spend, apart; the cost
-// of waking a sleeping process comes to both in the same way and is not in it.
+// through memory that all of them map. Measures the writer and all readers separately; the cost of
+// waking a sleeping process is the same for both and not included.
 #include <benchmark/benchmark.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface, mapped to the C++ one: here only names change.
+// The C interface, mapped to the C++ one: only names change here.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon is made from, its turns, and its end.
+// Construction of a daemon, its turns, and its end.
 #include "daemon/daemon.h"
 
 #include <sys/stat.h>

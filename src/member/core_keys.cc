@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Going from one set of keys to another: asked by any thread, done by the one that runs the loop.
+// Changes of the keys: requested by any thread, carried out by the thread that runs the loop.
 
 #include <utility>
 

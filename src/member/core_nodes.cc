@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Going over to another list of nodes: asked by any thread, answered by the one that runs the loop.
+// Changes of the list of nodes: requested by any thread, answered by the thread that runs the loop.
 
 #include <thread>
 #include <utility>

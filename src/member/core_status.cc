@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a member is doing: asked by any thread, answered by the one that runs the loop.
+// The status of a member: requested by any thread, answered by the thread that runs the loop.
 
 #include <string>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine, as a node in the world runs it.
+// The engine, configured for a real node.
 
 #include <algorithm>
 

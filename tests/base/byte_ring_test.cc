@@ -45,7 +45,7 @@ class Pieces {
   }
   std::size_t pieces() const { return pieces_.size(); }
   std::uint64_t used() const { return used_; }
-  /// The end of what has ever been used.
+  /// The end of the part used so far.
   std::uint64_t most() const { return most_; }
 
  private:

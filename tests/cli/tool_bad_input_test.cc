@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tool says about files, lines and arguments that it cannot use.
+// The tool's messages about files, lines and arguments that it cannot use.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench` as a person uses it. What it measures is not judged: other tests run beside it.
+// `peal bench` from the command line. Its figures are not checked: other tests run at the same
+// time.
 #include <nlohmann/json.hpp>
 
 #include "tool.h"

@@ -199,7 +199,7 @@ TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
     EXPECT_EQ(report.delivered_messages, 20'000U);
     EXPECT_EQ(dropped_by(name), sent);
     EXPECT_GE(report.dropped.size(), 6U) << "by reason";
-    // No more than one line: that some of it looks like another version. Nobody is accused.
+    // At most one line: that some packets look like another version. No node is blamed.
     const std::string log = content(dir_ + "/" + name + ".log").substr(log_before[name].size());
     EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
     EXPECT_THAT(log, HasSubstr("a packet that begins like one of another version of Peal"));

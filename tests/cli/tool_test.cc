@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.
+// The tool from the command line: real processes, real sockets. PEAL_PROGRAM is its path.
 #include "tool.h"
 
 #include <csignal>

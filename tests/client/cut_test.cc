@@ -119,7 +119,7 @@ TEST(Cut, IsToldOnceAndSoIsTheReturn) {
   EXPECT_EQ(read_all(session), (std::vector<std::string>{"<disconnected>", "<reconnected>"}));
 }
 
-/// What a client is told whose join was written up to here before a cut, when its second copy is
+/// The answer to a client whose join was written up to here before a cut, if its second copy is
 /// answered with "member already".
 wire::ClientCode answer_after_cut(std::size_t bytes_written) {
   ModelDaemon daemon;

@@ -35,7 +35,7 @@ class FakeDaemon {
   /// Options to reach it.
   v0::ClientOptions options() const;
 
-  /// Changes or looks at the model, while nobody else does.
+  /// Changes or reads the model, with exclusive access.
   void with(const std::function<void(ModelDaemon&)>& what);
   /// Waits until it holds; a test whose condition never holds is ended by the time limit of tests.
   void wait_for(const std::function<bool(ModelDaemon&)>& condition);

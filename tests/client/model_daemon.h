@@ -14,8 +14,8 @@ namespace peal::client::test {
 
 inline std::string text_of(ByteView bytes) { return std::string(as_text(bytes)); }
 
-/// One session as a daemon keeps it, in memory: what a client sends to a group comes back to it as
-/// an event, and is acknowledged. It notes whatever a client must not do.
+/// One session of a daemon, in memory: a client's message to a group returns to it as an event, and
+/// is acknowledged. It records every violation of the protocol by the client.
 class ModelDaemon {
  public:
   wire::Welcome limits;  ///< what a welcome says about limits
@@ -27,7 +27,7 @@ class ModelDaemon {
   void received(ByteView bytes);
   /// Bytes for the client, since the last call.
   std::vector<std::byte> said() { return std::exchange(out_, {}); }
-  /// Another event: a message to the client that somebody else sent.
+  /// Another event: a message to the client from another sender.
   void tell(const std::string& text);
   /// The same as a record that it is given.
   void tell_record(std::vector<std::byte> record);

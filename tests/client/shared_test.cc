@@ -46,7 +46,7 @@ struct SharedTest : testing::Test {
     converse(session, daemon);
     ASSERT_EQ(session.phase(), Session::Phase::open);
   }
-  /// Lies at the offset, and is told.
+  /// The record is at the offset, and its place is announced.
   void tell(std::uint32_t offset, const Bytes& record) {
     put(offset, record);
     say({offset, static_cast<std::uint32_t>(record.size()), generation});
@@ -300,7 +300,7 @@ struct Shared {
     Bytes place;
     append(place, wire::Shared{offset, static_cast<std::uint32_t>(record.size()),
                                is_gone ? generation + 1 : generation});
-    // What is gone is not one of its events: it does not come again.
+    // The lost record is not one of its events: it does not come again.
     daemon.with(
         [&](ModelDaemon& model) { is_gone ? model.say_raw(place) : model.tell_record(place); });
   }

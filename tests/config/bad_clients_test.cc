@@ -280,7 +280,7 @@ class SecretFile : public testing::Test {
     std::ofstream(path_) << text;
     ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
   }
-  /// What is wrong with it; empty if a client's and a group's rule got the secret.
+  /// The error; empty if a client's and a group's rule got the secret.
   std::string problem(const std::string& secret = "") {
     session::Options options;
     options.clients.resize(1);

@@ -131,7 +131,7 @@ TEST(Clients, ASessionOutlivesItsConnection) {
   bob.send("g", "1");
   EXPECT_EQ(ann->message(), "1");
   hello.session = ann->welcome().session;
-  // The view and the message: what ann has seen of events is not told again.
+  // The view and the message: events that ann has seen are not sent again.
   hello.events_seen = ann->welcome().events_next - 1 + 2;
   ann->cut();
   bob.send("g", "2");

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using wire::RecordKind;
 
-/// What the name servers say, to whoever asks.
+/// A name server's answers to all queries.
 class NameServers {
  public:
   void set(const std::string& name, const io::Endpoint& at) {

@@ -30,7 +30,7 @@ class Daemon final : public Effects {
   /// Sends to one group or to several, separated by commas.
   Result<void, Refusal> send(std::uint32_t connection, std::string_view targets,
                              std::string_view payload, bool self_discard = false);
-  /// What its clients were told since the last call.
+  /// What its clients received since the last call.
   std::vector<std::string> take_log() { return std::exchange(log, {}); }
 
   void deliver(std::span<const std::uint32_t> connections, const Received& message) override;

@@ -356,7 +356,7 @@ TEST(AddressBook, AnotherListKeepsWhatIsKnownOfThoseWhoStay) {
               ElementsAre("4: 10.0.0.4:4800 to 10.0.0.44:4800", "6: nowhere to 10.0.0.5:4800"));
   EXPECT_EQ(book.servers.asked("c"), 1);
   EXPECT_EQ(book.servers.asked("b"), 1);
-  // Who is not in the view is looked for, as before.
+  // A node that is not in the view is looked up, as before.
   book.present(later, {1, 3, 4});
   EXPECT_EQ(book.book->next_deadline(), later + seconds(5));
 }

@@ -8,7 +8,7 @@
 #include "io/fd.h"
 #include "stations.h"
 
-// Somebody who can send whatever he likes from any address.
+// An attacker who can send any packet from any address.
 
 namespace peal::io {
 

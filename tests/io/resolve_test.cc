@@ -164,7 +164,7 @@ TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, HasSubstr("4 questions wait for an answer already"));
   release.set_value();
-  // Once they are answered, there is room again.
+  // Once they are answered, there is space again.
   SystemResolver patient(seconds(60), [](const HostPort&) -> SystemResolver::Answer {
     return std::vector<Endpoint>{Endpoint::v4(10, 0, 0, 1, 1)};
   });

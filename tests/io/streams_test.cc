@@ -62,7 +62,7 @@ TEST(Streams, SpendsNoTurnOnStreamsThatHaveNothing) {
   room.served.clear();
   say(*client, "hello");
   room.until([&] { return !room.served.empty(); });
-  EXPECT_FALSE(room.more);  // the end of what is there was seen without another round
+  EXPECT_FALSE(room.more);  // the end of the input was seen without another round
   room.settle();
   EXPECT_THAT(room.served, SizeIs(1));
 }

@@ -209,7 +209,7 @@ TEST(CertificateName, IsNothingThatCouldLookLikeSomethingElse) {
                       "ce",
                       ""),
             std::nullopt);
-  // A URI that is refused does not make room for another kind of name.
+  // A refused URI does not let another kind of name be used.
   EXPECT_EQ(name_with(authority, "alice", "URI:\x01"), std::nullopt);
 }
 

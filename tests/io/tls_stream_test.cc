@@ -372,7 +372,7 @@ TEST(TlsStream, SurvivesAHandshakeThatIsCutAnywhere) {
   bool is_cut = true;
   std::size_t cut = 0;
   for (; is_cut; cut += cut < 64 ? 1 : 5) {
-    // The client talks to a wire, from which at most `cut` bytes go on to the server.
+    // The client is connected to a wire, which forwards at most `cut` bytes to the server.
     std::array<int, 2> fds{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
     const auto client = make_tls_client_stream(Fd(fds[0]), {}, client_context, "node-1.example");

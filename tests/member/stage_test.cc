@@ -48,7 +48,7 @@ TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
   stage.turn(0);
   EXPECT_FALSE(stage.waiting());
   EXPECT_EQ(stage.front()->service, Service::safe);
-  // What comes in meanwhile is for the next turn.
+  // Messages pushed meanwhile are for the next turn.
   const auto next = stage.push(as_bytes_view("b"), Service::agreed);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 4U);

@@ -16,8 +16,8 @@ struct Judgement {
   std::uint64_t transitional_views = 0;
 };
 
-/// Judges the traces of all processes of a cluster. Nothing but a cut last line may be missing from
-/// them: whatever one process saw of another must be in the other's trace.
+/// Checks the traces of all processes of a cluster. Only a cut last line may be missing: everything
+/// that one process saw of another must be in the other's trace.
 Judgement judge(const std::vector<std::string>& paths, std::uint32_t nodes);
 
 }  // namespace peal::test

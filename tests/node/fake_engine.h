@@ -14,8 +14,8 @@
 #include "node/node.h"
 #include "wire/frames.h"
 
-// A node with an engine that does what the test says: it orders what the node hands over when told
-// to, and delivers what it is given.
+// A node with an engine that a test controls: it orders the node's units on request, and delivers
+// what it is given.
 
 namespace peal::node::test {
 
@@ -61,7 +61,7 @@ struct FakeTransport final : port::Transport {
   std::vector<std::vector<MemberId>> audiences;
 };
 
-/// Everything that a node told its owner.
+/// All calls of a node to its owner.
 struct Recorder final : Sink {
   struct Got {
     MemberId sender;

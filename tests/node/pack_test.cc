@@ -80,8 +80,8 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(receiver.sink.got[i].service, services[i]);
 }
 
-// Who need not learn a message does not, so no unit is of two domains; and what goes next says for
-// whom it is.
+// A node that need not learn a message does not, so no unit is of two domains; and the next unit
+// names its domain.
 TEST(Packing, AUnitIsOfOneDomain) {
   Bench sender(1), receiver(2);
   const order::Domain domains[] = {1, 1, 0, 2, 2, 2, 1};

@@ -11,7 +11,7 @@
 #include "trace/event.h"
 #include "trace/names.h"
 
-// Histories as people write them; histories/README.md describes the language.
+// Histories as text; histories/README.md describes the language.
 
 namespace peal::oracle::test {
 

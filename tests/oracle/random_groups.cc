@@ -25,7 +25,7 @@ struct Group {
 using Table = std::map<std::string, Group>;
 using Known = std::map<GroupMessageId, std::vector<std::string>>;  // messages, and their names
 
-// What a node does when it comes to one place of the order.
+// A node's step at one place of the order.
 struct Step {
   std::vector<GroupEvent> events;  // of the clients of all nodes
   Table table;                     // behind it
@@ -57,7 +57,7 @@ struct Band {
   Table table;
 };
 
-// A world that keeps the promises by the rules of process groups.
+// A model that keeps the guarantees by the rules of process groups.
 class World {
  public:
   explicit World(Random& random) : random_(random) {
@@ -161,7 +161,7 @@ class World {
     node.known[step.sent.message] = step.sent.groups;
   }
 
-  // The node hears of what others know, and tells its clients what they missed.
+  // The node hears of others' knowledge, and tells its clients what they missed.
   void hear(Node& node, const Table& table) {
     std::set<std::string> missed;
     for (const auto& [message, names] : said_[node.view->id]) {
@@ -309,8 +309,8 @@ class World {
     }
   }
 
-  // The nodes come to one place of the old order and are told of the transition there. Of what is
-  // behind it they deliver their own messages and some others.
+  // The nodes reach one place of the old order and receive the transitional view there. Behind it
+  // they deliver their own messages and some others.
   Band part(View& view, const std::vector<Node*>& nodes) {
     std::size_t cut = 0;
     for (const Node* node : nodes) cut = std::max(cut, node->done);
@@ -413,7 +413,7 @@ class World {
   std::map<ClientId, std::uint64_t> numbers_;
   std::uint32_t connections_ = 0;
   std::uint64_t view_numbers_ = 0;
-  std::map<ViewId, Known> said_;  // what those who came to a view knew
+  std::map<ViewId, Known> said_;  // the knowledge of the nodes that came to a view
   std::vector<GroupEvent> out_;
 };
 
@@ -477,7 +477,7 @@ class Delay {
   }
 
   Random& random_;
-  std::map<ClientId, Queue> waiting_;  // of all who are there
+  std::map<ClientId, Queue> waiting_;  // of all present clients
   std::set<ClientId> connected_;
   std::vector<GroupEvent> out_;
 };

@@ -34,10 +34,10 @@ struct Member {
   std::size_t delivered = 0;
   std::size_t stable = 0;  // so many are known to be received by all members
   std::uint64_t submitted = 0;
-  std::deque<Event> script;  // a view change that is under way
+  std::deque<Event> script;  // a view change in progress
 };
 
-// A world that keeps the promises by the rules of extended virtual synchrony.
+// A model that keeps the guarantees by the rules of extended virtual synchrony.
 class World {
  public:
   explicit World(Random& random) : random_(random) {

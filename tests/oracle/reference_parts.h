@@ -10,7 +10,7 @@
 
 #include "trace/event.h"
 
-// What the slow judge remembers, and what it asks of orders.
+// The state of the slow checker, and its questions about orders.
 
 namespace peal::oracle::test {
 

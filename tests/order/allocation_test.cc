@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After start the engine's hot path takes no memory: every call of operator new inside an engine is
-// counted, under load, with loss and with safe messages.
+// After start the engine's hot path allocates no memory: every call of operator new inside an
+// engine is counted, under load, with loss and with safe messages.
 #include <gtest/gtest.h>
 
 #include "allocations.h"
@@ -30,7 +30,7 @@ class Pair {
   }
 
   ~Pair() {
-    // Packets on their way live in the buffers of the engine that sent them.
+    // Packets in flight live in the buffers of the engine that sent them.
     for (Side& side : sides_) {
       for (BufferRef& packet : side.inbox) packet.reset();
     }

@@ -21,7 +21,7 @@ struct Flight {
   std::vector<std::byte> bytes;
 };
 
-/// What a member's application saw, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
+/// The events of a member's application, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
 using Log = std::vector<std::string>;
 
 /// A few ring engines on a network that takes the same time for every packet, in one thread and
@@ -58,7 +58,7 @@ class Cluster {
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
   /// How often the node reported this.
   std::uint64_t events(std::uint32_t node, const EventKind* kind) const;
-  /// What its last view claims.
+  /// The claim of its last view.
   Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }
   void set_room(std::uint32_t node, std::uint32_t units);

@@ -98,7 +98,7 @@ class Search {
   NodeStates learner_;
   std::vector<Reached> reached_;
   NumberSet known_;
-  std::unordered_map<std::uint64_t, Facts::Mask> learned_;  ///< by what was told, packed
+  std::unordered_map<std::uint64_t, Facts::Mask> learned_;  ///< by the announced votes, packed
   Explored result_;
   std::vector<std::string> learners_story_;
 };
@@ -218,8 +218,8 @@ Facts::Mask Search::learned(const States& states) {
   return at->second;
 }
 
-// What learners may take for decided who get any of these packets in any order, as often as they
-// like. `path`: how one comes to one of the `wanted`.
+// The values that learners may treat as decided if they receive any of these packets in any order,
+// any number of times. `path`: packets that lead to one of the `wanted`.
 Facts::Mask Search::learn(const std::vector<std::uint32_t>& packets, Facts::Mask wanted,
                           std::vector<std::string>* path) {
   struct Way {

@@ -12,7 +12,7 @@
 
 namespace peal::order::test {
 
-/// What may happen to a node. From kDeliver on: the packet with the number above it comes.
+/// The possible inputs of a node. From kDeliver on: the packet with the number above it arrives.
 using Input = std::uint32_t;
 inline constexpr Input kHeartbeat = 0;  ///< its timer
 inline constexpr Input kTakeOver = 1;   ///< silence of all but node 3; then its timer
@@ -20,7 +20,7 @@ inline constexpr Input kDurable = 2;    ///< all that it appended is on disk
 inline constexpr Input kCrash = 3;      ///< and a restart
 inline constexpr Input kDeliver = 4;
 
-/// A state of one node. What it ever did is part of it: what it sent, voted for and decided.
+/// A state of one node. Its whole past is part of it: what it sent, voted for and decided.
 struct NodeState {
   std::uint32_t before = 0;
   Input input = 0;          ///< that led here from there
@@ -52,8 +52,9 @@ class NodeStates {
   const NodeState& at(std::uint32_t state) const { return states_[state]; }
   std::size_t size() const { return states_.size(); }
   std::string text(Input input) const;
-  /// Where two ways led to states of one digest, whatever comes next must be the same after both,
-  /// else the digest leaves out what matters: asserts it of some. Returns how much was compared.
+  /// Where two paths led to states of one digest, the same inputs must lead to the same results
+  /// after both; otherwise the digest is incomplete. Asserts this for some. Returns the number of
+  /// comparisons.
   std::uint64_t audit();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member makes of others that are not with it: of other incarnations, other views, and
-// members that go by another list of nodes.
+// How a member handles packets of members that are not with it: other incarnations, other views,
+// and other lists of nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trials of links, seen from the member that makes them: when it begins one, what passes it, and
-// what follows for who does not; in a view, and with one that was left out of it.
+// what follows if it fails; within a view, and with an excluded member.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST_F(Links, AnAskIsEchoedAsItCame) {
   EXPECT_EQ(drops(Drop::stale), 1U);
 }
 
-// ---- one that was left out ----
+// ---- an excluded member ----
 
 class LeftOut : public Links {
  protected:

@@ -37,7 +37,7 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   void begin(const evs::Settings& settings = usual_settings());
   Membership& it() { return *membership_; }
 
-  // What others say. True if it was admitted; dropped() says what became of it then.
+  // A JOIN of another member. True if it was admitted; otherwise dropped() has the reason.
   bool hear(const MemberId& from, const wire::Join& join, std::uint64_t cluster = kCluster);
   bool hear(const MemberId& from, const wire::ProbeFrame& probe);
   bool hear(const MemberId& from, const wire::Commit& commit);
@@ -45,9 +45,9 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   bool hear(const MemberId& from, const wire::Trial& trial);
   Drop dropped() const { return dropped_; }
   std::uint64_t drops(Drop reason) { return it().tally().drops[static_cast<std::size_t>(reason)]; }
-  /// A JOIN with the next number, of someone who hears all whom it names.
+  /// A JOIN with the next number, of a member that hears all members it names.
   wire::Join join(const MemberSet& processes, const MemberSet& failed = {});
-  /// A PROBE of somebody's own view.
+  /// A PROBE of another member's own view.
   static wire::ProbeFrame probe(const MemberSet& heard, std::uint64_t list = 1);
 
   /// All others of these say what this member says, until it has agreed with them.

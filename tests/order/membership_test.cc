@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The membership with another protocol than the ring: one that orders nothing, whose members want
-// to know the bits that the survivors of a view have together. It has no token, and no failure
-// detector.
+// The membership with another protocol than the ring: one that orders nothing, whose members need
+// the bits that the survivors of a view have together. It has no token, and no failure detector.
 #include "order/evs/membership.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an acceptor says, and what of it is on disk by then.
+// What an acceptor sends, and what is on disk by then.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ TEST_F(PaxosAcceptor, VotesAreGivenInOrder) {
   EXPECT_EQ(acceptor_->vote(store_), 2U);
 }
 
-// What a coordinator calls decided need not be voted for.
+// Instances that a coordinator reports as decided need no votes.
 TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
   ASSERT_TRUE(acceptor_->accept(first_, 1));
   hear(first_, 5, "e");
@@ -151,7 +151,7 @@ TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
   EXPECT_EQ(acceptor_->voted_upto(), 6U);
 }
 
-// E3: whoever votes in a round promises it.
+// E3: a vote in a round is also a promise for it.
 TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
   begin_order();
   ASSERT_TRUE(acceptor_->accept(second_, 1));
@@ -326,8 +326,9 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
   EXPECT_EQ(store_.find(6)->vote_round, first_) << "what is not consumed is kept";
 }
 
-// Between checkpoints come votes in other rounds, what was decided against them, and votes for what
-// is not consumed yet: history and slots are made of the last word on each.
+// Between checkpoints there are votes in other rounds, decided values that differ from them, and
+// votes for instances that are not consumed yet: history and slots are built from the last record
+// of each.
 TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   const auto consume = [this](Instance upto) {
     for (; store_.next() <= upto; store_.consume()) {
@@ -361,7 +362,7 @@ TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   EXPECT_EQ(as_text(store_.find(6)->vote.bytes.view()), "second 6");
 }
 
-// Who skipped has votes in its log that may have come to nothing.
+// A node that skipped instances has votes in its log that may not have been decided.
 TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   vote_upto(first_, 4);
   for (Instance k = 1; k <= 2; ++k) {
@@ -395,7 +396,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 11U);
 }
 
-/// It has consumed 1 and 2 of the four that it voted for, and goes on behind `next`.
+/// It has consumed 1 and 2 of the four that it voted for, and continues behind `next`.
 class PaxosAcceptorSkips : public PaxosAcceptor {
  protected:
   void skip_to(Instance next) {
@@ -414,7 +415,7 @@ class PaxosAcceptorSkips : public PaxosAcceptor {
     store_.skip_to(next);
     ASSERT_TRUE(acceptor_->checkpoint(state_, next, kept_));
   }
-  /// Votes for so many more, consumes them, and lets go of what lies before.
+  /// Votes for so many more, consumes them, and drops earlier records.
   void go_on(Instance count) {
     ASSERT_TRUE(acceptor_->accept(first_, store_.next()));
     for (Instance k = store_.next(); count > 0; ++k, --count) {

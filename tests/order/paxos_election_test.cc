@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who coordinates, and who is in the next view: one node's judgement of what it knows.
+// Which node coordinates, and the members of the next view: one node's decision based on its
+// knowledge.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -17,7 +18,7 @@ using Phase = Coordinator::Phase;
 constexpr Round kOfTwo{4, kTwo};
 const Duration kSuspect = Options{}.suspect;
 
-/// A bench that is in a view with all others, which it hears; nobody coordinates.
+/// A bench in a view with all others, which it hears; no node coordinates.
 struct InView : PartsBench {
   InView() {
     be_in_view();
@@ -154,8 +155,8 @@ TEST(PaxosElection, DoesNotTakeOver) {
 }
 
 TEST(PaxosElection, LeavesTheOtherCandidatesTheirTurnBeforeItTriesAgain) {
-  // The first candidate waits for so long as a node is silent before it is suspected; each one
-  // behind it a quarter longer.
+  // The first candidate waits for the time after which a silent node is suspected; each one behind
+  // it a quarter longer.
   for (const std::uint32_t rank : {0U, 1U, 2U}) {
     SCOPED_TRACE(rank);
     InView one;
@@ -197,7 +198,7 @@ TEST(PaxosElection, StepsDownForAHigherRoundAndGivesItTime) {
   EXPECT_EQ(one.coordinator.phase(), Phase::prepare);
 }
 
-// ---- who is missed ----
+// ---- missed coordinators ----
 
 TEST(PaxosElection, MissesACoordinatorThatDoesNotServeIt) {
   EXPECT_FALSE(Led().misses());
@@ -353,7 +354,8 @@ TEST(PaxosElection, LeavesThatRoundToOneThatWasFasterAndToAcceptors) {
 
 // ---- the next view ----
 
-/// Who should be in it, where node 3 is not a member so far and kAhead is not consumed elsewhere.
+/// The members that the next view should have, if node 3 is not a member so far and kAhead is
+/// consumed only here.
 struct NextView : PartsBench {
   static constexpr Instance kNext = 10'000;
   NextView() {

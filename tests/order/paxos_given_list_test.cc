@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a coordinator may go over to another list of nodes, and how acceptors begin an order.
+// When a coordinator may propose the pending list of nodes, and how acceptors bootstrap an order.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of values, by which the orders of several ensembles become one: what they are, and that
+// The keys of values, by which the orders of several ensembles are merged: their values, and that
 // checkpoints and records on disk keep them.
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ TEST(PaxosKeys, RecordsOfVotesAndDecisionsKeepThem) {
   }
 }
 
-/// A record of the largest list and the largest view has room for every part of a checkpoint.
+/// A record of the largest list and the largest view has space for every part of a checkpoint.
 TEST(PaxosKeys, TheLargestCheckpointFitsARecord) {
   Record record = checkpoint_record(wire::kKeyMax);
   record.round = {3, kTwo};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links work, which nodes go on together, and who coordinates.
+// Which links work, which nodes form a view, and which node coordinates.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -68,7 +68,7 @@ struct Link {
     }
   }
   bool heard = false;
-  bool any_counts = false;  ///< what comes on the data lane is a sign of life, too
+  bool any_counts = false;  ///< packets on the data lane count as heartbeats, too
   Instant last{seconds(1).ns};
 };
 
@@ -198,7 +198,7 @@ TEST(PaxosReception, WhoBeginsAnewHasNoBadName) {
   EXPECT_TRUE(link.reception.works());
 }
 
-// ---- who goes on ----
+// ---- the nodes that continue ----
 
 /// Node 1 of `nodes`, the first `acceptors` of which vote; it hears all.
 struct Group {
@@ -226,7 +226,7 @@ struct Group {
   }
   /// Packets from one node do not arrive at another, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
-  /// These are in the view that counts.
+  /// These are in the active view.
   void in_view(const std::vector<std::uint32_t>& nodes) {
     std::vector<wire::ViewMember> members;
     for (const std::uint32_t n : nodes) members.push_back({{{n}, 100}, 0});
@@ -299,7 +299,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
   group.peers.find({2})->state.unheard = {};
   EXPECT_EQ(look_for(milliseconds(400)), Fitness::hears) << "1 and 2 could go on without 3";
   EXPECT_EQ(look_for(seconds(5)), Fitness::chosen) << "but not for ever";
-  // If all of them are back there is nobody to wait for.
+  // If all of them have returned there is no node to wait for.
   group.lose(1, 2);
   group.lose(2, 3);
   EXPECT_EQ(look_for(seconds(1)), Fitness::hears);
@@ -309,7 +309,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
 
 TEST(PaxosCompany, WithoutMostAcceptorsNobodyIsLeftOut) {
   Group group(5, 3);
-  // Acceptors do not hear each other: there are no two of them that could go on.
+  // Acceptors do not hear each other: no two of them could continue.
   group.lose(2, 3);
   group.lose(3, 1 + 1);
   group.lose(1, 2);
@@ -438,14 +438,14 @@ class OneDomain final : public Merger {
 
 TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
   Group group(5, 5);
-  // Of the two, 4 would be left out as the higher one.
+  // Of the two, 4 would be excluded as the higher one.
   group.lose(2, 4);
   EXPECT_EQ(group.look(), "1235");
   OneDomain merger;
   merger.domains.push_back({1, {{3}, {4}}, {{3}, {4}}});
   group.config.merger = &merger;
   EXPECT_EQ(group.look(), "1345");
-  // Without most of the domain, the others go on.
+  // Without a majority of the domain, the others continue.
   group.lose(3, 4);
   EXPECT_EQ(group.look(), "1235");
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";
@@ -491,7 +491,7 @@ TEST(PaxosCompany, ADomainGoesOnWithThoseThatAllNodesHaveChosen) {
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "2 does not go on with all nodes";
 }
 
-// ---- who is stuck ----
+// ---- members without progress ----
 
 TEST(PaxosPeers, AMemberThatComesNoFurtherIsStuckUnlessItsApplicationIsFull) {
   Group group(3, 3);

@@ -10,8 +10,8 @@
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
-// Acceptors with their votes in memory: how they begin an order, and that who has forgotten what it
-// said is silent until a list names its new life.
+// Acceptors with votes in memory: how they bootstrap an order, and that an amnesiac one is silent
+// until a list names its new incarnation.
 
 namespace peal::order::paxos::test {
 namespace {
@@ -140,8 +140,8 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   EXPECT_NE(one.counter("quorum_order"), 0U);
 }
 
-/// Node 2 went over to another list after node 1 heard it, and before node 3 came. Does node 1 bind
-/// itself to the list that node 2 has no more?
+/// Node 2 got another list after node 1 heard it, and before node 3 came. Does node 1 bind itself
+/// to the list that node 2 no longer has?
 bool binds_itself(Bench& one) {
   one.start();
   one.state(kTwo, {});
@@ -239,7 +239,7 @@ wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Insta
   return at;
 }
 
-/// Promises that node 1 gives in a round of node 2, for a list of which it was told.
+/// Node 1's promises in a round of node 2, for a list that it learnt from a checkpoint.
 std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -458,7 +458,7 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   EXPECT_EQ(words_of(one, kTwo, 1, 2), "1:a, 2 no vote");
 }
 
-/// What node 1 knows of the others, and the order's list of three, which names these lives.
+/// What node 1 knows of the others, and the order's list of three, which names these incarnations.
 struct Lives {
   explicit Lives(std::vector<std::uint64_t> named)
       : given({5, {}, {}}, 512), peers(kOne, kLife, {}) {

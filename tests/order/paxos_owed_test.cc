@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept for members that were left out of a view, in a log of its own.
+// The values that are retained for excluded members, in a log of their own.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -252,7 +252,7 @@ TEST(PaxosOwed, OneBudgetIsForAllParts) {
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 3), 0U);
   EXPECT_EQ(node.has(1, 40, 0), 20U);
-  // With less room than before a start keeps what fits.
+  // With a lower limit than before, a start keeps what fits.
   node.bytes_max = range_bytes(12);
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 0), 10U);
@@ -486,8 +486,8 @@ TEST(PaxosOwedEngine, TheLogOfVotesKeepsWhatIsNotWrittenElsewhere) {
   EXPECT_TRUE(each.answers(2)) << "all of it is read back";
 }
 
-// Another ensemble left it out, which had heard of it; here it said nothing yet, and may lack as
-// much as anybody did who seemed alive.
+// Another ensemble, which had heard of it, excluded it; here it said nothing yet, and may lack as
+// much as any live node did.
 TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
   for (const bool said_nothing : {true, false}) {
     Bench one(kOne);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much may be under way, and how long to wait: what engines on quorums learn from answers.
+// Pipeline limits and retransmit timers: what engines on quorums learn from answers.
 #include <gtest/gtest.h>
 
 #include "order/paxos/headway.h"
@@ -194,7 +194,7 @@ TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
   EXPECT_EQ(patience.wait(0), microseconds(500));
 }
 
-// To ask for it sooner would be in vain each time.
+// Requesting it earlier would be useless each time.
 TEST(Patience, WhatIsKnownToTakeLongerIsWaitedForLonger) {
   Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   const Instant now = Instant{} + seconds(10);

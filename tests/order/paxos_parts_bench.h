@@ -162,7 +162,8 @@ class PartsBench : public Host, public Effects {
                       })),
            "the bench wrote it");
   }
-  /// A node lives, and has said this; of the order that this node knows, unless it says otherwise.
+  /// A node is alive, and has sent this; of the order that this node knows, unless it says
+  /// otherwise.
   Peer& hear(const MemberId& from, wire::State said = {}) {
     Peer& peer = *peers.find(from.node);
     EXPECT_TRUE(peers.note(now, peer, from));
@@ -172,12 +173,12 @@ class PartsBench : public Host, public Effects {
     peers.note_state(peer, said);
     return peer;
   }
-  /// All hear each other, and should go on together.
+  /// All hear each other, and should be in one view.
   void hear_all() {
     for (const MemberId& each : {kTwo, kThree}) hear(each);
     look();
   }
-  /// A heartbeat of what watches others.
+  /// A heartbeat of the classes that watch other nodes.
   void look() {
     links.look(now);
     election.look(now, links.company().fitness());
@@ -224,7 +225,7 @@ class PartsBench : public Host, public Effects {
     return decide(view_head(kOne, number), bytes(as_text(encoded)));
   }
 
-  /// Packets of this kind, as "kind-independent" texts: who each went to, 0 for all.
+  /// The receivers of each packet of this kind, 0 for all.
   std::vector<std::uint32_t> sent_to(wire::PaxosKind kind) const {
     std::vector<std::uint32_t> to;
     for (const Sent& each : sent) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node knows of others and says of itself: what is decided, what it lacks, how it catches
-// up, and what people are told that it waits for.
+// One node's knowledge of others and its report of itself: what is decided, what it lacks, how it
+// catches up, and what its status says that it waits for.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -340,7 +340,7 @@ TEST(PaxosLinkWatch, CountsLinksThatFailWhileTheNodeIsHeard) {
 
 // ---- CatchUp ----
 
-/// What was asked for: "2+3>1" is three from instance 2 on, of node 1; "!" by the other lane.
+/// The requests: "2+3>1" is three from instance 2 on, to node 1; "!" on the other lane.
 std::string asked(PartsBench& bench) {
   std::string text;
   for (const PartsBench::Sent& each : bench.sent) {

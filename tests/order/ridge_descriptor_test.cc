@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of Ridge before it runs: which options go together, and what a node has to provide.
+// The descriptor of Ridge: which options are possible together, and the resources that a node has
+// to provide.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -92,7 +92,7 @@ class FakeEnsemble final : public paxos::Ensemble {
     ready_from = from;
   }
 
-  /// How often this was called since the last time that somebody asked.
+  /// How often this was called since the last query.
   std::size_t count(const std::string& call) {
     const auto found = static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
     std::erase(calls, call);
@@ -167,7 +167,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
   }
   void several(std::uint32_t count) { make({count, {}, Merging::keys}); }
 
-  /// Something comes of a packet for this ensemble.
+  /// A packet for this ensemble has an effect.
   void in(std::size_t ensemble, const FakeEnsemble::Act& act) {
     fakes_[ensemble]->next = act;
     hear(fakes_[ensemble]->config.cluster);
@@ -184,7 +184,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
                                 {packet.data(), packet.size()});
     engine_->on_packet(now_, Lane::data, packet, *this);
   }
-  /// The ensemble orders something with this key: whatever `act` does.
+  /// The ensemble orders something with this key, with the effect of `act`.
   void value(std::size_t ensemble, std::uint64_t key, const FakeEnsemble::Act& act) {
     FakeEnsemble& fake = *fakes_[ensemble];
     in(ensemble, [&](Effects& out) {
@@ -265,7 +265,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     engine_->on_work(now_, *this);
     engine_->check_invariants();
   }
-  /// What the node was told since the last time.
+  /// The node's events since the last query.
   std::vector<std::string> told() { return std::exchange(told_, {}); }
   /// The texts of the units that an ensemble took, with their numbers: "3:text".
   std::vector<std::string> taken(std::size_t ensemble) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several streams become one by the keys of their items: the same sequence for everybody, whatever
-// came when, and each item as soon as it can be known to be next.
+// Merging several streams by the keys of their items: the sequence is the same for every order of
+// arrival, and each item is output as soon as it is known to be next.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: what their orders come to together, and what
-// becomes of this node's units.
+// One node with several ensembles that the test plays: the results of their merged order, and the
+// fate of this node's units.
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {
@@ -120,7 +120,7 @@ TEST_F(MergedOrder, AViewBeginsAnewAndSaysWhoCameAlong) {
   unit(0, 33, 2, 1, "c", 2);
   nothing(1, 40);
   EXPECT_THAT(told(), ElementsAre("1:b", "2:c", "3:d"));
-  // The next one has nobody who came along, and says nothing of who did the last time.
+  // The next one has no companions, and does not repeat those of the last one.
   join(0, 41, 3, members({1, 3}));
   nothing(1, 50);
   EXPECT_THAT(told(), ElementsAre("view 3: 1 3", "event view_installed"));
@@ -166,8 +166,8 @@ TEST_F(MergedOrder, OnlyTheFirstEnsembleLeavesOut) {
   EXPECT_THAT(told(), ElementsAre("1:a"));
 }
 
-// What an ensemble may forget depends on it: a node that may still come into a view, or has the end
-// of one to tell, needs whatever the others order.
+// What an ensemble may drop depends on it: a node that may still join a view, or has the end of one
+// to deliver, needs all that the others order.
 TEST_F(MergedOrder, ANodeNeedsAllOfTheOthersAsLongAsItIsInAViewOrMayComeIntoOne) {
   several(2);
   engine_->start(now_, *this);
@@ -281,7 +281,7 @@ TEST_F(MergedOrder, AnEnsembleIsAskedForNoMoreThanMayWait) {
   room_ = 1'000;
   for (std::uint64_t i = 6; i <= 22; ++i) unit(0, 20 + i, 2, i, "a");
   EXPECT_EQ(fakes_[0]->host.receive_room_units(), 0U);
-  // Once there is room again it goes on, though nothing else happens to it.
+  // Once there is space again it continues, without any other input.
   fakes_[0]->calls.clear();
   nothing(1, 100);
   EXPECT_EQ(fakes_[0]->count("work"), 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of values and votes in a ring, seen from one node; the others are silent.
+// The routes of values and votes in a ring, seen from one node; the others are silent.
 #include <gtest/gtest.h>
 
 #include <cstdint>

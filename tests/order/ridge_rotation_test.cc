@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles that merge in rotation, on the network of the paper's formulas: what they skip
-// and when, what waits for it, and what happens to an ensemble that orders more than its share.
+// Several ensembles that merge in rotation, on the network of the paper's formulas: their skips,
+// what waits for these, and an ensemble that orders more than its share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double mean(const std::vector<std::int64_t>& latencies) {
          static_cast<double>(latencies.size());
 }
 
-/// What each ensemble skipped since the nothing with this index, in its order.
+/// The skips of each ensemble since the empty value with this index, in its order.
 std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, std::size_t from) {
   std::map<std::uint64_t, std::vector<Slots::Nothing>> by_ring;
   for (std::size_t i = from; i < slots.nothings().size(); ++i) {
@@ -159,8 +159,8 @@ TEST(RidgeRotation, EachSenderHasARing) {
   }
 }
 
-// Who takes over an ensemble skips to where the others are, in one instance, and then as before;
-// and who coordinated it says no more.
+// A new coordinator of an ensemble skips to where the others are, in one instance, and then as
+// before; and the former one skips no more.
 TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   Slots slots(rotation());
   slots.settle();
@@ -185,8 +185,8 @@ TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   EXPECT_EQ(its.back().key, others);
 }
 
-// Of skips an ensemble's history holds a great many, and the log is one for all: it does not keep
-// for it what another one has ordered since.
+// An ensemble's history holds very many skips, and the log is shared: it does not keep for them
+// what another ensemble has ordered since.
 TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   Slots slots(rotation());
   slots.settle();
@@ -197,7 +197,7 @@ TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   EXPECT_LT(slots.records_of(1), before + 1'000);
 }
 
-// What is at rest stays so: heartbeats of each ensemble, and nothing else.
+// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
 TEST(RidgeRotation, NothingIsSkippedWhileNobodyOrders) {
   Slots by_keys(rotation(Merging::keys));
   by_keys.settle();

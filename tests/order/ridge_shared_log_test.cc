@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One log for the acceptors of several ensembles: each reads back what it wrote, and nothing that
-// one of them needs is let go of.
+// One log for the acceptors of several ensembles: each reads back its records, and no needed record
+// is dropped.
 #include <gtest/gtest.h>
 
 #include <cstddef>

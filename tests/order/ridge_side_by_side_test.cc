@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// What an ensemble says that it has nothing reaches this far beyond the time.
+/// An ensemble's announcement that it has nothing reaches this far beyond the time.
 constexpr std::uint64_t kAhead = 2'000;
 
 class SideBySide : public EnsemblesBench {
@@ -286,7 +286,7 @@ TEST_F(SideBySide, TheDiskOfOneIsTheDiskOfAll) {
   EXPECT_TRUE(fakes_[0]->merger.disk_hangs());
 }
 
-// ---- who may be taken into views ----
+// ---- admission to views ----
 
 TEST_F(SideBySide, ANodeComesIntoTheViewsOfTheOthersBeforeThatOfTheFirst) {
   several(3);
@@ -393,7 +393,7 @@ TEST_F(SideBySide, NobodyWaitsForAnEnsembleIfNothingWasOrdered) {
   EXPECT_THAT(fakes_[1]->passed, IsEmpty());
 }
 
-// Others may have to come to where this node began; nothing of what is before comes here.
+// Others may have to reach where this node began; nothing from before arrives here.
 TEST_F(SideBySide, ItLetsPassWhereThisNodeBeganInOtherEnsembles) {
   several(3);
   engine_->start(now_, *this);

@@ -24,7 +24,7 @@ bool is_link_check(const BufferRef& packet) {
          header.kind == static_cast<wire::FrameKind>(wire::PaxosKind::link_check);
 }
 
-/// What takes a slot: packets with a value, but for a small one.
+/// The packets that take a slot: those with a value, except small ones.
 bool is_value(const BufferRef& packet) {
   return packet.size() > kValueBytes && !is_link_check(packet);
 }
@@ -143,7 +143,7 @@ Slots::~Slots() = default;
 
 void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
   std::int64_t at = now_;
-  // Checks of links are few, whatever is ordered.
+  // Link checks are few, independent of the load.
   if (!is_link_check(packet)) ++packets_;
   note_nothing(from, packet);
   if (is_value(packet)) {
@@ -226,7 +226,7 @@ void Slots::settle() {
   constexpr std::int64_t kLimit = 2'000'000'000;
   while (now_ < kLimit && !all_in_a_view_of(shape_.nodes)) PEAL_ASSERT(step());
   PEAL_ASSERT(all_in_a_view_of(shape_.nodes));
-  // Until just behind somebody's heartbeat, all of which come at one time.
+  // Until just behind the heartbeats, all of which come at one time.
   const std::int64_t rest = now_ + 200'000'000;
   while (now_ < rest) PEAL_ASSERT(step());
 }

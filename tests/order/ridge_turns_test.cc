@@ -180,7 +180,7 @@ TEST_F(Turns, NoPlaceIsBeyondAllStamps) {
   EXPECT_THAT(fakes_[1]->passed, ElementsAre(wire::kStampMax));
 }
 
-// What was skipped before this node came is not told again.
+// Skips before this node started are not repeated.
 TEST_F(Turns, TheLineHasBeenWhereThisNodeBegins) {
   rotate();
   coordinate(1);

@@ -38,7 +38,7 @@ class RingBench : public testing::Test, public Host, public Effects {
 
   /// It becomes this member, in a view of all three.
   void be(const MemberId& self, const ring::Options& options = {});
-  /// What the others agree on for the next view, and what they hold of the one before.
+  /// The record of the next view, and of the old one, that the others agree on.
   using Change = std::function<void(wire::Commit&)>;
   /// The view is over. All gather, and the commit token comes for the first time: what it has when
   /// this member has written to it.
@@ -59,7 +59,8 @@ class RingBench : public testing::Test, public Host, public Effects {
   wire::Data unit(const MemberId& origin, Seq seq, Service service = Service::agreed) const;
   /// The token as it comes again if the others change nothing.
   wire::Token next() const;
-  /// It comes from the predecessor. What it is when it is sent on; nothing if it is kept.
+  /// The token comes from the predecessor. Returns the token that is sent on; nothing if it is
+  /// kept.
   std::optional<wire::Token> pass(const wire::Token& token);
   /// The same where it is sent on.
   wire::Token visit(const wire::Token& token);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one member of the ring ends an old view: what it writes on the commit token, what it asks
-// for, what it delivers in which view, and what it does if the others never become complete.
+// How one member of the ring ends an old view: what it writes on the commit token, what it
+// requests, what it delivers in which view, and its behaviour if the others never become complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Repair : public RingBench {
       commit.old_views = {{old_, {kA}, ring::encode(of_first)}};
     });
   }
-  /// What the survivors hold together is this.
+  /// The record that the survivors have together.
   void repair(const wire::Commit& commit, const ring::OldViewRecord& all,
               const MemberSet& survivors = kAll) {
     take_log();
@@ -278,7 +278,7 @@ TEST_F(Repair, ItAsksForWhatOthersHoldAndTakesNothingElse) {
   be(kB);
   hold({1, 2, 4});
   const wire::Commit commit = end_view(record(2, 6, 0, 0b1111, {kA}));
-  repair(commit, record(2, 6, 0, 0b1011));  // 3, 4 and 6; nobody has 5
+  repair(commit, record(2, 6, 0, 0b1011));  // 3, 4 and 6; no member has 5
   wire::Token token = come(1);
   EXPECT_EQ(token.recovery_run, 0U);
   EXPECT_EQ(token.recovery_block, 1U);

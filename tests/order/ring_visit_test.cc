@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one member does with the token and with what comes between its visits, seen from that
-// member: places, windows, requests and answers, deliveries, rests and stalls.
+// One member's handling of the token and of packets between its visits: places, windows, requests
+// and answers, deliveries, rests and stalls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "examine.h"
 #include "stations.h"
 
-// Once two nodes know each other, nothing is allocated for a packet: not by us, and not by OpenSSL.
+// Once two nodes know each other, no packet needs an allocation: neither in Peal nor in OpenSSL.
 
 namespace {
 std::atomic<std::uint64_t> inside_openssl{0};
@@ -45,7 +45,7 @@ TEST(Allocation, NoneForAPacket) {
     const ByteSpan packet = ByteSpan(longest).first(bytes + overhead(lane));
     ASSERT_TRUE(one.seal(lane, {}, ByteView(plain).first(bytes), packet));
     if (receiver.open(packet).reason == Refusal::none) ++opened;
-    // The same once more: replayed. Damaged: a tag that is wrong, and a badge.
+    // The same once more: replayed. Damaged: a wrong tag, and a wrong incarnation tag.
     ASSERT_EQ(receiver.open(packet).reason, Refusal::replayed);
     const bool long_header = introduces(lane);
     packet[long_header ? 12 : 7] ^= std::byte{0x40};  // the counter's lowest byte
@@ -67,7 +67,7 @@ TEST(Allocation, NoneForAPacket) {
   EXPECT_EQ(opened, 30'002U);
 }
 
-// What an earlier life encrypted with is of no use to anybody, but to whoever reads this memory.
+// The key material of an earlier incarnation is useful only to an attacker who reads this memory.
 TEST(Allocation, OfASenderThatRestartsNothingIsKeptOfTheLifeBefore) {
   Opener receiver = opener();
   std::vector<Bytes> lives;

@@ -203,7 +203,7 @@ TEST(Opener, InventedIncarnationsCostNoSubkeyAndPushNobodyOut) {
   EXPECT_EQ(open_copy(receiver, sealed(one, Lane::data, "x")).reason, Refusal::none);
 }
 
-// Somebody who recorded a real packet of a newer incarnation, and damages it.
+// An attacker who recorded a real packet of a newer incarnation, and damages it.
 TEST(Opener, ANewIncarnationReplacesTheOldOneOnlyWithAPacketThatOpens) {
   Opener receiver = opener();
   Sealer before = sealer(incarnation(1, 5, 1));
@@ -238,7 +238,7 @@ TEST(Opener, ItsOwnPacketsAreNobodysElse) {
   EXPECT_EQ(answer.sender, (MemberId{{9}, 8}));
 }
 
-// What the page says about a receiver that starts anew: it has forgotten, and views must not.
+// The documented behaviour of a restarted receiver: it has forgotten, and views must not.
 TEST(Opener, AfterItsOwnRestartItOpensWhatWasRecordedBefore) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes recorded = sealed(one, Lane::control, "x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench failover`: how long nothing is delivered when the node that leads is killed.
+// `peal bench failover`: how long nothing is delivered after the leading node is killed.
 #include <poll.h>
 
 #include <algorithm>
