@@ -10,7 +10,7 @@
 namespace peal::client {
 
 /// Converts items into the application's events. Thread: one at a time.
-class Reader {
+class EventReader {
  public:
   /// Converts `item`; if it is a message, message() must hold it already. What the event points to
   /// is valid until the next call.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/core.h"
+#include "client/connected_session.h"
 
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <system_error>
 #include <utility>
 
-// What the application's threads do. core_thread.cc has the client's own thread.
+// What the application's threads do. connected_session_thread.cc has the client's own thread.
 
 namespace peal::client {
 
@@ -18,7 +18,6 @@ using v0::ErrorCode;
 
 namespace {
 
-constexpr std::size_t kReadBytes = 256U << 10;
 /// A client that takes events from shared memory reports them as seen after this many bytes, since
 /// the daemon keeps a limited amount there.
 constexpr std::uint64_t kSayTakenBytes = wire::kSharedUnseenMax / 4;
@@ -68,39 +67,75 @@ SessionOptions session_options(const v0::ClientOptions& options, bool is_local) 
           options.receive_bytes_max, is_local};
 }
 
+/// Signal handlers of the application run on its own threads only.
+std::optional<Error> start_thread(std::thread& thread, std::function<void()> run) {
+  sigset_t all{};
+  sigset_t before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::optional<Error> failed;
+  try {
+    thread = std::thread(std::move(run));
+  } catch (const std::system_error& error) {
+    failed =
+        Error{ErrorCode::system, std::string("no thread is left for a client (") +
+                                     error.code().message() + "): end some, or raise the limit"};
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failed;
+}
+
+Error send_error(Errc code, const Session& session) {
+  switch (code) {
+    case Errc::would_block:
+      return {ErrorCode::would_block,
+              "as many messages are unsettled as the daemon allows: wait for room_fd(), or until "
+              "flush() returns"};
+    case Errc::too_large:
+      return {ErrorCode::too_large,
+              "the message is larger than the cluster's message_bytes_max, "
+              "which is " +
+                  std::to_string(session.message_bytes_max())};
+    case Errc::invalid_option:
+      return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
+    default:
+      return {ErrorCode::closed, session.phase() == Session::Phase::ended
+                                     ? "the session has ended: " + session.ending().text
+                                     : "the client was closed"};
+  }
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Core>, Error> Core::open(const v0::ClientOptions& options) {
+Result<std::unique_ptr<ConnectedSession>, Error> ConnectedSession::open(
+    const v0::ClientOptions& options) {
   if (auto wrong = check(options)) return unexpected(std::move(*wrong));
   auto dialer = Dialer::make(options);
   if (!dialer) return unexpected(dialer.error());
-  std::unique_ptr<Core> core(new Core(std::move(*dialer), options));
-  if (auto failed = core->greet()) return unexpected(std::move(*failed));
-  if (auto failed = core->start_thread()) return unexpected(std::move(*failed));
-  return core;
+  std::unique_ptr<ConnectedSession> made(new ConnectedSession(std::move(*dialer), options));
+  if (auto failed = made->greet()) return unexpected(std::move(*failed));
+  auto failed = start_thread(made->thread_, [session = made.get()] { session->run(); });
+  if (failed) return unexpected(std::move(*failed));
+  return made;
 }
 
-Core::Core(Dialer dialer, const v0::ClientOptions& options)
+ConnectedSession::ConnectedSession(Dialer dialer, const v0::ClientOptions& options)
     : dialer_(std::move(dialer)),
       connect_timeout_(duration_of(options.connect_timeout)),
       session_(session_options(options, dialer_.is_local())),
-      buffer_(kReadBytes),
-      polling_(microseconds(options.spin.count())) {}
+      poller_(microseconds(options.spin.count())) {}
 
-Core::~Core() { close(std::chrono::steady_clock::now()); }
+ConnectedSession::~ConnectedSession() { close(std::chrono::steady_clock::now()); }
 
-std::optional<Error> Core::greet() {
-  const std::array fds{wake_.fd(),      later_.fd(),   kick_.fd(),
-                       events_fd_.fd(), room_fd_.fd(), events_or_connection_.fd()};
-  if (*std::min_element(fds.begin(), fds.end()) < 0 ||
-      !events_or_connection_.watch(events_fd_.fd())) {
+std::optional<Error> ConnectedSession::greet() {
+  if (std::min({wake_.fd(), write_timer_.fd(), kick_.fd()}) < 0 || !signals_.start()) {
     return Error{ErrorCode::system, "no descriptors are left for a client: close some"};
   }
   greeting_ends_ = io::Clock::now() + connect_timeout_;
   auto stream = dialer_.dial(greeting_ends_, wake_, stop_);
   if (!stream) return stream.error();
-  stream_ = std::move(*stream);
   Lock lock(mutex_);
+  connection_.open(std::move(*stream));
   session_.connected();
   pulse_.start(io::Clock::now());
   while (session_.phase() == Session::Phase::greeting) {
@@ -121,73 +156,34 @@ std::optional<Error> Core::greet() {
   }
 }
 
-std::optional<Error> Core::start_thread() {
-  // Signal handlers of the application run on its own threads only.
-  sigset_t all{};
-  sigset_t before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::optional<Error> failed;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    failed =
-        Error{ErrorCode::system, std::string("no thread is left for a client (") +
-                                     error.code().message() + "): end some, or raise the limit"};
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return failed;
-}
-
 // ---- Sending
 
-Error Core::send_error(Errc code) const {
-  switch (code) {
-    case Errc::would_block:
-      return {ErrorCode::would_block,
-              "as many messages are unsettled as the daemon allows: wait for room_fd(), or until "
-              "flush() returns"};
-    case Errc::too_large:
-      return {ErrorCode::too_large,
-              "the message is larger than the cluster's message_bytes_max, "
-              "which is " +
-                  std::to_string(session_.message_bytes_max())};
-    case Errc::invalid_option:
-      return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
-    default:
-      return {ErrorCode::closed, session_.phase() == Session::Phase::ended
-                                     ? "the session has ended: " + session_.ending().text
-                                     : "the client was closed"};
-  }
-}
-
-Result<std::uint64_t, Error> Core::send(const Outgoing& message, Deadline deadline) {
+Result<std::uint64_t, Error> ConnectedSession::send(const Outgoing& message, Deadline deadline) {
   Lock lock(mutex_);
   while (true) {
     const auto number = session_.send(message.targets, message.payload, message.service,
                                       message.type, message.self_discard);
     if (number) {
-      unwritten_bytes_ += message.payload.size();
+      connection_.note_output(message.payload.size());
       push_out(lock);
       return *number;
     }
-    if (number.error() != Errc::would_block) return unexpected(send_error(number.error()));
+    if (number.error() != Errc::would_block)
+      return unexpected(send_error(number.error(), session_));
     if (std::chrono::steady_clock::now() >= deadline) {
-      const std::size_t bytes = message.payload.size();
-      room_bytes_ = room_wanted_ ? std::min(room_bytes_, bytes) : bytes;
-      if (!std::exchange(room_wanted_, true)) room_fd_.clear();
+      signals_.want_room(message.payload.size());
       hand_over();
-      return unexpected(send_error(number.error()));
+      return unexpected(send_error(number.error(), session_));
     }
     wait(lock, deadline);
   }
 }
 
-std::optional<Error> Core::flush(Deadline deadline) {
+std::optional<Error> ConnectedSession::flush(Deadline deadline) {
   Lock lock(mutex_);
   const std::uint64_t last = session_.sent();
   while (session_.settled() < last) {
-    if (session_.phase() == Session::Phase::ended) return send_error(Errc::closed);
+    if (session_.phase() == Session::Phase::ended) return send_error(Errc::closed, session_);
     if (std::chrono::steady_clock::now() >= deadline) {
       return Error{ErrorCode::timed_out,
                    std::to_string(last - session_.settled()) +
@@ -200,12 +196,14 @@ std::optional<Error> Core::flush(Deadline deadline) {
 
 // ---- Requests
 
-Result<std::string, Error> Core::answer(std::uint32_t request, Deadline deadline, Lock& lock) {
+Result<std::string, Error> ConnectedSession::answer(std::uint32_t request, Deadline deadline,
+                                                    Lock& lock) {
   if (usable_) write_out(lock);
   while (true) {
     if (auto answer = session_.take_answer(request)) {
       if (answer->code == wire::ClientCode::ok) return std::move(answer->text);
-      if (session_.phase() == Session::Phase::ended) return unexpected(send_error(Errc::closed));
+      if (session_.phase() == Session::Phase::ended)
+        return unexpected(send_error(Errc::closed, session_));
       return unexpected(Error{ErrorCode::refused, std::move(answer->text),
                               static_cast<v0::Reason>(answer->code)});
     }
@@ -228,8 +226,9 @@ Error bad_name(std::string_view name, std::size_t bytes_max) {
 
 }  // namespace
 
-Result<std::string, Error> Core::join(std::string_view group, const wire::SlowLimits& limits,
-                                      Deadline deadline) {
+Result<std::string, Error> ConnectedSession::join(std::string_view group,
+                                                  const wire::SlowLimits& limits,
+                                                  Deadline deadline) {
   if (group.empty() || group.size() > wire::kClientNameMax) {
     return unexpected(bad_name(group, wire::kClientNameMax));
   }
@@ -237,7 +236,7 @@ Result<std::string, Error> Core::join(std::string_view group, const wire::SlowLi
   return answer(session_.join(group, limits), deadline, lock);
 }
 
-Result<std::string, Error> Core::leave(std::string_view group, Deadline deadline) {
+Result<std::string, Error> ConnectedSession::leave(std::string_view group, Deadline deadline) {
   if (group.empty() || group.size() > wire::kClientNameMax) {
     return unexpected(bad_name(group, wire::kClientNameMax));
   }
@@ -245,7 +244,7 @@ Result<std::string, Error> Core::leave(std::string_view group, Deadline deadline
   return answer(session_.leave(group), deadline, lock);
 }
 
-Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
+Result<std::string, Error> ConnectedSession::ask(std::string_view what, Deadline deadline) {
   if (what.empty() || what.size() > wire::kClientNameMax) {
     return unexpected(bad_name(what, wire::kClientNameMax));
   }
@@ -255,11 +254,11 @@ Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
 
 // ---- Reading
 
-std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used,
-                               wire::MessageEvent& message) {
+std::optional<Item> ConnectedSession::take(Deadline deadline, std::vector<std::byte> used,
+                                           wire::MessageEvent& message) {
   Lock lock(mutex_);
   session_.give_back(std::move(used));
-  ++visits_;
+  attendance_.visit();
   ++takers_;
   std::optional<Item> item;
   for (bool looked = false; !item;) {
@@ -270,7 +269,7 @@ std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used,
       if (!item) check_torn();
       continue;
     }
-    if (std::exchange(events_signalled_, false)) events_fd_.clear();
+    signals_.clear_events();
     const bool is_over = std::chrono::steady_clock::now() >= deadline;
     if (session_.phase() == Session::Phase::ended || (is_over && looked)) break;
     if (is_over) {
@@ -282,19 +281,19 @@ std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used,
   }
   --takers_;
   if (session_.taken_bytes() >= kSayTakenBytes && may_serve()) write_out(lock);
-  signal_events();
+  if (takers_ == 0 && session_.has_item()) signals_.set_events();
   return item;
 }
 
-int Core::events_fd() {
+int ConnectedSession::events_fd() {
   const std::lock_guard lock(mutex_);
-  fd_used_ = true;
+  signals_.use_events();
   watch();
-  signal_events();
-  return events_or_connection_.fd();
+  if (takers_ == 0 && session_.has_item()) signals_.set_events();
+  return signals_.events_fd();
 }
 
-v0::ClientStatus Core::status() const {
+v0::ClientStatus ConnectedSession::status() const {
   const std::lock_guard lock(mutex_);
   v0::ClientStatus status;
   status.name = session_.name();
@@ -312,7 +311,7 @@ v0::ClientStatus Core::status() const {
 
 // ---- The end
 
-void Core::close(Deadline deadline) {
+void ConnectedSession::close(Deadline deadline) {
   {
     Lock lock(mutex_);
     session_.goodbye();

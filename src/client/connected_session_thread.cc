@@ -8,22 +8,13 @@
 #include <array>
 #include <utility>
 
-#include "client/core.h"
+#include "client/connected_session.h"
 
 namespace peal::client {
-namespace {
-
-constexpr Duration kPauseMin = milliseconds(20);
-constexpr Duration kPauseMax = seconds(2);
-/// An application that makes no call for this long does not serve its connection.
-constexpr Duration kAway = milliseconds(50);
-
-}  // namespace
-
-void Core::run() {
+void ConnectedSession::run() {
   Lock lock(mutex_);
   while (!stop_.load() && session_.phase() != Session::Phase::ended) {
-    if (stream_ == nullptr) {
+    if (!connection_.is_open()) {
       lock.unlock();
       come_back();
       lock.lock();
@@ -36,43 +27,46 @@ void Core::run() {
   withdraw();
   wait_until_unused(lock, true);
   // Even close() with a timeout of 0 sends what can be written at once.
-  if (stream_ != nullptr && !write_blocked_ && trouble_ == Trouble::none) write_once(lock);
-  stream_.reset();
+  if (connection_.is_open() && !connection_.write_blocked() && trouble_ == Trouble::none)
+    write_once(lock);
+  connection_.close();
 }
 
 /// Returns false if there is nothing to do at the moment.
-bool Core::turn(Lock& lock) {
+bool ConnectedSession::turn(Lock& lock) {
   const bool was_serving = thread_serves_ || !usable_;
   if (in_use_ && !was_serving) return false;  // the user of the connection writes the output
   wait_until_unused(lock, false);
   write_out(lock);
   const bool serves = thread_serves_ || !usable_;
   if (trouble_ != Trouble::none) return true;
-  if (!serves || in_use_ || read_blocked_ || !session_.wants_input()) return false;
+  if (!serves || in_use_ || connection_.read_blocked() || !session_.wants_input()) return false;
   read_once(lock);
   return true;
 }
 
-void Core::sleep(Lock& lock) {
+void ConnectedSession::sleep(Lock& lock) {
   using Phase = Session::Phase;
   const bool serves = thread_serves_ || !usable_;
   const bool wants_input = serves && session_.wants_input();
   const bool wants_rest = session_.wants_rest();
   if (session_.phase() == Phase::ended || session_.phase() == Phase::apart) return;
-  if (trouble_ != Trouble::none || (wants_input && !read_blocked_)) return;
+  if (trouble_ != Trouble::none || (wants_input && !connection_.read_blocked())) return;
   short events = 0;
   if (wants_input) events = POLLIN;
-  if (write_blocked_) events = static_cast<short>(events | POLLOUT);
+  if (connection_.write_blocked()) events = static_cast<short>(events | POLLOUT);
   // Notice the end of the connection even while no input is wanted: messages just written may be
   // lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
-  if (!serves && guard_ == Guard::set) events = static_cast<short>(events | POLLIN);
+  if (!serves && attendance_.guards()) events = static_cast<short>(events | POLLIN);
   // While the session accepts not even the rest of an ended connection, do not poll that
   // connection: it would wake this thread again and again.
-  std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{later_.fd(), POLLIN, 0},
-                            pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
+  std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{write_timer_.fd(), POLLIN, 0},
+                            pollfd{events == 0 ? -1 : connection_.fd(), events, 0}};
   Instant until = alarm(wants_input || !serves);
-  if (!serves && !unwatched_ && guard_ != Guard::set) until = std::min(until, look_again_);
+  if (!serves && !attendance_.rests() && !attendance_.guards()) {
+    until = std::min(until, attendance_.look_again());
+  }
   sleeping_ = true;
   lock.unlock();
   const bool for_ever = until == Pulse::kNever;
@@ -80,57 +74,39 @@ void Core::sleep(Lock& lock) {
   lock.lock();
   sleeping_ = false;
   if (fds[0].revents != 0) wake_.clear();
-  if (fds[1].revents != 0) {
-    later_.clear();
-    later_set_ = false;
-    const bool in_vain = !session_.has_more_than_seen();
-    left_for_ = in_vain ? std::min(left_for_ * 2, kLeftForMax) : kLeftForMin;
-  }
+  if (fds[1].revents != 0) write_timer_.on_fired(!session_.has_more_than_seen());
   after_sleep(until, wants_input, serves && wants_rest, fds[2].revents);
 }
 
-void Core::after_sleep(Instant until, bool wants_input, bool wants_rest, short revents) {
+void ConnectedSession::after_sleep(Instant until, bool wants_input, bool wants_rest,
+                                   short revents) {
   const bool came = (revents & ~POLLOUT) != 0;
-  if (came && guard_ != Guard::set) read_blocked_ = false;
-  if ((revents & ~POLLIN) != 0) write_blocked_ = false;
+  if (came && !attendance_.guards()) connection_.may_read();
+  if ((revents & ~POLLIN) != 0) connection_.may_write();
   const Instant now = io::Clock::now();
   if (!session_.wants_input()) pulse_.was_deaf(now);
   if (!wants_input && wants_rest && (revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
     return fail(Trouble::writing, {Errc::closed, "the daemon ended the connection"});
   }
-  if (now >= until) on_alarm(now, wants_input && read_blocked_);
-  if (thread_serves_ || !usable_ || unwatched_) return;
-  if (guard_ != Guard::set) {
-    if (now >= look_again_) look_after(now);
-  } else if (came) {
-    guard_ = Guard::tripped;
-    look_again_ = now + kAway;
+  if (now >= until) on_alarm(now, wants_input && connection_.read_blocked());
+  if (thread_serves_ || !usable_ || attendance_.rests()) return;
+  if (attendance_.guards()) {
+    if (came) attendance_.on_input(now);
+  } else if (now >= attendance_.look_again()) {
+    // An application thread that sleeps on the connection itself tells this thread when it stops.
+    // An application that may sleep on fd() is checked once there is something to read.
+    const bool may_sleep = signals_.watches() && connection_.read_blocked();
+    if (!attendance_.look(now, polled_, may_sleep)) hand_over();
   }
 }
 
-/// An application thread that sleeps on the connection itself tells this thread when it stops. An
-/// application that may sleep on fd() is checked once there is something to read.
-void Core::look_after(Instant now) {
-  const bool was_here = std::exchange(last_visits_, visits_) != visits_;
-  look_again_ = now + kAway;
-  if (was_here) {
-    guard_ = Guard::none;
-  } else if (polled_) {
-    unwatched_ = true;
-  } else if (watched_ && read_blocked_ && guard_ == Guard::none) {
-    guard_ = Guard::set;
-  } else {
-    hand_over();
-  }
-}
-
-Instant Core::alarm(bool listens) const {
+Instant ConnectedSession::alarm(bool listens) const {
   if (session_.phase() == Session::Phase::greeting) return greeting_ends_;
   return pulse_.next(milliseconds(session_.ping_ms()), listens);
 }
 
 /// `heard_all`: there is nothing to read at this moment.
-void Core::on_alarm(Instant now, bool heard_all) {
+void ConnectedSession::on_alarm(Instant now, bool heard_all) {
   if (session_.phase() == Session::Phase::greeting) {
     if (now < greeting_ends_) return;
     return fail(Trouble::reading, {Errc::would_block, "no welcome came in time"});
@@ -153,7 +129,7 @@ void Core::on_alarm(Instant now, bool heard_all) {
 
 /// Ends a lost connection. First reads what the daemon sent before, even if the inbox is full: it
 /// may say why it ended, and it is not sent again unless the session is resumed.
-void Core::part(Lock& lock) {
+void ConnectedSession::part(Lock& lock) {
   withdraw();
   wait_until_unused(lock, true);
   for (bool more = true; more && trouble_ == Trouble::writing;) {
@@ -168,55 +144,45 @@ void Core::part(Lock& lock) {
     was_open_ = session_.phase() == Session::Phase::open;
     session_.disconnected(why_.message);
   }
-  drop();
-  notify();
-}
-
-void Core::drop() {
-  stream_.reset();
-  memory_ = {};
+  connection_.close();
+  connection_.drop_memory();
   const Instant now = io::Clock::now();
   trouble_ = Trouble::none;
   suspects_ = false;
   if (was_open_) {
-    give_up_ = now + milliseconds(session_.keep_ms());
-    pause_ = kPauseMin;
-    next_try_ = now;
+    retry_.start(now, milliseconds(session_.keep_ms()));
   } else {
-    next_try_ = now + pause_;
-    pause_ = std::min(pause_ * 2, kPauseMax);
+    retry_.on_failed(now);
   }
+  notify();
 }
 
-void Core::come_back() {
+void ConnectedSession::come_back() {
   Instant now = io::Clock::now();
-  if (now >= give_up_) {
+  if (retry_.is_over(now)) {
     const std::lock_guard lock(mutex_);
     session_.end(wire::ClientCode::session_lost,
                  "could not come back to " + dialer_.where() + " within " +
                      std::to_string(session_.keep_ms()) + " ms: " + why_.message);
     return notify();
   }
-  if (now < next_try_) {
+  if (!retry_.is_due(now)) {
     pollfd fd{wake_.fd(), POLLIN, 0};
-    ::poll(&fd, 1, poll_ms(now, std::min(next_try_, give_up_)));
+    ::poll(&fd, 1, poll_ms(now, retry_.next()));
     if (fd.revents != 0) wake_.clear();
     return;
   }
-  auto stream = dialer_.dial(std::min(now + connect_timeout_, give_up_), wake_, stop_);
+  auto stream = dialer_.dial(retry_.limit(now + connect_timeout_), wake_, stop_);
   now = io::Clock::now();
   const std::lock_guard lock(mutex_);
   if (!stream) {
     why_ = {Errc::closed, stream.error().message};
-    next_try_ = now + pause_;
-    pause_ = std::min(pause_ * 2, kPauseMax);
-    return;
+    return retry_.on_failed(now);
   }
-  stream_ = std::move(*stream);
-  read_blocked_ = write_blocked_ = unsent_ = false;
+  connection_.open(std::move(*stream));
   thread_serves_ = true;
   pulse_.start(now);
-  greeting_ends_ = std::min(now + connect_timeout_, give_up_);
+  greeting_ends_ = retry_.limit(now + connect_timeout_);
   session_.connected();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/reader.h"
+#include "client/event_reader.h"
 
 #include <chrono>
 #include <string>
@@ -71,7 +71,7 @@ v0::Ended ended_of(const End& from) {
 
 }  // namespace
 
-v0::ClientEvent Reader::record() {
+v0::ClientEvent EventReader::record() {
   switch (item_.record) {
     case RecordKind::group_view: return view_of(item_);
     case RecordKind::gap: return gap_of(item_);
@@ -93,7 +93,7 @@ v0::ClientEvent Reader::record() {
   return message;
 }
 
-v0::ClientEvent Reader::event(Item item) {
+v0::ClientEvent EventReader::event(Item item) {
   item_ = std::move(item);
   switch (item_.kind) {
     case Item::Kind::disconnected: return v0::Disconnected{item_.end->text};
