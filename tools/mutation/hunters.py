@@ -14,7 +14,7 @@ from .build import Failure
 # Kinds of hunters, in the order of their cost, and what each is.
 KINDS = {
     "units": "unit tests",
-    "few": "a few seeds of each kind of story of tools/stories",
+    "few": "a few seeds of each kind of scenarios of tools/stories",
     "stories": "scenarios",
     "more": "more seeds, and every scenario of a small system of Paxos engines",
 }

@@ -177,7 +177,7 @@ def read(path):
 
 
 def stories(text):
-    """The kinds of stories in tools/stories: the words, and how many ./test tells."""
+    """The kinds of scenarios in tools/stories: the words, and how many ./test runs."""
     for line in text.splitlines():
         step, *rest = line.split()
         if re.fullmatch(r"sim(_.*)?", step) and step != "sim_quick":
