@@ -180,6 +180,24 @@ class Words(Rules):
                           {"docs/glossary.md": glossary, "a.md": "irregular configurations free\n"})
         self.assert_found(words.check_glossary, {"a.md": "x\n"}, "the glossary is missing")
 
+    def test_finds_words_that_only_we_would_understand(self):
+        glossary = {"docs/glossary.md": "| write | in place of |\n| --- | --- |\n"
+                                        "| module | `pure rooms`, `badge` |\n"}
+        for path, text in (("src/a.h", "int a;  ///< the pure rooms\n"),
+                           ("src/a.cc", "// All pure\n// rooms of it.\n"),
+                           ("src/a.c", "/* a badge */\n"), ("docs/a.md", "Pure\nrooms.\n"),
+                           ("a.cmake", "# Pure rooms.\n"), ("tests/a.txt", "# a badge\n")):
+            self.assert_found(words.check_plain_words, {path: text, **glossary}, f"{path}:1:",
+                              "write module (docs/glossary.md)")
+
+    def test_leaves_names_and_code_and_ordinary_words_alone(self):
+        self.assert_clean(words.check_plain_words, {
+            "docs/glossary.md": "| write | in place of |\n| --- | --- |\n"
+                                "| module | `rooms`, `badge` |\n| active | `that counts` |\n",
+            "src/a.cc": 'int badge = f("a badge");  // bad_badge, badge.h, src/badge, `badge`\n',
+            "docs/a.md": "`badge`, badges\n```\nrooms\n```\nroom\n",
+            "tools/a.py": "badge = 1\n", "tests/a.txt": "expect badge\n"})
+
     def test_finds_a_link_that_leads_nowhere(self):
         self.assert_found(words.check_links, {"docs/a.md": "[x](b.md)\n"}, "b.md leads nowhere")
         self.assert_found(words.check_links, {"a.md": "see `src/wire/none.h`\n"}, "does not exist")

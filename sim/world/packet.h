@@ -56,7 +56,7 @@ struct Packet {
 inline order::InspectedPacket inspected(const Packet& packet) {
   return {static_cast<std::uint8_t>(packet.kind), packet.bytes};
 }
-/// What only the content of the packet shows.
+/// Properties of a packet that only its content shows.
 order::PacketContent content_of(const Packet& packet);
 /// The same for transcripts; empty if there is nothing.
 std::string content_text(const Packet& packet);

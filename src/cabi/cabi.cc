@@ -76,7 +76,7 @@ bool take_options(const T* from, T& to) {
   return true;
 }
 
-/// The least that a program has to have of a struct that is written for it.
+/// The minimum size of a program's struct that the library fills.
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 

@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 class Bench : public Tool {
  protected:
-  /// Runs a command that must succeed, and reads what it printed.
+  /// Runs a command that must succeed, and parses its output.
   Json json(const std::string& command) {
     const Ran ran = run(command);
     EXPECT_EQ(ran.status, 0) << ran.err;

@@ -29,7 +29,7 @@ class ToolNode : public Tool {
   }
   void config(const std::string& more) const { write("c.toml", top_ + nodes_ + more); }
 
-  /// Waits until the log says it.
+  /// Waits until the log contains it.
   void wait_for_line(const std::string& what) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (content(dir_ + "/log").find(what) == std::string::npos) {
@@ -249,7 +249,7 @@ TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
     children_.back().wait();
     const std::string said = content(dir_ + "/" + log);
     if (children_.back().status() == -1) {
-      // Before the program had begun: then it has said nothing, and made nothing.
+      // Before the program had begun: then it has printed and created nothing.
       EXPECT_EQ(said, "") << after_ms;
       EXPECT_LT(after_ms, 300);
     } else {

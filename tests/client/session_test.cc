@@ -264,7 +264,7 @@ TEST_F(SessionTest, GoesOnWithADaemonThatSaysItsRefusalsAgain) {
   converse(*session, daemon);
   session->disconnected("cut");
   daemon.connect();
-  daemon.acknowledge(0);  // the welcome stands before the refusal
+  daemon.acknowledge(0);  // the welcome precedes the refusal
   session->connected();
   converse(*session, daemon);
   EXPECT_EQ(session->phase(), Session::Phase::open);

@@ -11,7 +11,7 @@
 #include "config/file/file.h"
 #include "config/file/lists.h"
 
-// [clients], [[client]] and [[group]]: what is wrong, and what the one line about it must say.
+// [clients], [[client]] and [[group]]: errors, and the content of the one line about each.
 
 namespace peal::config {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "site.h"
 
-// Nodes whose addresses are names, and that come back with other addresses.
+// Nodes whose addresses are names, and that return with other addresses.
 
 namespace peal::daemon::test {
 namespace {

@@ -140,7 +140,7 @@ class Client {
   std::optional<Got> until(wire::RecordKind kind);
   /// Joins, and waits for the view with this client in it.
   void join(std::string_view group, const wire::SlowLimits& limits = {});
-  /// Sends to one group; the number counts by itself.
+  /// Sends to one group; the number is the next one.
   void send(std::string_view group, std::string_view text);
   /// The text of the next message.
   std::string message();

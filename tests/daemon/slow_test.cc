@@ -17,7 +17,7 @@ using wire::SlowPolicy;
 constexpr int kMessages = 400;
 constexpr std::size_t kBytes = 50'000;  // 20 MB: more than sockets and limits hold
 
-/// One that reads nothing, one that reads everything, and one that sends to both.
+/// One client that reads nothing, one that reads everything, and one that sends to both.
 class Slow : public testing::Test {
  protected:
   void start(SlowPolicy policy) {

@@ -8,7 +8,7 @@ namespace peal::group::test {
 
 struct Verdict {
   wire::Drop drop{};
-  const char* wrong = nullptr;  ///< what no bytes may do; null if all is well
+  const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
 /// Passes bytes to the decoder of the kind that they name, and to one of another kind, which must

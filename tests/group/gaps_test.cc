@@ -172,7 +172,7 @@ TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
 }
 
 TEST(Gaps, AStartCostsNothing) {
-  // Daemon b starts late: its clients are there before, and it comes straight to the others.
+  // Daemon b starts late: its clients exist before, and it joins the others directly.
   Cluster cluster(2);
   cluster.settle("a");
   const std::uint32_t x = cluster['a'].connect("x");

@@ -168,7 +168,8 @@ TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   EXPECT_TRUE(missed(none, one).empty());
 }
 
-/// A log that gives names up while messages are late knows which ones are, as one that keeps them.
+/// A log that drops names while messages are late knows which ones are late, like one that keeps
+/// the names.
 TEST(Traffic, ALogWithoutNamesKnowsItsLateMessages) {
   const auto late_part = [](std::size_t names, std::size_t late) {
     TrafficLog log(0);

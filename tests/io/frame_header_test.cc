@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kEpoch = 5;
 
-/// A header as a frame's: everything that may differ stands in it, with constants between.
+/// A header like a frame's: it has all variable fields, with constants between.
 void write_test_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
                        ByteSpan out) {
   store(out, std::uint32_t{0xfeed'0001});

@@ -166,7 +166,7 @@ TEST(Loop, NoticesAPause) {
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("pause", "sockets", "end"));
   EXPECT_GE(host.pause, milliseconds(25));
-  // Said once, when the sockets are first seen empty.
+  // Reported once, when the sockets are first found empty.
   host.progress.drained = true;
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("sockets", "drained", "end"));

@@ -191,7 +191,7 @@ TEST(PeerStreams, WithoutAConnectionLargeControlGoesInDatagrams) {
   EXPECT_EQ(two.framed_packets, 0U);
 }
 
-/// With AES-GCM, two packets under one nonce give away both, and the key of the tags.
+/// With AES-GCM, two packets under one nonce reveal both, and the key of the tags.
 TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   Ears two(2), three(3);
   UdpConfig config = sealed_config(test_config(1, 3));
@@ -296,7 +296,7 @@ TEST(PeerStreams, SilentConnectionsAreFewAndPushNoNodeOut) {
   std::vector<std::unique_ptr<Stranger>> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(std::make_unique<Stranger>(1));
   ASSERT_TRUE(nodes.run_until([&] { return streams_of(nodes[1]).accepted == 101; }));
-  // One place is the node's, one is left for the newest of the others.
+  // One connection is the node's, one is left for the newest of the others.
   EXPECT_EQ(streams_of(nodes[1]).close_replaced, 99U);
   const std::uint64_t before = streams_of(nodes[1]).packets_in;
   nodes[2].send(1, Lane::data, "still here");

@@ -144,7 +144,7 @@ TEST(SystemResolver, PassesErrorsOn) {
 }
 
 TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
-  // Questions that are not answered before the test says so.
+  // Queries that are not answered before the test allows it.
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   const auto ended = std::make_shared<std::atomic<int>>(0);

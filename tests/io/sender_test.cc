@@ -498,7 +498,7 @@ TEST_F(SealedSenderTest, ABatchHoldsAsMuchAsItsRoomForSealedPackets) {
   route({0});
   kernel_.script = {-EAGAIN};
   const std::string large(60'000, 'x');
-  data("first");  // waits for the kernel, so that the others come together
+  data("first");  // waits for the kernel, so that the others are sent together
   sender().flush();
   for (int i = 0; i < 12; ++i) data(large + static_cast<char>('a' + i));
   sender().flush();

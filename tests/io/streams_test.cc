@@ -107,7 +107,7 @@ TEST(Streams, ServesEachOnceBeforeAnyTwice) {
   }
   for (const StreamId id : room.opened) room.streams.want_read(id, true);
   room.settle();
-  // One that has much more to say than all others does not get more turns for it.
+  // A connection with much more input than all others does not get more turns for it.
   ASSERT_THAT(room.served, SizeIs(testing::Ge(100U)));
   for (std::size_t round = 0; round < 10; ++round) {
     const auto begin = room.served.begin() + static_cast<std::ptrdiff_t>(round * 10);

@@ -8,7 +8,7 @@
 #include "members.h"
 #include "trace_check.h"
 
-// Members of whom some share what the others do not learn.
+// Members, some of which share messages that the others do not learn.
 
 namespace peal::test {
 namespace {
@@ -218,7 +218,7 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
               HasSubstr("domain has 16 entries: accepted are 0 to 15"));
 }
 
-// All have a majority of acceptors, and one domain has not: its nodes say so.
+// All have a majority of acceptors, except one domain: its nodes report it.
 TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
   Sites sites;
   for (const char* name : {"n1", "n3", "n4", "n5"}) {
@@ -234,7 +234,7 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
            std::string::npos;
   }));
   ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));
-  EXPECT_EQ(sites[0]->members(), 0U);  // what its domain orders may belong before
+  EXPECT_EQ(sites[0]->members(), 0U);  // values of its domain may belong before
 }
 
 // A node that votes only in a domain needs a folder for that, too.

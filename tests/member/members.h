@@ -15,7 +15,7 @@
 #include <vector>
 
 // Several members in one process, over the loopback interface. This file and the tests that use it
-// see the public interface and nothing else.
+// include the public interface only.
 
 namespace peal::test {
 
@@ -111,7 +111,7 @@ struct Got {
   }
 };
 
-/// A member, and everything that it said.
+/// A member, and all its events.
 struct Site {
   explicit Site(const Config& config) {
     auto made = Member::embed(config);

@@ -154,7 +154,7 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
   fs::rename(folder_ / "of-one", folder_ / "n1" / "log");
   set_ensembles(own, 4);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
-  // A log of before there were several has no line about it.
+  // A log from before there were several ensembles has no line about it.
   set(own);
   Sites sites;
   sites.push_back(std::make_unique<Site>(own));
@@ -232,7 +232,7 @@ TEST_F(PaxosMembers, ALogOfAnotherClusterOrNodeIsRefused) {
   other = own;
   other.nodes[0].number = 9;
   EXPECT_THAT(refusal(other), AllOf(HasSubstr("number 1"), HasSubstr("number 9")));
-  // Somebody moved the folder.
+  // A person moved the folder.
   fs::rename(folder_ / "n1", folder_ / "n2");
   other = config(2, 2);
   paxos_of(other).acceptors = {2};
@@ -340,7 +340,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesComeAndGo) {
   talk(sites, 20);
 }
 
-// From one node to three, acceptors all of them, and back to two without the first.
+// From one node to three, all of them acceptors, and back to two without the first.
 TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
   Sites sites;
   for (std::uint32_t count = 1; count <= 3; ++count) {

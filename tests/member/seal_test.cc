@@ -32,7 +32,7 @@ std::uint64_t counter(const Site& site, const std::string& name) {
   return 0;
 }
 
-/// A folder that goes with the case.
+/// A folder that is removed with the case.
 struct Folder {
   Folder() {
     char made[] = "/tmp/peal-seal-XXXXXX";

@@ -42,7 +42,7 @@ class Round {
     read_until(sites_, [&] { return (all = all_have_all()) || view_changed(); });
     return all;
   }
-  /// Of one site, by what was sent, those that it has got.
+  /// Of the sent messages, those that one site has received.
   std::set<std::pair<std::string, std::uint64_t>> got_by(std::size_t site) const {
     std::set<std::pair<std::string, std::uint64_t>> here;
     const auto& got = sites_[site]->got;

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-// The oracle, for tests that see the public header: the two cannot be in one file.
+// The oracle, for tests that include the public header: the two cannot be in one file.
 
 namespace peal::test {
 
 struct Judgement {
-  std::string problem;  ///< empty if the traces together are what Peal promises
+  std::string problem;  ///< empty if the traces together fulfil Peal's guarantees
   std::uint64_t deliveries = 0;
   std::uint64_t messages = 0;
   std::uint64_t transitional_views = 0;

@@ -134,7 +134,7 @@ class Sender {
   pid_t pid_ = -1;
 };
 
-/// Three processes; one is killed and comes back, three times.
+/// Three processes; one is killed and restarted, three times.
 void expect_whole_traces(const std::string& order) {
   Folder folder;
   std::vector<std::unique_ptr<Sender>> senders;

@@ -95,7 +95,7 @@ TEST(Packing, AUnitIsOfOneDomain) {
     order::Unit unit;
     ASSERT_TRUE(sender.engine->host->next_unit(kPackUnit, unit));
   }
-  // The large message begins in the unit of the small one before it, if it may begin there at all.
+  // The large message begins in the unit of the preceding small one, if that is allowed at all.
   ASSERT_GE(next.size(), 6U);
   EXPECT_EQ((std::vector<order::Domain>(next.begin(), next.begin() + 4)),
             (std::vector<order::Domain>{1, 0, 2, 1}));

@@ -277,7 +277,7 @@ class Slow {
     member.since.clear();
   }
 
-  // The cause says how the members differ from those before.
+  // The cause describes how the members differ from the previous ones.
   bool follows(const Told& told) const {
     if (told.view.cause == GroupCause::network) return true;
     const bool joins = told.view.cause == GroupCause::join;
@@ -449,7 +449,7 @@ class Slow {
     }
   }
 
-  // Takes away, again and again, a message that nothing comes before.
+  // Removes, again and again, a message that no other precedes.
   void one_order() {
     std::map<GroupMessageId, Messages> before;
     for (const auto& [id, client] : clients_) {

@@ -115,7 +115,7 @@ void expect_broken(const TextHistory& history, const std::vector<Event>& events,
     const bool said =
         std::any_of(report.violations.begin(), report.violations.end(),
                     [&](const Violation& v) { return v.text.find(says) != std::string::npos; });
-    // Without a common clock another member may be the one at which it shows.
+    // Without a common clock the violation may be detected at another member.
     if (live || history.merged_only) {
       EXPECT_TRUE(said) << says << "\n" << texts(report);
     }

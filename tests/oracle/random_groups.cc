@@ -33,7 +33,7 @@ struct Step {
   bool discard = false;            // its sender does not want it back
 };
 
-// Nodes that follow one order, each at its own pace.
+// Nodes that follow one order, each at its own speed.
 struct View {
   ViewId id{};
   std::vector<MemberId> nodes;
@@ -47,7 +47,7 @@ struct Node {
   bool up = false;
   std::shared_ptr<View> view;
   std::size_t done = 0;  // steps
-  Known known;           // what it got, or heard of
+  Known known;           // messages that it got, or heard of
   bool started = false;
 };
 
@@ -152,7 +152,7 @@ class World {
     ++node.done;
   }
 
-  // The node gets so far as what is sent in this step, if anything is.
+  // The node reaches what is sent in this step, if anything is.
   void get(Node& node, const Step& step) {
     if (step.sent.verb != GroupVerb::send) return;
     out_.push_back(step.sent);
@@ -276,7 +276,7 @@ class World {
     append(view, std::move(step));
   }
 
-  // The nodes of each view part into bands; then bands form new views, all of them one if `merge`.
+  // The nodes of each view split into bands; then bands form new views, a single one if `merge`.
   void change_views(bool merge) {
     std::vector<std::pair<std::shared_ptr<View>, std::vector<std::vector<Node*>>>> parts;
     std::vector<Band> bands;
@@ -363,8 +363,8 @@ class World {
     }
   }
 
-  // The bands tell each other their tables. A group keeps its id if one of them has all of it and
-  // lost nothing.
+  // The bands exchange their tables. A group keeps its id if one of them has all of it and lost
+  // nothing.
   void install(const std::vector<Band>& bands) {
     auto view = std::make_shared<View>();
     for (const Band& band : bands) {
@@ -417,7 +417,7 @@ class World {
   std::vector<GroupEvent> out_;
 };
 
-// What waits for clients.
+// Events that wait for clients.
 class Delay {
  public:
   explicit Delay(Random& random) : random_(random) {}

@@ -16,7 +16,7 @@ std::vector<GroupEvent> random_groups(Random& random);
 /// after their nodes reached them; `reach` marks the exchanges.
 std::vector<GroupEvent> told_later(const std::vector<GroupEvent>& events, Random& random);
 
-/// Changes one event or the place of one, often so that something is broken.
+/// Changes one event or its place, often so that a property is violated.
 void damage_groups(std::vector<GroupEvent>& events, Random& random);
 
 }  // namespace peal::oracle::test

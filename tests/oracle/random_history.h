@@ -12,7 +12,7 @@ namespace peal::oracle::test {
 /// what the others have, and are stopped at any point.
 std::vector<trace::Event> random_history(Random& random);
 
-/// Changes one event, or where it is.
+/// Changes one event, or its place.
 void damage(std::vector<trace::Event>& events, Random& random);
 
 }  // namespace peal::oracle::test

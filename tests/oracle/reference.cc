@@ -175,7 +175,7 @@ class Slow {
     sent_[id] = std::move(sent);
   }
 
-  // The sender learns what others know.
+  // The sender learns others' knowledge.
   void confirm(const Event& event, Sent& sent, Life& life) {
     const Stay* stay = stay_of(life);
     if (sent.view != event.view) {

@@ -9,8 +9,8 @@
 namespace peal::order::test {
 namespace {
 
-/// Two engines joined back to back without any container in between: what is sent waits in fixed
-/// queues until it is handed over.
+/// Two engines connected without any container in between: packets wait in fixed queues until they
+/// are delivered.
 class Pair {
  public:
   static constexpr std::size_t kQueue = 4'096;

@@ -143,7 +143,7 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   }
 }
 
-// It waits for the commit token as long as for any token, however often others say the same.
+// It waits for the commit token as long as for any token, however often others repeat the same.
 TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
   Cluster cluster(3, {});
   std::uint64_t joins = 0;
@@ -204,7 +204,7 @@ TEST(Ring, SaysGoodbyeToWhomeverItLooksForOrHas) {
   }
 }
 
-// A pause makes a deadline later if the token needs time to come, and never sooner.
+// A pause extends a deadline if the token needs time to arrive, and never shortens one.
 TEST(Ring, APauseTakesNoTimeFromTheToken) {
   const auto made = formed(3);
   Cluster& cluster = *made;

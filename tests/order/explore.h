@@ -22,14 +22,14 @@ struct Limits {
   bool submits = false;  ///< units reach the coordinator of others, too
   /// The acceptors that receive others' votes; learners always do.
   std::array<bool, kAcceptors> learns{};
-  std::uint64_t states_max = 20'000'000;  ///< not closed if there are more
+  std::uint64_t states_max = 20'000'000;  ///< the search fails if there are more
 };
 
 struct Explored {
   std::uint64_t states = 0;       ///< of the whole system; learners not counted
   std::uint64_t transitions = 0;  ///< inputs tried in them
   std::uint64_t node_states = 0;  ///< of single nodes, each reached by a replay
-  std::uint64_t audited = 0;      ///< futures compared, of states that have one digest
+  std::uint64_t audited = 0;      ///< compared successors of states with equal digests
   std::uint64_t learner_states = 0;
   bool closed = false;             ///< nothing is left to explore
   std::string violation;           ///< empty: none

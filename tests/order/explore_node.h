@@ -30,17 +30,17 @@ struct NodeState {
   Facts::Mask votes = 0;    ///< on disk
   Facts::Mask decided = 0;  ///< as it takes it
   std::uint32_t crashes = 0;
-  std::string wrong;                 ///< what it must never do
+  std::string wrong;                 ///< a violation
   std::vector<std::uint32_t> nexts;  ///< by input, as far as they are known
 };
 
-/// All states of one node. Numbers of states stay what they are.
+/// All states of one node. The numbers of states do not change.
 class NodeStates {
  public:
   static constexpr std::uint32_t kImpossible = ~0U;
   static constexpr std::uint32_t kUnknown = ~0U - 1;
 
-  /// `node`: 1 to kAcceptors, or one above: a learner, to which packets come and nothing else.
+  /// `node`: 1 to kAcceptors, or one above: a learner, which only receives packets.
   NodeStates(Shared& shared, std::uint32_t node);
 
   /// The state after one more input; kImpossible: not now, or beyond the limits.

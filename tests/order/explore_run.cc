@@ -16,8 +16,8 @@ using wire::PaxosKind;
 
 constexpr std::uint32_t kSlabBytes = 512;
 constexpr std::uint32_t kSlabs = 256;
-/// Node 5 tells what came before, and asks what was decided. With node 6 there are so many nodes
-/// that three of them are no view: nothing but units is proposed.
+/// Node 5 reports what came before, and requests decided values. With node 6 there are so many
+/// nodes that three of them are no view: only units are proposed.
 constexpr std::uint32_t kOutsider = 5;
 constexpr std::uint32_t kNodes = 6;
 /// Longer than any patience; heartbeats are so short that patience outlasts any scenario.
@@ -101,7 +101,7 @@ wire::Checkpoint beginning() {
   return checkpoint;
 }
 
-/// Another acceptor has never heard of this one's log: none is an older copy here.
+/// Another acceptor has never heard of this one's log: no log is an older copy here.
 std::vector<std::byte> log_unheard_of(std::uint32_t from, std::uint64_t log, std::uint64_t epoch) {
   return built([&](ByteSpan out) {
     return wire::encode_log_answer(header_of(from, 1), {epoch, log, {}}, out);
@@ -413,7 +413,7 @@ void ReplayedNode::look_at_log() {
   }
 }
 
-// A restart goes by the last record of each kind for each instance, and by the highest round.
+// A restart uses the last record of each kind for each instance, and the highest round.
 void ReplayedNode::add_log_to(Digest& digest) const {
   std::map<std::pair<Record::Kind, wire::Instance>, ByteView> last;
   wire::Round highest{};

@@ -49,8 +49,8 @@ class ReplayedNode final : public Effects, public Host {
 
   /// False: impossible, or beyond the limits.
   bool apply(Input input);
-  /// Asks the engine what was decided, after which it cannot be used any more; the rest of `out`
-  /// is the caller's. Returns the digest of all that the future depends on.
+  /// Requests the decided values from the engine, which cannot be used afterwards; the caller fills
+  /// in the rest of `out`. Returns the digest of all state that the future depends on.
   std::uint64_t finish(NodeState& out);
 
   void send(NodeId to, Lane lane, const BufferRef& packet) override;

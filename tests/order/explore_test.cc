@@ -45,7 +45,7 @@ Explored expect_found(Mutant mutant, const Limits& limits) {
   return found;
 }
 
-/// With a value of both coordinators there are millions of states: ./dev soak has the time.
+/// With a value of both coordinators there are millions of states, which only ./dev soak explores.
 Limits with_few_values(Limits limits) {
   if (std::getenv("PEAL_EXPLORE_MORE") == nullptr) limits.units = {1, 0, 0};
   return limits;

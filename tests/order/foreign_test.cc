@@ -421,7 +421,7 @@ TEST_F(Lists, WhoGoesByAnotherListIsOfNoUse) {
   hear(kD, other);
   EXPECT_EQ(dropped(), Drop::other_list);
   EXPECT_TRUE(stays());
-  // A word of our list ends that.
+  // A packet with our list ends that.
   it().set_nodes(now_, list(9, 5), *this);
   it().on_foreign(now_, kD, *this);
   EXPECT_EQ(count(Kind::probe), 1U) << "it may be that we come";

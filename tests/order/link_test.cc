@@ -22,7 +22,7 @@ class Links : public MembershipBench {
   Links() { begin(); }
   bool stays() { return it().state() == State::operational; }
   std::uint64_t trials() { return it().tally().trials; }
-  /// Of the trial at present, `count` echoes of each part come, and of the last part `of_last`.
+  /// Of the present trial, `count` echoes of each part arrive, and of the last part `of_last`.
   void echo(const MemberId& from, int count, int of_last) {
     wire::Trial frame;
     frame.step = Step::echo;
@@ -355,7 +355,7 @@ class InnerLinks : public Links {
     run(milliseconds(20 * again + 1));
     it().tracked().arrived();
   }
-  /// All ASKs of the trial at present go out; whom they are for.
+  /// All ASKs of the present trial are sent; returns their receiver.
   MemberId asked() {
     sent_.clear();
     run(milliseconds(33));

@@ -33,7 +33,7 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   };
 
   static evs::Settings usual_settings();
-  /// Makes the membership anew, and starts it.
+  /// Creates the membership anew, and starts it.
   void begin(const evs::Settings& settings = usual_settings());
   Membership& it() { return *membership_; }
 
@@ -50,21 +50,21 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   /// A PROBE of another member's own view.
   static wire::ProbeFrame probe(const MemberSet& heard, std::uint64_t list = 1);
 
-  /// All others of these say what this member says, until it has agreed with them.
+  /// All these other members send what this member sends, until it has agreed with them.
   void agree(const MemberSet& members);
   /// The representative's token in its first rotation, as it comes to this member.
   wire::Commit first_commit(const MemberSet& members, std::uint64_t number);
-  /// The last one that this member sent, as it comes back in the second rotation.
+  /// The last one that this member sent, in the second rotation.
   wire::Commit second_commit();
   const MemberId& predecessor_in(const wire::Commit& commit) const;
   /// It is in a view of these, which it agreed on with them.
   void into_view(const MemberSet& members);
-  /// Others make a view without this member, or one that it is cut off from: it is `failed` there.
+  /// Others form a view without this member, or one that it is cut off from: it is `failed` there.
   void lose(const MemberSet& lost, const MemberSet& rest);
 
   void run(Duration span);
   bool run_until_sent(Kind kind, Duration span);
-  /// All of a kind that were sent since the last call; what else was sent is forgotten.
+  /// All of a kind that were sent since the last call; other packets are dropped.
   std::vector<wire::Join> take_joins();
   std::vector<wire::ProbeFrame> take_probes();
   std::vector<wire::Trial> take_trials();

@@ -51,7 +51,7 @@ class PaxosAcceptor : public testing::Test {
     slot->heard.bytes = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
     std::copy(bytes.begin(), bytes.end(), slot->heard.bytes.data());
   }
-  /// The first word on an order.
+  /// The first record of an order.
   void begin_order() {
     ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
     disk_.sync();
@@ -242,7 +242,7 @@ TEST_F(PaxosAcceptor, APromiseInNoOrderIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A crash could leave these words and take the checkpoint, and then the log would be refused for
+// A crash could leave these words without the checkpoint, and then the log would be refused for
 // ever.
 TEST_F(PaxosAcceptor, NothingIsNotedBeforeTheCheckpointThatSaysInWhichOrder) {
   EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
@@ -385,7 +385,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 10U);
   ASSERT_NE(store_.find(10), nullptr);
   EXPECT_EQ(as_text(store_.find(10)->vote.bytes.view()), "ten");
-  // The same without a gap: a checkpoint says from where on the log is to be believed.
+  // The same without a gap: a checkpoint says from which instance on the log is complete.
   state_.apply(unit_head(kOne, 10), {});
   store_.find(10)->decided = true;
   store_.consume();
@@ -492,7 +492,7 @@ TEST_F(PaxosAcceptorSkips, ACheckpointThatFailsCostsNoWord) {
   }
 }
 
-// Between two commits the log takes so much; what is left is written behind the next one.
+// Between two commits the log takes so much; the rest is written behind the next one.
 TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenBitByBit) {
   skip_to(10);
   disk_.sync();
@@ -590,7 +590,7 @@ TEST_F(PaxosAcceptor, AFullLogMakesItWait) {
   EXPECT_TRUE(acceptor_->is_promised(second_));
 }
 
-// what a disk that failed holds is not known, so nothing is said any more.
+// the content of a failed disk is unknown, so nothing is sent any more.
 TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
   ASSERT_TRUE(acceptor_->prepare(second_));
   disk_.sync();
@@ -625,7 +625,7 @@ TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A packet for each vote would take as much of a link as a tenth of the values.
+// A packet for each vote would use as much of a link as a tenth of the values.
 TEST(PaxosVotes, ThatFollowEachOtherCloselyAreToldTogether) {
   Bench three(kThree);
   three.start();

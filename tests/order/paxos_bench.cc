@@ -414,7 +414,7 @@ Round Bench::lead() {
   return round;
 }
 
-// ---- what it does ----
+// ---- its output ----
 
 bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   unit_bytes = unit_bytes_max;

@@ -58,7 +58,7 @@ class MemoryLog final : public port::Log {
   void crash();
   void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
   void set_full(bool full) { full_ = full; }
-  /// Records that it takes until the next sync.
+  /// Records that it accepts until the next sync.
   void set_room(std::size_t records) { room_ = records; }
   /// There is space for small records only.
   void set_checkpoints_full(bool full) { checkpoints_full_ = full; }
@@ -103,7 +103,7 @@ class Bench final : public Host, public Effects {
     merger_ = &merger;
     make();
   }
-  /// The process dies, with what was not durable, and starts again with the next epoch.
+  /// The process dies, with all that was not durable, and starts again with the next epoch.
   void restart();
   /// All appended records of both logs are durable, and the engine is notified.
   void sync();
@@ -142,7 +142,7 @@ class Bench final : public Host, public Effects {
   void fetched(const MemberId& from, const Round& round, Instance instance,
                const wire::ValueHead& head, std::string_view text);
   void recall(const MemberId& from, Instance first, std::uint16_t count);
-  /// An acceptor's word; with a round of count 0 it did not vote.
+  /// An acceptor's WORD; with a round of count 0 it did not vote.
   void word(const MemberId& from, const Round& round, Instance instance,
             const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
@@ -196,7 +196,7 @@ class Bench final : public Host, public Effects {
   std::vector<std::string> log;
   std::vector<Event> events;
   std::uint32_t room = 1U << 20;
-  std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
+  std::uint32_t unit_bytes = 0;  ///< the largest unit, by the engine's last call
 
  private:
   Merger* merger_ = nullptr;

@@ -29,13 +29,13 @@ TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   EXPECT_TRUE(one.last_state().leading);
 }
 
-// Another one has coordinated in the meantime, with a higher round that this one has not heard of.
+// Another node has coordinated in the meantime, with a higher round that this one has not heard of.
 TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
   const std::vector<wire::ViewMember> members{{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   one.decided_view(kTwo, 2, 1, members);
-  // So it fills what is below with nothing.
+  // So it fills the instances below with empty values.
   constexpr Round kOlder{1, {kOne.node, kOne.epoch - 1}};
   one.promise(kTwo, {{count, kOne}, 0, {{3, 1, kOlder}}});
   one.fetched(kTwo, kOlder, 3, unit_head(kTwo, 1), "three");
@@ -66,7 +66,7 @@ std::uint64_t rounds_on_a_slow_disk() {
   return one.counter("quorum_elections");
 }
 
-// Each round would make the promise worthless that is on its way to the disk.
+// Each further round would make the promise that is being written worthless.
 TEST(PaxosCoordinator, ASlowDiskDelaysOneRoundAndBeginsNoOther) {
   EXPECT_EQ(rounds_on_a_slow_disk(), 1U);
   const WithMutant active(Mutant::px_rounds_overtake);
@@ -197,7 +197,7 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t rounds = one.count(PaxosKind::prepare);
   wire::State waits;
-  waits.round = {count, kOne};  // node 2 goes by this node, and does not miss it
+  waits.round = {count, kOne};  // node 2 follows this node, and does not miss it
   for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {
     one.state(kTwo, waits);  // and node 3 is silent
     one.run(milliseconds(10));
@@ -248,7 +248,7 @@ TEST_F(PaxosCoordinatorAlone, AsksOthersAgainAndNotItself) {
   EXPECT_GT(again, 2U);
 }
 
-// It may be the data lane that does not get there.
+// Perhaps packets on the data lane do not get there.
 TEST_F(PaxosCoordinatorAlone, AsksByTheOtherLaneWhatItAskedInVain) {
   run(seconds(2));
   std::vector<Lane> lanes;
@@ -340,7 +340,8 @@ class PaxosCoordinatorPasses : public testing::Test {
   std::uint64_t key_ = 100;
 };
 
-// Members may keep the window full all the time, and others wait for this order to come further.
+// Members may keep the window full all the time, while other ensembles wait for this one's
+// progress.
 TEST_F(PaxosCoordinatorPasses, OneAtATimeBeyondAFullWindow) {
   one_.submit("a");
   EXPECT_TRUE(pass());

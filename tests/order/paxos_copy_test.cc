@@ -73,7 +73,7 @@ TEST(PaxosCopyCheck, IsSureWithAMajorityAndAsksUntilAllHaveAnswered) {
   check.note(kThree.node, {30, kLog, {}});
   check.look(peers);
   EXPECT_EQ(check.word(), LogWord::sure);
-  // One that comes late may still know better.
+  // A late answer may still know better.
   EXPECT_TRUE(check.note(kThree.node, {30, kLog, {{20, 90}}}));
   EXPECT_FALSE(check.is_sure());
   EXPECT_EQ(check.word(), LogWord::put_back);
@@ -204,7 +204,7 @@ TEST(PaxosPutBack, WhoIsToldOfMoreThanItsLogHoldsVotesNoMoreAndSaysSo) {
   EXPECT_EQ(one.count(PaxosKind::promise), 0U);
   one.run(seconds(1));
   EXPECT_EQ(one.last_state().log_word, LogWord::put_back);
-  // Its log says so itself from now on.
+  // Its log records it from now on.
   one.restart();
   EXPECT_EQ(times_reported(one, kOne.node), 1);
   one.prepare(kTwo, 7);

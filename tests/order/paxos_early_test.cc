@@ -224,7 +224,8 @@ TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
   EXPECT_EQ(early.see(at_us(1'100'000), 1), old) << "and it moves no clock";
 }
 
-// Else all stamps would be equal from then on, and the lowest member's units always the first ones.
+// Otherwise all timestamps would be equal from then on, and the lowest member's units always the
+// first ones.
 TEST(PaxosEarly, ClocksAreNotMovedToTheEndOfAllStamps) {
   for (const std::uint64_t stamp : {wire::kEarlyStampMax, wire::kEarlyStampMax / 2 + 1}) {
     SCOPED_TRACE(stamp);

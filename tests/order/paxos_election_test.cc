@@ -290,7 +290,7 @@ TEST(PaxosElection, APausePutsOffAnElectionIfSomebodyCoordinates) {
       << "a process that gets a processor now and then would never begin";
 }
 
-/// Node 1 misses the coordinator; does it take over, with this word of node 3?
+/// Node 1 misses the coordinator; does it take over, with this STATE of node 3?
 bool takes_over(const std::function<void(Led&, wire::State&)>& word) {
   Led one;
   one.peers.find(kTwo.node)->suspected = true;

@@ -165,7 +165,7 @@ TEST(PaxosEngine, ADelayedProposalOfAnEarlierRoundIsNotVotedFor) {
   EXPECT_EQ(three.count(PaxosKind::fetched), 0U);
 }
 
-// that an instance is decided does not make this node's old vote the decided value.
+// that an instance is decided does not mean that this node's old vote is the decided value.
 TEST(PaxosEngine, AnOldVoteIsNotTakenForWhatWasDecided) {
   Bench three(kThree);
   three.start();
@@ -404,7 +404,7 @@ TEST(PaxosEngine, WhoHasLeftSaysNothingMore) {
   EXPECT_TRUE(one.sent.empty());
 }
 
-// Of one round there is one proposal for an instance, and what was voted for is the first.
+// A round has one proposal for an instance, and the vote was for the first.
 TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
   Bench three(kThree);
   three.start();
@@ -418,7 +418,7 @@ TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
 }
 
 // The key of a checkpoint is that of the last value before it: from there on this node has all, and
-// others need not wait for its word on what was before.
+// others need not wait for its report on earlier ones.
 TEST(PaxosEngine, WhereItBeginsIsSaidByItsLogOrByACheckpoint) {
   Bench three(kThree);
   three.start();
@@ -543,7 +543,7 @@ bool misses_after(Duration span) {
   return three.last_state().misses;
 }
 
-// Else each would begin a round of its own as soon as another one does, and none would end.
+// Otherwise each would begin a round of its own as soon as another one does, and none would end.
 TEST(PaxosEngine, WhoBeginsARoundHasItsTime) {
   const Duration suspect = Options{}.suspect;
   EXPECT_FALSE(misses_after(milliseconds(50)));

@@ -30,7 +30,7 @@ void mutate(Bytes& packet, Random& random) {
   wire::complete(packet);
 }
 
-/// Packets of three engines that work together, each as one of the others would hear it.
+/// Packets of three engines that work together, each as another one of them would receive it.
 class Three {
  public:
   explicit Three(const Options& options)
@@ -39,7 +39,7 @@ class Three {
   }
   std::vector<Bench*> all() { return {&one, &two, &three}; }
 
-  /// A while of ordinary work; `other` gets to see each packet too.
+  /// A while of ordinary work; `other` sees each packet too.
   void work(Random& random, std::vector<Bytes>& seen) {
     for (int round = 0; round < 10; ++round) {
       for (Bench* from : all()) {

@@ -37,7 +37,7 @@ TEST(PaxosArrivals, ALongSilenceCountsAsFewLost) {
   EXPECT_EQ(arrivals.lost(64), 16U);
 }
 
-/// One link, ten milliseconds at a time.
+/// One link, in steps of ten milliseconds.
 struct Link {
   Reception reception;
   Options options;
@@ -155,7 +155,7 @@ TEST(PaxosReception, WhatFailsAgainAndAgainIsWaitedForLonger) {
   EXPECT_LT(until_it_works(), milliseconds(300));
 }
 
-// So a member that is heard again stays, though it is not let in anew yet.
+// So a member that is heard again stays, though it would not be admitted anew yet.
 TEST(PaxosReception, WhatIsGoodAgainDoesNotFailThoughItDoesNotWorkYet) {
   Link link;
   EXPECT_FALSE(link.reception.failing());
@@ -334,7 +334,7 @@ TEST(PaxosCompany, SmallSetsAreFoundThatTheQuickSearchMisses) {
   EXPECT_EQ(group.look(), "123");
 }
 
-// Of 2 and 3, acceptors both, each hears the half of all others, and one of them is needed.
+// Of the acceptors 2 and 3, each hears one half of all others, and one of them is needed.
 void split(Group& group, std::uint32_t last_of_first, std::uint32_t last) {
   for (std::uint32_t n = 4; n <= last; ++n) group.lose(n <= last_of_first ? 3 : 2, n);
 }
@@ -348,7 +348,7 @@ TEST(PaxosCompany, TheLargestSetIsSearchedForAndOfTheLargestTheLowest) {
   EXPECT_EQ(larger.look(), "1389abc") << "the other one is no majority";
 }
 
-// To try all sets of more nodes takes too long.
+// Trying all sets of more nodes takes too long.
 TEST(PaxosCompany, OfManyNodesNotAllSetsAreTried) {
   Group group(13, 3);
   split(group, 8, 13);
@@ -415,7 +415,7 @@ TEST(PaxosCompany, WhatANodeSaysThatKnowsNoOrderOrAnotherCountsForNothing) {
   EXPECT_EQ(group.look(), "123");
 }
 
-/// Of the ensemble of all nodes with one domain, or of that domain's.
+/// The merger of the ensemble of all nodes with one domain, or of that domain's.
 class OneDomain final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}

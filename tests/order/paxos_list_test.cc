@@ -48,7 +48,7 @@ TEST(PaxosLists, ARoundSaysToWhichListItBelongs) {
   EXPECT_GT(first, (Round{wire::first_count(3) - 1, kThree})) << "any of a list before";
 }
 
-/// Proposes the list once all members have it, and what it proposes in that turn.
+/// Proposes the list once all members have it; and the other proposals of that turn.
 void go_over(Bench& one, const Round& round) {
   one.list(with_four());
   EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::member);
@@ -87,7 +87,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   const WithMutant active(Mutant::px_beyond_list);
   Bench other(kOne);
   go_over(other, other.lead());
-  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it takes its wish back
+  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it withdraws its pending list
   other.submit("a");
   other.run(milliseconds(1));
   EXPECT_EQ(other.proposed(wire::ValueKind::unit), 1U) << "the mutant is noticed";
@@ -143,7 +143,7 @@ TEST(PaxosLists, NothingIsSaidByAListThatTheLogDoesNotKnow) {
   EXPECT_EQ(promises_unlogged(), 1U) << "the mutant is noticed";
 }
 
-// A member that goes away has a view end, and nothing is to end behind the list.
+// A leaving member would end the view, and no view may end behind the list.
 TEST(PaxosLists, NoViewIsProposedBehindAList) {
   Bench one(kOne);
   const Round round = one.lead();
@@ -193,7 +193,7 @@ TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
   }
 }
 
-// It may have come to that list without all that was decided by this one.
+// It may have made that list active without all that was decided under this one.
 TEST(PaxosLists, VotesOfWhoGoesByAnotherListAreNotCounted) {
   for (const std::uint64_t list : {1U, 0U}) {
     Bench three(kThree);
@@ -264,7 +264,7 @@ TEST(PaxosLists, ANodeThatKnowsNothingDoesNotVoteInAnotherOrder) {
   EXPECT_EQ(three.counter("quorum_instances_ahead"), 0U);
 }
 
-// Two nodes that both know an order, and not the same one, have nothing to say to each other.
+// Two nodes that know different orders ignore each other.
 TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
   Bench three(kThree);
   three.start();
@@ -275,7 +275,7 @@ TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
   EXPECT_EQ(three.counter("other_list"), 1U);
 }
 
-// A node to come asks for a checkpoint until the others have been given the list that it is in.
+// A new node requests a checkpoint until the others have the list that it is in.
 TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
   Bench three(kThree);
   three.start();

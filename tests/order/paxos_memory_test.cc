@@ -21,7 +21,7 @@ using wire::PaxosKind;
 
 constexpr std::uint64_t kLife = 100;  // of kOne, kTwo and kThree
 
-/// Node 1 hears for so long that the others are there, and know of no order.
+/// For this long, node 1 hears the others, which know of no order.
 void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
   for (const Instant end = one.now + span; one.now < end;) {
     one.state(kTwo, {});
@@ -41,7 +41,7 @@ TEST(PaxosBootstrap, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   EXPECT_NE(one.last(PaxosKind::lives), nullptr);
 }
 
-// The log may be an older copy, and have forgotten whom it took.
+// The log may be an older copy, and lack the acceptors that it named.
 TEST(PaxosBootstrap, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   Bench one(kOne);
   one.fresh();
@@ -179,7 +179,7 @@ TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   EXPECT_TRUE(binds_itself(other)) << "the mutant is noticed";
 }
 
-/// "One list in a life": what was said of a list stays said, and only a restart helps.
+/// An incarnation cannot withdraw what it said of a list; only a restart helps.
 TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
   const wire::Lives old{1, {kLife, kLife, kLife}};
   const NodeList next{2, first_nodes().all, first_nodes().acceptors};
@@ -288,7 +288,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
   const MemberId later{kThree.node, kLife + 1};
   hear_others(one, milliseconds(300), later);
   ASSERT_EQ(one.count(PaxosKind::lives) > 0, true);
-  // Node 3 tells of an order that names another life of it: this one may have begun another.
+  // Node 3 reports an order that names another incarnation of it: this one may have bootstrapped
+  // another order.
   wire::State knows;
   knows.next = 5;
   knows.first_list = 77;
@@ -304,7 +305,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
       << "node 2 says so, in the life that the order names";
 }
 
-/// Node 1 knows an order by hearsay alone: it took a later life of node 3 for another one.
+/// Node 1 knows an order only from non-acceptors: it named a later incarnation of node 3 for
+/// another one.
 void hear_say(Bench& one) {
   one.start();
   const MemberId later{kThree.node, kLife + 1};
@@ -369,7 +371,7 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
-/// Does node 1 follow the order once `from` tells it of it?
+/// Does node 1 follow the order once `from` reports it?
 bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -426,7 +428,7 @@ TEST(PaxosMemory, WhoIsNoAcceptorAndKnowsOfABeginningKeepsNobodyFromAnother) {
   EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U) << "an acceptor is asked";
 }
 
-// In memory its vote is kept nowhere else, and others may need it to find out what was decided.
+// In memory its vote is stored nowhere else, and others may need it to derive the decided value.
 TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   Bench one(kOne, {}, Storage::memory);
   one.start();

@@ -93,7 +93,7 @@ TEST(Window, NeverExceedsASmallLimit) {
   EXPECT_EQ(window.size(), 8U);
 }
 
-/// Of the values of a coordinator of 100,000 in a second, or of another rate in one heartbeat.
+/// The values of a coordinator at 100,000 per second, or at another rate in one heartbeat.
 class HeadwayTest : public testing::Test {
  protected:
   void beats(int count, wire::Instance values, bool lost) {

@@ -34,7 +34,7 @@
 
 namespace peal::order::paxos::test {
 
-/// The order of all ensembles, as far as one of them asks for it.
+/// The merged order, as far as one ensemble asks about it.
 class OneMerger final : public Merger {
  public:
   void on_key(std::uint64_t key, bool nothing) override {
@@ -64,8 +64,8 @@ class OneMerger final : public Merger {
   std::uint64_t merged_key = 0;
 };
 
-/// The classes of the engine of kOne, made and connected as the engine does it. Nothing calls them
-/// but the test, which plays the engine, the other nodes, the host and the disk.
+/// The classes of the engine of kOne, created and connected as in the engine. The test alone calls
+/// them, and plays the engine, the other nodes, the host and the disk.
 class PartsBench : public Host, public Effects {
  public:
   struct Sent {
@@ -120,7 +120,8 @@ class PartsBench : public Host, public Effects {
   }
   ~PartsBench() override { sent.clear(); }
 
-  /// The log says that the order has begun, and the other acceptors that it is no older copy.
+  /// The log records that the order has begun, and the other acceptors confirm that it is not an
+  /// older copy.
   void know_order() {
     Record record;
     record.kind = Record::Kind::checkpoint;

@@ -254,7 +254,7 @@ TEST(PaxosRecords, WithoutTheirEndTheyAreRefusedOrHoldLessText) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       Record read;
       const bool whole = read_record(ByteView(bytes).first(size), read);
-      // A value's bytes are the rest of its record; the log's own checksum tells that none is gone.
+      // A value's bytes are the rest of its record; the log's own checksum detects missing ones.
       EXPECT_EQ(whole, has_text && size + text.size() >= bytes.size())
           << static_cast<int>(record.kind) << " cut to " << size << " of " << bytes.size();
     }
@@ -509,7 +509,7 @@ TEST(PaxosPeers, ALongerPatienceShrinksBitByBit) {
   EXPECT_EQ(last, options.suspect);
 }
 
-/// How long a node that is silent for ever is not suspected by one that gets a processor for a
+/// How long a node that is silent for ever is not suspected by one that gets a processor only for a
 /// moment in each `pause`.
 Duration unnoticed_by_a_starved_process(Duration pause) {
   Peers peers = three_peers();

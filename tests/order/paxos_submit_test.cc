@@ -140,8 +140,8 @@ TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), proposed.view().begin()));
 }
 
-/// Units of the coordinator that it proposes of many more, while the others vote for what it
-/// proposes; one of them consumes nothing. In each heartbeat they say whether they asked.
+/// Of very many units, how many the coordinator proposes, while the others vote for its proposals
+/// and one of them consumes nothing. In each heartbeat they report whether they requested values.
 std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
   Options options;
   options.max_gap = 64;

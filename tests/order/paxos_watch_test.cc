@@ -36,7 +36,7 @@ struct Watch : PartsBench {
     out.head = unit_head(kTwo, instance);
     return out;
   }
-  /// An acceptor has voted in the round for all up to there.
+  /// An acceptor has voted in the round for all instances up to there.
   void votes(const MemberId& who, Instance upto, const Round& round = kLeads) {
     wire::State said;
     said.round = said.voted_round = round;
@@ -218,7 +218,7 @@ TEST(PaxosSelfReport, NewsThatComeSoonGoTogether) {
   EXPECT_EQ(one.sent_to(PaxosKind::state).size(), 2U);
 }
 
-// A node outside the view of the coordinator is not reached by what goes to the view.
+// Packets for the view of the coordinator do not reach a node outside it.
 TEST(PaxosBroadcast, VotesReachACoordinatorThatIsNotInTheView) {
   PartsBench one;
   one.be_in_view({kOne, kThree});

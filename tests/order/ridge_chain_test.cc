@@ -16,7 +16,7 @@ class RidgeChain : public RoutesBench {
  protected:
   RidgeChain() : RoutesBench(&make_chain) {}
 
-  /// More is decided, as an engine says it.
+  /// Calls tell_decided() like an engine when more is decided.
   void tell_decided(const wire::State& state) {
     if (routes_->tell_decided(now_, state, *this)) {
       routes_->tell_votes(state, peers_->find({1}), *this);

@@ -21,7 +21,7 @@
 
 namespace peal::order::ridge::test {
 
-/// An ensemble that does what the test says, and remembers what it was asked to do.
+/// An ensemble controlled by the test, which records the calls to it.
 class FakeEnsemble final : public paxos::Ensemble {
  public:
   using Act = std::function<void(Effects&)>;
@@ -193,7 +193,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
       fake.at = key;
     });
   }
-  /// The ensemble comes to this key without ordering anything.
+  /// The ensemble reaches this key without ordering anything.
   void nothing(std::size_t ensemble, std::uint64_t key) {
     FakeEnsemble& fake = *fakes_[ensemble];
     in(ensemble, [&](Effects&) {
@@ -218,7 +218,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     std::memcpy(delivery.unit.data() + wire::kPlacingBytes, text.data(), text.size());
     value(ensemble, key, [&](Effects& out) { out.deliver(delivery); });
   }
-  /// A unit of this node that an ensemble took comes back ordered, and the ensemble places it.
+  /// A unit of this node that an ensemble took was ordered, and the ensemble places it.
   void own_unit(std::size_t ensemble, std::uint64_t key, std::size_t index = 0) {
     Delivery delivery;
     delivery.origin = config_.self;
@@ -247,7 +247,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     fakes_[ensemble]->is_joined = fakes_[ensemble]->is_near = true;
     value(ensemble, key, [&](Effects& out) { install(out, number, members, company); });
   }
-  /// View 1 of 1, 2 and 3 counts; all ensembles have come to key 10.
+  /// View 1 of 1, 2 and 3 is active; all ensembles have reached key 10.
   void begin() { begin_at(10); }
   void begin_at(std::uint64_t key) {
     engine_->start(now_, *this);

@@ -28,9 +28,9 @@ Slots::Shape shape(const Case& c, std::uint32_t ensembles) {
 
 class RidgeEnsembles : public ::testing::TestWithParam<std::uint32_t> {};
 
-// The first value after a silence waits until the others have said that they have nothing to order
-// before it, which they agree on as on anything. They say it for a while ahead: what comes in that
-// time is as fast as with one ensemble.
+// The first value after a silence waits until the others have announced that they have nothing
+// before it, which is a decided value too. They announce it for a while ahead: values in that time
+// are as fast as with one ensemble.
 TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   for (const Case& c : kCases) {
     Slots slots(shape(c, GetParam()));

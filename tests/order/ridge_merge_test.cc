@@ -53,7 +53,7 @@ TEST(RidgeMerge, WhatIsAlreadyThereNeedNotBeSaidAgain) {
   Merge<char> merge(2);
   merge.push(0, 5, 'a');
   merge.advance(1, 8);
-  merge.advance(1, 3);  // an old word changes nothing
+  merge.advance(1, 3);  // an old announcement changes nothing
   EXPECT_EQ(take_all(merge), Texts{'a'});
   EXPECT_EQ(merge.waiting(0), 0U);
 }

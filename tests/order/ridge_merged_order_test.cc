@@ -16,7 +16,7 @@ class MergedOrder : public EnsemblesBench {
   }
 };
 
-// ---- what is merged ----
+// ---- the merge ----
 
 TEST_F(MergedOrder, UnitsComeByTheirKeysWhicheverEnsembleBringsThem) {
   several(2);

@@ -23,7 +23,7 @@ class RidgeRing : public RoutesBench {
     routes_->propose(packet, *this);
     return frame;
   }
-  /// As the engine says it once a majority has voted.
+  /// The engine's report once a majority has voted.
   wire::State decided(Instance upto) const {
     wire::State state = said();
     state.leading = true;

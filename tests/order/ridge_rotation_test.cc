@@ -45,7 +45,7 @@ std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, s
 }
 
 // All have skipped to one place, and then it is the first one's turn. A value of the last one waits
-// until the others have skipped again, at most a tick and until that is decided.
+// until the others have skipped again: at most a tick, and until that skip is decided.
 TEST(RidgeRotation, AValueWaitsForItsTurn) {
   Slots slots(rotation());
   slots.settle();
@@ -60,8 +60,8 @@ TEST(RidgeRotation, AValueWaitsForItsTurn) {
   EXPECT_GT(mean(slots.latencies()), kAlone + kTick / 4.0);
 }
 
-// While something is ordered, each ensemble comes to the same place at each tick, however many
-// values it ordered since the last: it skips as many as there are fewer than fifty.
+// While something is ordered, each ensemble reaches the same place at each tick, however many
+// values it ordered since the last: it skips what it lacks of fifty.
 TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   Slots slots(rotation());
   slots.settle();
@@ -84,8 +84,8 @@ TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   }
 }
 
-// One ensemble orders a value in each slot, twice what the others skip: it is held up to that, and
-// by keys it is not.
+// One ensemble orders a value in each slot, twice the rate at which the others skip: rotation
+// limits it to that rate, the merge by keys does not.
 TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   for (const Merging merging : {Merging::rotation, Merging::keys}) {
     Slots slots(rotation(merging));
@@ -107,7 +107,7 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   }
 }
 
-// Half a value in each slot is what it may order for as long as it likes.
+// It may order half a value per slot for any time.
 TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
   Slots slots(rotation());
   slots.settle();
@@ -117,8 +117,8 @@ TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
             kAlone + kTick + kAlone);
 }
 
-// Where a window carries less than an ensemble's share, its members can keep it full all the time.
-// It skips what is missing all the same, one skip after the other.
+// If a window allows less than an ensemble's share, its members can keep it full all the time. It
+// skips the rest nevertheless, one skip after the other.
 TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   constexpr std::int64_t kFar = 150;
   constexpr std::int64_t kWay = (kTurnFaults + 2) * kFar + kTurnNodes;
@@ -139,7 +139,7 @@ TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   }
 }
 
-// A sender's values are all of one ensemble, whose coordinator it may be or not.
+// A sender's values are all of one ensemble, whose coordinator may be the sender.
 TEST(RidgeRotation, EachSenderHasARing) {
   for (const Dissemination ways : {Dissemination::distributors, Dissemination::ring}) {
     Slots slots(rotation(Merging::rotation, ways));
@@ -149,7 +149,7 @@ TEST(RidgeRotation, EachSenderHasARing) {
       EXPECT_EQ(slots.copies(), 40 * (kTurnNodes - 1)) << "it coordinates its ring itself";
     }
     slots.send(40, kInTurn + 2, 10);
-    // One more, to the second one's coordinator; and one less where the sender distributes.
+    // One more, to the second ensemble's coordinator; and one less if the sender distributes.
     if (ways == Dissemination::ring) {
       EXPECT_EQ(slots.copies(), 40 * kTurnNodes);
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: what each of them is told, and when they say
-// that they have nothing, so that others need not wait for them.
+// One node with several ensembles that the test plays: the calls to each of them, and when they
+// announce that they have nothing, so that others need not wait for them.
 #include "paxos_bench.h"
 #include "ridge_ensembles_bench.h"
 

@@ -129,7 +129,7 @@ Slots::Slots(const Shape& shape) : shape_(shape) {
   config.options.packet_bytes_max = 2'000;
   config.options.window = config.options.window_first = 250;
   config.options.member_window = 1'024;
-  config.options.votes_apart = {};  // words about votes take no slots here
+  config.options.votes_apart = {};  // packets with votes only take no slots here
   delivered_by_.resize(shape.nodes + 1);
   nodes_.push_back(nullptr);
   for (std::uint32_t n = 1; n <= shape.nodes; ++n) {

@@ -43,7 +43,7 @@ class Slots {
   void send(std::uint32_t count, std::uint32_t node = 1, std::int64_t apart = 1);
   /// The node is gone; runs until the others are in a view without it.
   void crash(std::uint32_t node);
-  /// Nothing happens for so many slots but what the engines do by themselves. Packets sent in them.
+  /// Lets so many slots pass without input. Returns the number of packets sent in them.
   std::uint64_t rest(std::int64_t slots);
 
   /// Of each value, in their order: slots from when it was sent until the last node delivered it.
@@ -54,14 +54,15 @@ class Slots {
   std::size_t records_of(std::uint32_t node) const;
   /// All proposed empty values.
   const std::vector<Nothing>& nothings() const { return nothings_; }
-  /// Times that a value was sent from one node to another.
+  /// Transmissions of a value from one node to another.
   std::uint64_t copies() const { return copies_; }
 
  private:
   class Node;
   struct Arrival {
     std::int64_t at{};
-    std::uint64_t number{};  ///< events of one time come in the order in which they were planned
+    std::uint64_t number{};  ///< events of one time are handled in the order in which they were
+                             ///< planned
     std::uint32_t to{};
     bool waits = false;  ///< for the receiver's link
     /// None: the node's timer, or, if it waits, the link of the node is free.

@@ -86,7 +86,7 @@ TEST(RidgeSlotsInARing, OneValueTakesAStepForEachNodeAndIsSentToEachOnce) {
 }
 
 TEST(RidgeSlotsInARing, WithFewNodesTheWordThatItIsDecidedTakesLonger) {
-  // The second acceptor has it, the coordinator has its vote, and the others have its word.
+  // The second acceptor has it, the coordinator has its vote, and the others have its decision.
   Slots slots({3, 1, 10, kRing});
   slots.settle();
   slots.send(1);

@@ -15,7 +15,7 @@ class Turns : public EnsemblesBench {
     make({count, {}, Merging::rotation}, self);
     begin();
   }
-  /// Where the line is if it goes by this node's clock.
+  /// The place of the line by this node's clock.
   std::uint64_t line() const { return static_cast<std::uint64_t>(now_.ns / 20'000); }
   void pass_time(Duration span) {
     now_ = now_ + span;
@@ -197,7 +197,7 @@ TEST_F(Turns, WhoTakesOverSkipsByWhatIsOrderedFromThenOn) {
   unit(0, 11, 2, 1, "a");
   fakes_[1]->can_pass = false;
   pass_time(milliseconds(1));
-  fakes_[1]->tip.reset();  // another node coordinates, and comes here again
+  fakes_[1]->tip.reset();  // another node coordinates, and this one again later
   in(1, [](Effects&) {});
   fakes_[1]->can_pass = true;
   fakes_[1]->tip = 10;

@@ -40,13 +40,13 @@ class RingBench : public testing::Test, public Host, public Effects {
   void be(const MemberId& self, const ring::Options& options = {});
   /// The record of the next view, and of the old one, that the others agree on.
   using Change = std::function<void(wire::Commit&)>;
-  /// The view is over. All gather, and the commit token comes for the first time: what it has when
-  /// this member has written to it.
+  /// The view is over. All gather, and the commit token arrives for the first time: returns it with
+  /// this member's changes.
   wire::Commit gather(const Change& change = [](wire::Commit&) {});
-  /// It comes for the second time, changed: this member is in recovery then.
+  /// It arrives for the second time, changed: this member is in recovery then.
   void recover(
       wire::Commit commit, const Change& change = [](wire::Commit&) {});
-  /// A token of the recovery comes.
+  /// A token of the recovery arrives.
   wire::Token recovery_token();
   /// All are complete.
   void install();
@@ -57,7 +57,7 @@ class RingBench : public testing::Test, public Host, public Effects {
   void hear(const std::vector<std::byte>& bytes);
   /// A unit of another member, as that sends it.
   wire::Data unit(const MemberId& origin, Seq seq, Service service = Service::agreed) const;
-  /// The token as it comes again if the others change nothing.
+  /// The next token if the others change nothing.
   wire::Token next() const;
   /// The token comes from the predecessor. Returns the token that is sent on; nothing if it is
   /// kept.

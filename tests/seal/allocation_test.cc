@@ -51,7 +51,7 @@ TEST(Allocation, NoneForAPacket) {
     packet[long_header ? 12 : 7] ^= std::byte{0x40};  // the counter's lowest byte
     const Refusal wrong = receiver.open(packet).reason;
     ASSERT_TRUE(wrong == Refusal::bad_tag || wrong == Refusal::replayed);
-    packet[long_header ? 20 : 5] ^= std::byte{1};  // of the badge
+    packet[long_header ? 20 : 5] ^= std::byte{1};  // of the incarnation tag
     const Refusal unknown = receiver.open(packet).reason;
     ASSERT_EQ(unknown, long_header ? Refusal::bad_badge : Refusal::unknown_incarnation);
   };

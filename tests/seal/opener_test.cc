@@ -196,7 +196,7 @@ TEST(Opener, InventedIncarnationsCostNoSubkeyAndPushNobodyOut) {
     const Salt salt = random_salt();
     invented[26] = std::byte{200};  // the epoch
     std::copy(salt.begin(), salt.end(), invented.begin() + 34);
-    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the badge
+    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the incarnation tag
     ASSERT_EQ(open_copy(receiver, invented).reason, Refusal::bad_badge);
   }
   EXPECT_EQ(receiver.derived(), 1U);

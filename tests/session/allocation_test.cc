@@ -124,7 +124,7 @@ struct Hall {
       sessions.written(now, id, bytes);
     }
   }
-  /// One message to all, which all have seen then.
+  /// One message to all clients, which then acknowledge it.
   void turn(std::string_view payload) {
     wire::SendRequest send;
     send.number = ++sent;

@@ -499,7 +499,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   promise.next = 2;
   ghost.said_promise(member(1), promise);
   open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
-  write(1, promise_of(round(2)));  // nobody has told it
+  write(1, promise_of(round(2)));  // not reported yet
   promise.round = round(2);
   ghost.said_promise(member(1), promise);
   EXPECT_EQ(found(), "");
