@@ -35,7 +35,7 @@ inline constexpr std::size_t kPacketKinds = 256;
 /// Whether a packet of this kind carries units.
 bool carries_units(PacketKind kind);
 std::string_view packet_kind_name(PacketKind kind);
-/// The kind that an engine of this program calls so.
+/// The kind with this name, of any engine of this program.
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);
 /// "token, data, ... or other".

@@ -40,7 +40,7 @@ TEST(RidgeMerge, AnItemWaitsForStreamsThatMayStillBringOneBeforeIt) {
   EXPECT_EQ(merge.awaited(), std::nullopt);
 }
 
-// E5: adjusted keys of two ensembles may be equal, and no queue is a set of keys.
+// E5: adjusted keys of two ensembles may be equal, so keys alone do not identify items.
 TEST(RidgeMerge, OfEqualKeysTheLowerStreamIsFirst) {
   Merge<char> merge(2);
   merge.push(1, 7, 'b');

@@ -55,14 +55,14 @@ class Repair : public RingBench {
     record.obligation = obligation;
     return record;
   }
-  /// Of the old view, though the next one is agreed on.
+  /// Adds a unit of the old view, though the next one is agreed on.
   void bring(Seq seq) {
     wire::Data data = unit(kA, seq);
     data.view = old_;
     data.retransmission = true;
     hear(kA, data, "u" + std::to_string(seq));
   }
-  /// The token of the recovery comes, from a round in which others say so.
+  /// The token of the recovery arrives, from a rotation in which others report so.
   wire::Token come(std::uint16_t run, std::uint16_t block = wire::kNoIndex) {
     wire::Token token = recovery_token();
     token.recovery_run = run;

@@ -26,7 +26,7 @@ class Visit : public RingBench {
     section.ranges.push_back({first, bitmap});
     return section;
   }
-  /// Units of another member up to this one are here, and the token knows them.
+  /// Units of another member up to this one have arrived, and the token includes them.
   void bring(Seq upto, const MemberId& origin = kA) {
     wire::Token token = next();
     for (Seq seq = token.seq + 1; seq <= upto; ++seq) hear(origin, unit(origin, seq));
@@ -819,7 +819,7 @@ TEST_F(Rests, ItsTokenMayRestBeforeItShowsASignOfLife) {
 
 class Stalls : public Visit {
  protected:
-  /// The token goes round `times`, in which so much time passes each; the last member misses 1.
+  /// The token circulates `times`, each taking so much time; the last member misses 1.
   void go_round(int times, Duration each, const MemberId& has) {
     if (times > 0 && next().seq == 0 && has == self_) hear(kA, unit(kA, 1));
     for (int i = 0; i < times; ++i) {

@@ -117,7 +117,7 @@ TEST_F(Trials, OneThatAPauseEndsDoesNotKeepOthersFromBeginning) {
 
 TEST_F(Trials, AFalsePassedLetsOnlyItsSenderInAndOnce) {
   leave_out();
-  // n3 says to n1 that its own trial has passed; all but small packets are lost.
+  // n3 reports to n1 that its own trial has passed; all but small packets are lost.
   cluster_.filter = [](const Flight& flight) {
     return flight.bytes.size() < 600 || (flight.from != 2 && flight.to != 2);
   };

@@ -103,7 +103,7 @@ TEST_F(WindowTest, AFewLostPacketsOfASlowStreamSayNothing) {
 
 TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
   Plant plant;
-  plant.serial = true;  // every doubling brings less than the one before
+  plant.serial = true;  // each doubling gains less than the one before
   run(plant, seconds(2));
   run(plant, seconds(2));
   EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));

@@ -19,7 +19,7 @@ const std::vector<Sample>& samples();
 
 struct Verdict {
   Refusal reason{};             ///< of the last packet that was tried
-  const char* wrong = nullptr;  ///< what no bytes may do; null if all is well
+  const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
 /// The first byte determines the meaning of the others. Even: a packet, for a receiver with the

@@ -80,7 +80,7 @@ TEST(Opener, RefusesAndCountsByReason) {
   expect(good, Refusal::replayed);
 }
 
-// Else a token could be played to a node that it was never for.
+// Otherwise a token could be replayed to a node that was not its receiver.
 TEST(Opener, ATokenIsForItsReceiverAlone) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -121,7 +121,7 @@ TEST(Opener, WindowEndsWhereItSays) {
   EXPECT_EQ(open_copy(receiver, second).reason, Refusal::replayed);
 }
 
-// Probes, which are sealed as control, come by other sockets, which may be read much earlier.
+// Probes, which are sealed as control, come on other sockets, which may be read much earlier.
 TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -138,7 +138,7 @@ TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   const Bytes next = sealed(one, Lane::control, "next");
   EXPECT_EQ(open_copy(receiver, next).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, next, Way::data).reason, Refusal::replayed);
-  // Of other lanes no packet is opened twice, whichever way it comes.
+  // In other lanes no packet is opened twice, whichever way it comes.
   const Bytes data = sealed(one, Lane::data, "d");
   EXPECT_EQ(open_copy(receiver, data, Way::data).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, data).reason, Refusal::replayed);

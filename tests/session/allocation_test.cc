@@ -14,7 +14,7 @@ constexpr MemberId kSelf{NodeId{1}, 7};
 constexpr ViewId kView{1, kSelf};
 constexpr ConnectionId kClients = 10;
 
-/// A node that gives each message its place at once, and keeps one of them at a time.
+/// A node that gives each message its place at once, and stores one of them at a time.
 struct OneSlot final : Host {
   Result<std::uint64_t> submit(ByteView message, Service its_service,
                                order::Domain /*domain*/) override {
@@ -70,7 +70,7 @@ Options options() {
 
 enum class Place : std::uint8_t { connection, memory };
 
-/// Clients that take all they are sent at once.
+/// Clients that read all events at once.
 struct Hall {
   explicit Hall(Place place_of_events = Place::connection) {
     Identity identity;

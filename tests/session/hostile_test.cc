@@ -328,8 +328,8 @@ TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
   EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
 }
 
-/// Has just as many replies that it does not read as may wait, and then a record of a million
-/// bytes, which takes a while to come.
+/// Has as many unread replies as may wait, and then a record of a million bytes, which takes a
+/// while to arrive.
 void send_behind_replies(Daemon& daemon, Client& from, Duration time) {
   daemon.let_read(from.connection, false);
   Bytes pings;

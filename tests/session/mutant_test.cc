@@ -7,7 +7,7 @@
 #include "resume_talk.h"
 #include "with_mutant.h"
 
-// Each deliberate fault of sessions is noticed by what the tests check.
+// The tests' checks detect each deliberate fault of sessions.
 
 namespace peal::session::test {
 namespace {

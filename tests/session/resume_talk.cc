@@ -14,7 +14,7 @@ void limit(Client& x, std::size_t input, std::size_t output) {
   pipe.output_left = std::min(output, kEndless);
 }
 
-/// Reads what came, and comes back if the connection is cut.
+/// Reads all input, and reconnects if the connection is cut.
 void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
   const auto read = [&] {
     for (std::string& text : x.take()) {

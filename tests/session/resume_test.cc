@@ -10,8 +10,8 @@
 namespace peal::session::test {
 namespace {
 
-/// Every byte of the talk, in either direction, is the last one before a cut: the result is that of
-/// the talk that was not cut.
+/// Every byte of the conversation, in either direction, is the last one before a cut: the result is
+/// that of the conversation without a cut.
 TEST(Resume, IsTheSameWhereverTheConnectionIsCut) {
   const Talk whole = talk({});
   ASSERT_GT(whole.input_bytes, 300U);

@@ -176,7 +176,7 @@ TEST(Rules, SessionsOfAllRulesTogetherAreCounted) {
   z.connect();
   daemon.run();
   EXPECT_THAT(z.take(), ElementsAre("welcome #z#n"));
-  rules.sessions_max = 1;  // new rules end none that is there
+  rules.sessions_max = 1;  // new rules end no existing session
   daemon.sessions->reconfigure(daemon.now, rules);
   z.goodbye();
   daemon.run();

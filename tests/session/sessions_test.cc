@@ -92,7 +92,7 @@ TEST(Sessions, WhatIsRefusedIsSaidBeforeItIsAcked) {
   alone.x.send("g", "good too");
   alone.x.send("", "no name at all");
   alone.daemon.pump();
-  // The last one cannot even be read.
+  // The last one cannot even be decoded.
   EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 bad_name", "closing bad_record"));
 }
 

@@ -9,7 +9,7 @@
 #include "daemon.h"
 #include "resume_talk.h"
 
-// Events that lie in memory which clients read.
+// Events in memory that clients read.
 
 namespace peal::session::test {
 namespace {

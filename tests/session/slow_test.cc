@@ -36,14 +36,14 @@ struct Hall {
     received.assign(count, 0);
   }
   Client& slow() { return *all[0]; }
-  /// All take what they are sent, until nothing more comes.
+  /// All read their events, until there are no more.
   void quiet() {
     for (int i = 0; i < 3; ++i) {
       daemon.run();
       for (auto& client : all) client->take();
     }
   }
-  /// The last client sends so many messages; all but the slow one take theirs.
+  /// The last client sends so many messages; all but the slow one read theirs.
   void send(std::uint64_t count, std::size_t bytes = 100) {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string payload = std::to_string(++sent);
@@ -89,7 +89,7 @@ TEST(Slow, SpillGoesToTheDiskAndComesBackInOrder) {
   EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory);
   EXPECT_THAT(hall.status().waits_for, HasSubstr("on disk"));
   hall.daemon.let_read(hall.slow().connection, true);
-  hall.send(10);  // what is new does not pass what is on disk
+  hall.send(10);  // new events do not overtake those on disk
   for (int i = 0; i < 400 && hall.received[0] < 2'010; ++i) hall.note(0);
   EXPECT_EQ(hall.received[0], 2'010U);
   EXPECT_EQ(hall.status().memberships[1].disk_bytes, 0U);
@@ -526,7 +526,7 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
 TEST(Slow, WhoSaidGoodbyeIsNotEndedForWhatItDoesNotTake) {
   Hall hall(2, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
-  // Its last message waits behind many, which it gets before it may go.
+  // Its last message waits behind many others, which it gets before its session may end.
   for (int i = 0; i < 18; ++i) hall.all.back()->send("g", std::string(1'000'000, '.'));
   hall.slow().send("g", "the last");
   hall.slow().goodbye();
@@ -650,7 +650,7 @@ TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
   EXPECT_GT(memory.slow().warning.bytes, kMemory / 2);
   EXPECT_LT(memory.slow().warning.bytes, kMemory);
 
-  // A large event alone goes to the disk at once: it is the first that comes near a limit.
+  // A single large event goes to the disk at once: it is the first to come near a limit.
   constexpr std::uint64_t kDisk = 150'000;
   Hall disk(2, {SlowPolicy::spill, kMemory, kDisk, 0});
   disk.daemon.let_read(disk.slow().connection, false);

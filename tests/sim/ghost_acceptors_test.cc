@@ -256,7 +256,7 @@ TEST_F(GhostAcceptorsTest, ALogThatTellsSomethingElse) {
   vote(1, round(1), 1, 7);
   vote(2, round(2), 1, 8);
   vote(3, round(2), 1, 8);
-  // Its vote was for another value, and what was decided is not noted.
+  // Its vote was for another value, and the decided one is not recorded.
   checkpoint(1, 2, round(2));
   EXPECT_TRUE(finds("the log of n1 takes another value of instance 1 for decided"));
 }
@@ -465,7 +465,7 @@ TEST_F(GhostAcceptorsTest, ALostLogSaysNothingBeforeAListNamesTheNewOne) {
   begin();
   vote(1, round(1), 1, 7);
   vote(3, round(1), 1, 7);
-  open(2, kNew);  // what the log before promised and voted for is gone, and that is no fault
+  open(2, kNew);  // the promises and votes of the lost log are gone, which is no violation
   EXPECT_EQ(found(), "");
   write(2, checkpoint_of(1, {}));
   write(2, promise_of(round(2)));
@@ -552,7 +552,7 @@ TEST_F(GhostOfCopies, ItSaysThatItVotedBeforeItWasTold) {
   vote(1, round(3), 1, 7);
   ghost.told_of_log(member(1), member(2), heard(1, 4));
   wire::State state = said(1, round(3), 1);
-  state.log_word = wire::LogWord::put_back;  // so nobody counts it
+  state.log_word = wire::LogWord::put_back;  // so no node counts it
   ghost.said_state(member(1), state);
   EXPECT_EQ(found(), "");
   state.log_word = wire::LogWord::sure;
@@ -581,7 +581,7 @@ TEST_F(GhostOfCopies, ASecondCopyLacksWhatWasWrittenToTheFirst) {
 
 TEST_F(GhostOfCopies, WhatTellsNothing) {
   put_back();
-  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of that is there
+  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of these records exist
   wire::LogAnswer other = heard(1, 4);
   ++other.life;
   ghost.told_of_log(member(1), member(2), other);
@@ -642,7 +642,7 @@ TEST_F(GhostAcceptorsTest, MemoryIsBounded) {
   }
   const wire::Instance far = 10 * GhostOrders::kInstancesMax;
   orders.claim(three_nodes().first, far, 1, {NodeId{1}});
-  EXPECT_FALSE(found().empty());  // nobody voted for it
+  EXPECT_FALSE(found().empty());  // no acceptor voted for it
   EXPECT_TRUE(orders.is_decided(three_nodes().first, far));
   EXPECT_FALSE(orders.decided(three_nodes().first, 1).has_value());
 }

@@ -23,7 +23,7 @@ NetFigures original(NetRunOptions options) {
 
 double rate_of(double mbps, std::uint32_t payload) { return mbps * 1e6 / (8.0 * payload); }
 
-/// The order was one, in one view, and something was measured.
+/// There was one order, in one view, and the figures are not empty.
 void expect_sound(const NetFigures& figures) {
   EXPECT_EQ(figures.violation, "");
   EXPECT_EQ(figures.views, 1U);

@@ -98,7 +98,7 @@ TEST(Scenario, TakesTunablesWithAndWithoutUnits) {
   EXPECT_TRUE(run("cluster nodes=1 token_loss_ms=150 max_gap=700 hold=0.5ms\n").ok());
 }
 
-/// Each of these must not hold.
+/// Each of these expectations must fail.
 TEST(Scenario, ExpectationsCanFail) {
   const Case cases[] = {
       {"expect n1 install regular members=n1",

@@ -17,9 +17,8 @@ enum class Ending : std::uint8_t { closed, killed };
 /// A log of kSamples records in several segments, two or three to a commit; all of them durable.
 void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
-/// Opens a log of make_log() that was changed at this place: either it is refused, and the file and
-/// the place are named, and what to do, or all its records are there. Empty, or what is wrong on
-/// one line.
+/// Opens a log of make_log() that was changed at this place: it must be refused with the file, the
+/// place and a remedy, or have all its records. Empty, or what is wrong on one line.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
 /// judge_damage() for each byte of small logs, in whole blocks and not, changed in three ways.

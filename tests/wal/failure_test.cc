@@ -51,7 +51,7 @@ Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure, bool whole
   return outcome;
 }
 
-/// Opens what is there, and looks whether all up to `durable` is.
+/// Opens the log, and checks that all records up to `durable` exist.
 void expect_kept(Disk& disk, LogPosition durable, std::uint64_t failing) {
   auto log = Log::open(disk, small_options(2), Start::existing);
   ASSERT_TRUE(log) << failing << ": " << log.error().message;

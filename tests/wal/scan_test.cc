@@ -20,7 +20,7 @@ class Bytes {
     decoded_.header = {test::kOwner, file_bytes, 1, serial, LogPosition{1}, 1, salt, 1};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
-  /// Returns where it lies.
+  /// Returns its offset.
   std::size_t frame(FrameKind kind, std::uint64_t position, std::uint64_t durable,
                     std::string_view record = {}, std::uint64_t oldest = 1) {
     const std::size_t at = bytes_.size();
@@ -131,11 +131,11 @@ TEST(Scan, FramesOutOfOrderAreDamage) {
   EXPECT_EQ(tail_of(2, 1), Tail::clean);
   EXPECT_EQ(tail_of(1, 1), Tail::damaged);
   EXPECT_EQ(tail_of(3, 1), Tail::damaged);
-  EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // what was durable is so for ever
+  EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // durable records stay durable
   EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame does not know of its own sync
 }
 
-// A segment that is not needed any more never will be, and none that is to come is the oldest.
+// An obsolete segment stays obsolete, and the oldest needed one exists already.
 TEST(Scan, TheOldestSegmentThatIsNeededOnlyRises) {
   const auto tail_of = [](std::uint64_t first, std::uint64_t second) {
     Bytes bytes(5, 0, 7);

@@ -56,7 +56,7 @@ void Story::append() {
   const LogPosition next = log_->last().next();
   LogPosition keep_from{};
   Result<LogPosition> position;
-  // Known before it is on its way to the disk.
+  // Recorded before it is on its way to the disk.
   appended_.push_back({bytes, keep_from});
   if (random_.chance(0.1)) {
     const std::uint64_t back = random_.below(std::min<std::uint64_t>(next.value, 20));
@@ -107,7 +107,7 @@ void Story::crash() {
   start();
 }
 
-/// Each start has blocks of another size, and writes other commits in whole ones.
+/// Each start has blocks of another size, so that other commits are written in whole ones.
 Options Story::options() {
   Options options = small_options(epoch_);
   options.block_bytes = kFrameBytes + random_.below(40) * kAlign;

@@ -86,7 +86,7 @@ class Story {
   sim::Disk disk_;
   std::unique_ptr<Log> log_;
   std::uint64_t epoch_ = 0;
-  bool created_ = false;            // open() came back once
+  bool created_ = false;            // open() succeeded once
   bool full_ = false;               // append() said would_block
   std::vector<Appended> appended_;  // by position - 1
   LogPosition reported_;

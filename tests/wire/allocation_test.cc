@@ -145,7 +145,7 @@ std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   return allocated_bytes() - before;
 }
 
-/// However long a frame claims to be, it takes no more memory than a few times its bytes.
+/// However long a frame claims to be, decoding allocates at most a few times its bytes.
 template <class Frame, class Make, class Encode, class Decode>
 void expect_memory_in_proportion(Make make, Encode encode, Decode decode, FrameKind kind) {
   Random random(9);
@@ -179,7 +179,7 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
   std::size_t size = encode_promise(header_of(PaxosKind::promise), promise, packet);
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size), decode_promise),
             kVoteRunsMax * sizeof(VoteRun));
-  // A count claims its content, and one byte of it is missing.
+  // The count matches the content, but one byte of it is missing.
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size - 1), decode_promise), 0U);
 
   Checkpoint checkpoint = plain_checkpoint();

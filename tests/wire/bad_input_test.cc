@@ -105,7 +105,7 @@ std::vector<Field> counts_of(const Golden& golden) {
   return counts;
 }
 
-/// Values at which something may change, for a field of `size` bytes that holds `now`.
+/// Values at which the result may change, for a field of `size` bytes that holds `now`.
 std::vector<std::uint64_t> telling_values(std::size_t size, std::uint64_t now) {
   const std::uint64_t top = size == 8 ? ~0ULL : (1ULL << (8 * size)) - 1;
   std::vector<std::uint64_t> values{now - 1, now + 1, now - 64, now + 64, now ^ (top / 2 + 1)};
@@ -302,7 +302,8 @@ TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
   EXPECT_EQ(all.of(Drop::bad_checksum), 0U);
 }
 
-/// Shows a packet without a checksum to the decoders: what they take must be what it says.
+/// Passes a packet without a checksum to the decoders: what they accept must encode to the same
+/// bytes.
 void try_absent(const Golden& golden, const char* way, const Bytes& packet,
                 std::uint64_t& accepted) {
   const Verdict verdict = examine(packet, Checksum::absent);

@@ -10,7 +10,7 @@ namespace peal::wire::test {
 /// guarantees.
 struct ClientVerdict {
   Drop drop = Drop::none;
-  const char* wrong = nullptr;  ///< what promise was broken, if any
+  const char* wrong = nullptr;  ///< the violated guarantee, if any
 };
 /// The bytes of one record, header included.
 ClientVerdict examine_record(ByteView bytes);

@@ -12,11 +12,11 @@
 
 namespace peal::wire::test {
 
-/// The result of showing one packet to the decoders.
+/// The result of passing one packet to the decoders.
 struct Verdict {
   Drop header = Drop::none;
   Drop body = Drop::none;       ///< valid if `header` is none
-  const char* wrong = nullptr;  ///< what a decoder did that it must not do; null if all is well
+  const char* wrong = nullptr;  ///< a decoder's violation; null if there is none
 
   bool accepted() const { return header == Drop::none && body == Drop::none; }
 };

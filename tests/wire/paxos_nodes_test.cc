@@ -84,7 +84,7 @@ std::string in_checkpoint(const Bytes& bytes) {
   return outcome_of_packet(packet, decode_checkpoint);
 }
 
-/// Faults that do not change the length: the reason is the same wherever the list stands.
+/// Errors that do not change the length: the reason is the same wherever the list is.
 std::string everywhere(const Bytes& bytes) {
   const std::string outcome = list_outcome(bytes);
   EXPECT_EQ(in_checkpoint(bytes), outcome);
@@ -200,7 +200,7 @@ TEST(WirePaxosNodes, LivesTellOneOrderFromTheNext) {
 TEST(WirePaxosNodes, TheFirstBrokenRuleIsTheReason) {
   EXPECT_EQ(everywhere(raw_list(0, {}, kMembersMax + 1)), "bad_value");
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax + 1)), "count_too_large");
-  // A count claims more than there is: none of it is looked at.
+  // A count is larger than the content: none of it is read.
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax)), "truncated");
   EXPECT_EQ(everywhere(raw_list({2, 1, 0})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({2, 0, 1})), "bad_value");

@@ -456,8 +456,8 @@ TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
   }
 }
 
-// Whatever else is wrong with it. Each part has its own block: a read behind it is a sanitizer's
-// find.
+// Whatever else is wrong with it. Each part has its own block, so that a sanitizer detects reads
+// behind it.
 TEST(WirePaxosWord, OfAVoteIsTruncatedInFrontOfTheValue) {
   WordSample sample = plain_word();
   for (const Instance instance : {Instance{12}, Instance{0}}) {

@@ -245,7 +245,7 @@ TEST(WireJoin, FailedIsAPartOfProcessesWithoutTheSender) {
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{2}, 21}}; }), "bad_value");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{1}, 10}, {{2}, 20}}; }), "none");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {kSender}; }), "bad_value");
-  // An older incarnation of the sender may well be accused by the newer one.
+  // The newer incarnation of the sender may accuse an older one.
   EXPECT_EQ(with_join([](Join& j) {
               j.processes = {{kSender.node, 49}, kSender};
               j.failed = {{kSender.node, 49}};
