@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member makes of others that are not with it: of other incarnations, other views, and
-// members that go by another list of nodes.
+// How a member handles packets of members that are not with it: other incarnations, other views,
+// and other lists of nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -421,7 +421,7 @@ TEST_F(Lists, WhoGoesByAnotherListIsOfNoUse) {
   hear(kD, other);
   EXPECT_EQ(dropped(), Drop::other_list);
   EXPECT_TRUE(stays());
-  // A word of our list ends that.
+  // A packet with our list ends that.
   it().set_nodes(now_, list(9, 5), *this);
   it().on_foreign(now_, kD, *this);
   EXPECT_EQ(count(Kind::probe), 1U) << "it may be that we come";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a member agrees with others on who is there, and on the next view: what it says, what it
-// takes from others, and what it refuses.
+// How a member agrees with others on the members of the next view: what it sends, what it accepts,
+// and what it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class Gathering : public MembershipBench {
  protected:
   Gathering() { begin(); }
-  /// What the last JOIN said, of those since the last call.
+  /// The last JOIN since the last call.
   wire::Join said() {
     run(milliseconds(3));
     const auto joins = take_joins();

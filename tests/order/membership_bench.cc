@@ -42,7 +42,7 @@ void MembershipBench::begin(const evs::Settings& settings) {
   membership_->start(now_, *this);
 }
 
-// ---- what others say ----
+// ---- packets of others ----
 
 template <class Frame, class Encode>
 bool MembershipBench::say(const MemberId& from, Kind kind, const Frame& frame, Encode encode,
@@ -169,7 +169,7 @@ void MembershipBench::lose(const MemberSet& lost, const MemberSet& rest) {
   into_view(rest);
 }
 
-// ---- time, and what it says ----
+// ---- time and output ----
 
 void MembershipBench::run(Duration span) {
   for (const Instant end = now_ + span; now_ < end; now_ = now_ + milliseconds(1)) {

@@ -210,7 +210,7 @@ TEST_F(AcceptorLogs, AnEpochAloneIsRefused) {
                 AllOf(HasSubstr("identity is missing, and "), HasSubstr(folder_ / "a" / "epoch"),
                       HasSubstr("took part before"), HasSubstr("must not take part")));
   }
-  // What was restored is taken.
+  // The restored folder is accepted.
   fs::remove_all(folder_ / "a");
   fs::copy(kept, folder_ / "a", fs::copy_options::recursive);
   fs::permissions(folder_ / "a", fs::perms::owner_all);
@@ -240,8 +240,7 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
   }
   const fs::path kept = folder_ / "kept";
   fs::copy(owed, kept, fs::copy_options::recursive);
-  // An earlier release had none; and whoever removes it takes away what others are owed, and no
-  // vote.
+  // An earlier release had none; removing it loses what is retained for others, but no vote.
   fs::remove_all(owed);
   const auto without = start();
   ASSERT_TRUE(without) << without.error().message;

@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "stations.h"
 
-// What somebody sends who records packets and has keys of his own, but not the right one: recorded
-// packets once more, changed ones, foreign ones, invented ones. PEAL_HOSTILE_PACKETS says how many.
+// The packets of an attacker who records packets and has keys, but not the right one: recorded
+// ones, changed ones, foreign ones, invented ones. PEAL_HOSTILE_PACKETS sets the number.
 
 namespace peal::seal::test {
 namespace {

@@ -196,14 +196,14 @@ TEST(Opener, InventedIncarnationsCostNoSubkeyAndPushNobodyOut) {
     const Salt salt = random_salt();
     invented[26] = std::byte{200};  // the epoch
     std::copy(salt.begin(), salt.end(), invented.begin() + 34);
-    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the badge
+    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the incarnation tag
     ASSERT_EQ(open_copy(receiver, invented).reason, Refusal::bad_badge);
   }
   EXPECT_EQ(receiver.derived(), 1U);
   EXPECT_EQ(open_copy(receiver, sealed(one, Lane::data, "x")).reason, Refusal::none);
 }
 
-// Somebody who recorded a real packet of a newer incarnation, and damages it.
+// An attacker who recorded a real packet of a newer incarnation, and damages it.
 TEST(Opener, ANewIncarnationReplacesTheOldOneOnlyWithAPacketThatOpens) {
   Opener receiver = opener();
   Sealer before = sealer(incarnation(1, 5, 1));
@@ -238,7 +238,7 @@ TEST(Opener, ItsOwnPacketsAreNobodysElse) {
   EXPECT_EQ(answer.sender, (MemberId{{9}, 8}));
 }
 
-// What the page says about a receiver that starts anew: it has forgotten, and views must not.
+// The documented behaviour of a restarted receiver: it has forgotten, and views must not.
 TEST(Opener, AfterItsOwnRestartItOpensWhatWasRecordedBefore) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes recorded = sealed(one, Lane::control, "x");

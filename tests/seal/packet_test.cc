@@ -66,7 +66,7 @@ TEST(Packet, AReleaseWithAVersionBeforeIsRefusedAndRefusesThis) {
     const std::string_view form = before.substr(0, 6);
     for (const std::string_view now : {kToken, kData}) EXPECT_FALSE(now.starts_with(form));
   }
-  // And if somebody rewrites the version, the keys are others, or the tag is not right any more.
+  // And if the version is rewritten, the keys differ, or the tag is not right any more.
   Bytes rewritten = bytes_of_hex(kTokenFirst);
   rewritten[2] = std::byte{kVersion};
   EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_badge);

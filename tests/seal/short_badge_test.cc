@@ -20,7 +20,7 @@ std::uint64_t short_badge_of(const Key& key, const Incarnation& incarnation) {
   return short_badge(KeySchedule(key, kCluster).badge_of(incarnation));
 }
 
-/// Two lives of one node.
+/// Two incarnations of one node.
 struct TwoLives : testing::Test {
   const Incarnation before{{{1}, 5}, salt_of(20'363)};
   const Incarnation after{{{1}, 6}, salt_of(33'494)};

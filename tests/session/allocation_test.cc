@@ -124,7 +124,7 @@ struct Hall {
       sessions.written(now, id, bytes);
     }
   }
-  /// One message to all, which all have seen then.
+  /// One message to all clients, which then acknowledge it.
   void turn(std::string_view payload) {
     wire::SendRequest send;
     send.number = ++sent;
@@ -136,7 +136,7 @@ struct Hall {
     run();
     record.clear();
     for (ConnectionId id = 1; id <= kClients; ++id) {
-      // Its own view and those of whoever came after it, and the messages.
+      // Its own view and those of the clients that came after it, and the messages.
       record.clear();
       append(record, wire::RecordKind::seen, wire::Acked{kClients - id + 1 + sent});
       ASSERT_EQ(sessions.received(now, id, record), record.size());

@@ -42,7 +42,7 @@ class Daemon final : public Host {
   /// Carries out what sessions want, until nothing more happens. Connections whose client reads are
   /// written to.
   void pump();
-  /// The next message that waits gets its place; false if there is none.
+  /// The next waiting message gets its place; false if there is none.
   bool order_one();
   /// Orders all, and pumps.
   void run();
@@ -107,7 +107,7 @@ class Daemon final : public Host {
   std::deque<Waiting> control;
   std::size_t room = 100'000;  ///< messages that may wait
   bool blocked = false;
-  bool stopped = false;        ///< the node takes nothing any more
+  bool stopped = false;        ///< the node accepts nothing any more
   bool stops_for_room = true;  ///< nothing is ordered without Sessions::room_bytes()
   std::unique_ptr<Sessions> sessions;
 
@@ -131,7 +131,7 @@ class Client {
   Client(Daemon& daemon, std::string name, std::uint32_t keep_ms = 60'000,
          Identity identity = user(1, "ann"));
 
-  /// Connects and says hello; goes on with its session if it has one.
+  /// Connects and says hello; continues its session if it has one.
   void connect();
   void cut();
   void join(std::string_view group, const wire::SlowLimits& limits = {});
@@ -171,10 +171,10 @@ class Client {
   bool maps = true;                ///< and says that it can read it
   std::uint64_t shared = 0;        ///< events that it found there
   std::uint64_t gone = 0;          ///< and those that were not there any more
-  std::uint64_t gap_bytes = 0;     ///< that were left out, as gaps said
+  std::uint64_t gap_bytes = 0;     ///< that were dropped, according to gaps
   wire::Warning warning;           ///< the last one; its group is gone
   std::uint32_t shared_bytes = 0;  ///< as the last welcome said
-  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records of what is not acked
+  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records that are not acknowledged
 
  private:
   std::string text_of(const wire::Record& record);

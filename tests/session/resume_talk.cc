@@ -32,7 +32,7 @@ void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
     ++talk.cuts;
     x.cut();
     x.shares = cut.shares_again;
-    // Everything else goes on meanwhile.
+    // Everything else continues meanwhile.
     x.daemon.run();
     x.connect();
     if (talk.cuts == 1) {
@@ -54,7 +54,7 @@ Talk talk(const Cut& cut) {
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");
   x.shares = cut.shares;
-  // What is small does not lie in shared memory.
+  // Small events are not in shared memory.
   const std::string rest(cut.shares ? 600 : 0, '.');
   for (Client* each : {&x, &y}) {
     each->connect();

@@ -16,7 +16,7 @@ struct Cut {
   std::size_t output = ~std::size_t{0};       ///< of the daemon
   std::size_t again_input = ~std::size_t{0};  ///< the same of the second connection
   std::size_t again_output = ~std::size_t{0};
-  bool shares = false;        ///< what the client is told lies in shared memory
+  bool shares = false;        ///< the client's events are in shared memory
   bool shares_again = false;  ///< also after it came back
 };
 struct Talk {
@@ -32,7 +32,7 @@ struct Talk {
 };
 /// A client sends, is refused, and gets what it and another send.
 Talk talk(const Cut& cut);
-/// True if nothing was lost, doubled or told in another order.
+/// True if no event was lost, duplicated or reordered.
 bool same(const Talk& a, const Talk& b);
 
 }  // namespace peal::session::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_acceptors.h"
+#include "order/paxos/inspection/ghost_acceptors.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,16 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of acceptors: each rule is broken once, by hand, and must be noticed; and what
-// is legal must not be.
+// Illegal histories of acceptors: each rule is violated once, by hand, and must be detected; legal
+// histories must pass.
 
 namespace peal::sim {
 namespace {
 
+using order::paxos::GhostAcceptors;
+using order::paxos::GhostOrders;
 using order::paxos::Record;
+using order::paxos::value_digest;
 
 constexpr std::uint64_t kLife1 = wire::kLogBit | 11, kLife2 = wire::kLogBit | 12,
                         kLife3 = wire::kLogBit | 13;
@@ -29,7 +32,8 @@ wire::Nodes three_nodes() {
   return nodes;
 }
 
-/// Three acceptors with logs, which began an order, and what the judge says of them.
+/// Three acceptors with logs, which bootstrapped an order, and the reports of the checker about
+/// them.
 class GhostAcceptorsTest : public GhostReports {
  protected:
   static constexpr std::uint64_t kLives[] = {0, kLife1, kLife2, kLife3};
@@ -156,7 +160,7 @@ TEST_F(GhostAcceptorsTest, WhatIsLegalIsNotFound) {
   decides(2, 1, 7);
   write(2, decided_of(1, 7));
   for (std::uint32_t n = 1; n <= 3; ++n) checkpoint(n, 2, round(1));
-  // Another round, whose coordinator finds a vote that nobody else has.
+  // Another round, whose coordinator finds a vote that no other acceptor has.
   vote(1, round(1), 2, 8);
   vote(2, round(5, 2), 2, 8);
   vote(3, round(5, 2), 2, 8);
@@ -454,7 +458,7 @@ TEST_F(GhostAcceptorsTest, InMemoryWhatIsSaidCounts) {
   EXPECT_EQ(found(), "");
 }
 
-// ---- logs that were lost, or put back ----
+// ---- lost logs and older copies ----
 
 TEST_F(GhostAcceptorsTest, ALostLogSaysNothingBeforeAListNamesTheNewOne) {
   constexpr std::uint64_t kNew = wire::kLogBit | 99;
@@ -495,7 +499,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   promise.next = 2;
   ghost.said_promise(member(1), promise);
   open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
-  write(1, promise_of(round(2)));  // nobody has told it
+  write(1, promise_of(round(2)));  // not reported yet
   promise.round = round(2);
   ghost.said_promise(member(1), promise);
   EXPECT_EQ(found(), "");
@@ -503,8 +507,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   EXPECT_TRUE(finds("n1 has forgotten over a restart that it promised round 2"));
 }
 
-/// n1 wrote three records and another two behind them, of which the copy that is put back lacks
-/// these two.
+/// n1 wrote three records and another two behind them; the restored copy lacks these two.
 class GhostOfCopies : public GhostAcceptorsTest {
  protected:
   void put_back() {
@@ -652,7 +655,7 @@ TEST_F(GhostAcceptorsTest, FiguresSayWhatStartsRead) {
   ghost.read(NodeId{1}, LogPosition{3}, vote_of(round(1), 1, 7));
   ghost.read(NodeId{1}, LogPosition{10}, promise_of(round(2)));
   ghost.replayed(NodeId{1}, LogPosition{10});
-  const GhostAcceptors::Figures& figures = ghost.figures();
+  const order::LogFigures& figures = ghost.figures();
   EXPECT_EQ(figures.logs_read, 1U);
   EXPECT_EQ(figures.logs_cut, 1U);
   EXPECT_EQ(figures.votes_read, 1U);

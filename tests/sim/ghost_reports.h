@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/judge/ghost_order.h"
+#include "order/inspection/inspection.h"
 
 namespace peal::sim {
 
@@ -25,7 +25,7 @@ class GhostReports : public testing::Test {
   /// The same, for one text in it.
   bool finds(const std::string& text) { return found().find(text) != std::string::npos; }
 
-  GhostReport report = [this](std::string property, std::string text) {
+  order::GhostReport report = [this](std::string property, std::string text) {
     reports_.emplace_back(std::move(property), std::move(text));
   };
 

@@ -72,7 +72,7 @@ TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
     const NetFigures disk = run_net(options);
     expect_orderly(memory);
     expect_orderly(disk);
-    // A vote waits for the sync that is under way, and for its own.
+    // A vote waits for the sync in progress, and for its own.
     EXPECT_GT(disk.mean_us, memory.mean_us + 1'000);
     EXPECT_LT(disk.max_us, memory.max_us + 4'000);
     // Each millisecond brings 18 units: one sync for each of them would be far behind.
@@ -95,8 +95,7 @@ TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
   EXPECT_NEAR(fanned.mbps, 890.0 / 4, 20);
 }
 
-// A third of the messages would come the other way round at one node or another if all told them as
-// they come.
+// A third of the messages would be in reverse order at some node if all announced them on arrival.
 TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
   for (const double megabits : {50.0, 300.0}) {
     SCOPED_TRACE(megabits);

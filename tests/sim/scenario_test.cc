@@ -247,7 +247,7 @@ TEST(Settle, IsContentWithAHealthyCluster) {
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
-/// The checks of `settle` see what they are for.
+/// The checks of `settle` detect what they are for.
 TEST(Settle, NoticesWhatIsWrong) {
   const auto property = [](const char* story, sim_hooks::Mutant mutant) {
     return run("cluster nodes=3 seed=2\n" + std::string(story), mutant).property();

@@ -8,7 +8,7 @@
 
 namespace peal::wal::test {
 
-/// What the log of make_log() is asked to hold, in order from 1.
+/// The record that make_log() appends at this position, in order from 1.
 std::string sample(std::uint64_t position);
 inline constexpr std::uint64_t kSamples = 12;
 
@@ -30,8 +30,8 @@ std::string flip_every_byte();
 /// that is not behind the cut, or all its records are there. Empty, or what is wrong.
 std::string cut_at_every_byte();
 
-/// Any folder that holds something: refused with a message, or opened as a log that can be read,
-/// that goes on, and that the next start finds the same. Empty, or what is wrong on one line.
+/// Any folder with files: refused with a message, or opened as a log that can be read and
+/// continued, and that the next start reads alike. Empty, or what is wrong on one line.
 std::string judge_any(sim::Disk& disk);
 
 }  // namespace peal::wal::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log on a real folder, its commits carried out by a real thread.
+// The log on a real folder, with a real thread for its commits.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

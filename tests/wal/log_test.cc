@@ -129,7 +129,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   ASSERT_TRUE(commit(1));
   for (const std::size_t records : {50U, 46U, 100U}) {
     ASSERT_TRUE(commit(records));
-    // What fills the block before, the records, and the mark.
+    // The filler of the block before, the records, and the mark.
     ASSERT_EQ(disk.all.size(), records == 50 ? 3U : 2U) << records;
     const WatchedDisk::Written& written = disk.all[disk.all.size() - 2];
     EXPECT_TRUE(written.in_blocks) << records;

@@ -112,7 +112,7 @@ TEST(Scan, ABadFrameThatALaterOneCallsDurableWasDamaged) {
     bytes.frame(FrameKind::record, 1, 0, "a");
     const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
     const std::size_t proof = bytes.frame(kind, kind == FrameKind::record ? 3 : 2, 2);
-    bytes.damage(bad + 8);  // its length: nobody knows where the next one begins
+    bytes.damage(bad + 8);  // its length: the next one's beginning is unknown
     const Scan scan = bytes.scan();
     EXPECT_EQ(scan.tail, Tail::damaged);
     EXPECT_EQ(scan.damage_at, bad);
@@ -179,8 +179,8 @@ TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
   }
 }
 
-/// Whoever knew the seed could write a record that looks like the heads of a million frames, each
-/// of which would have to be read up to its end to see that it is none.
+/// An attacker who knew the seed could write a record that looks like the heads of a million
+/// frames, each of which would have to be read to its end to be rejected.
 TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   Bytes bytes;
   bytes.frame(FrameKind::record, 1, 0, "a");
@@ -194,7 +194,7 @@ TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   }
   const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, heads);
   bytes.damage(bad);
-  // Nobody can say in time that it was not durable, so that it is not cut off.
+  // It is unknown whether it was durable, so that it is not cut off.
   EXPECT_EQ(bytes.scan().tail, Tail::damaged);
   EXPECT_EQ(bytes.scan().damage_at, bad);
 }

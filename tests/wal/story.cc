@@ -130,7 +130,7 @@ void Story::start() {
   if (const auto replayed = log_->replay(kept); !replayed) wrong(replayed.error().message);
   judge(*log_, kept, "after a start");
   if (!wrong_.empty()) return;
-  // What was not reported may be gone; others take its places.
+  // Records that were not reported durable may be lost; others take their places.
   appended_.resize(log_->last().value);
   reported_ = log_->last();
 }
@@ -192,7 +192,7 @@ void Story::judge_crash(sim::Disk disk, sim::Disk::Loss loss) {
   judge(**opened, kept, "after a crash");
   if ((*opened)->found().tail_cut) ++figures_.torn;
   if (!wrong_.empty() || random_.chance(0.5)) return;
-  // What was read once is there for good, whatever happens to the power.
+  // Records that were read once are durable, also after a power failure.
   ++figures_.twice;
   const Found found = (*opened)->found();
   disk.lose(sim::Disk::Loss::unsynced);

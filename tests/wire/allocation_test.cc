@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of the hot path take no memory. A program of its own, because it counts every call of
-// operator new.
+// The codecs of the hot path allocate no memory. A program of its own, because it counts every call
+// of operator new.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -66,7 +66,7 @@ TEST(WireAllocation, DataTakesNone) {
   }
 }
 
-/// Decoding a whole packet and each part of it takes nothing.
+/// Decoding a whole packet and each part of it allocates nothing.
 template <class Frame, class Decode>
 void expect_no_allocation(ByteView packet, Decode decode) {
   const std::uint64_t count = allocations_of([&] {
@@ -186,7 +186,7 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
   checkpoint.members = first_view_members(kMembersMax);
   checkpoint.numbers.resize(kMembersMax);
   size = encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet);
-  // A list takes room for all its nodes twice, since all of them may be acceptors.
+  // A list has space for all its nodes twice, since all of them may be acceptors.
   const std::uint64_t nodes_memory = 2 * checkpoint.nodes.all.size() * sizeof(NodeId);
   EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size), decode_checkpoint),
             nodes_memory + kMembersMax * (sizeof(ViewMember) + sizeof(std::uint64_t)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerated bad input: every golden packet, damaged in every way that can be listed. Most cases
-// get a fresh checksum, so that they reach the decoders; each must be dropped with a reason, or be
-// accepted, obey the rules of its struct, and encode to the same bytes again.
+// Enumerated bad input: every golden packet, with every kind of damage. Most cases get a fresh
+// checksum, so that they reach the decoders; each must be dropped with a reason, or be accepted,
+// obey the rules of its struct, and encode to the same bytes again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// What became of the cases of one run.
+/// The outcomes of the cases of one run.
 class Tally {
  public:
   void add_sealed(const Verdict& verdict, const Golden& golden, const char* way) {
@@ -362,7 +362,7 @@ std::size_t start_of_unit(const Bytes& packet) {
   constexpr std::size_t kHeadBytes = 30;
   const auto kind = static_cast<PaxosKind>(packet[3]);
   const bool relay = kind == PaxosKind::relay || kind == PaxosKind::distribute;
-  // Own: the unit's bytes are left out.
+  // Own: the unit's bytes are omitted.
   if (relay && packet[start - kHeadBytes - 1] != std::byte{0}) return kNowhere;
   return static_cast<ValueKind>(packet[start - kHeadBytes]) == ValueKind::unit ? start : kNowhere;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of commit tokens: those of all protocols with views, those of the ring's part of them,
-// and that a part is whatever its protocol says. As in rules_test.cc.
+// The rules of commit tokens: those of all protocols with views, those of the ring's part, and that
+// each protocol defines its part. As in rules_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of values, and of the frames that hold one: at its limit a frame is accepted, past it
-// dropped, with the reason that a person reading the counters needs.
+// The rules of values, and of the frames that hold one: a frame at its limit is accepted, one
+// beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -396,7 +396,7 @@ TEST(WirePaxosWord, NamesAnInstanceAndARound) {
   expect_from_one([](Instance instance) {
     return with_word([&](WordSample& w) { w.frame.instance = instance; });
   });
-  // No round is bad here: who did not vote says so in the other form.
+  // Every round is allowed: a node that did not vote uses the other form.
   expect_begun_round(
       [](const Round& round) { return with_word([&](WordSample& w) { w.frame.round = round; }); });
 }

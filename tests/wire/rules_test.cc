@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule that a frame must obey: at its limit it is accepted, past it dropped, with the
-// reason that a person reading the counters needs.
+// One case per rule that a frame must obey: a frame at its limit is accepted, one beyond it is
+// dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string with_data(const std::function<void(Data&)>& change) {
   return std::string(drop_name(decode_data(packet, decoded)));
 }
 
-/// `offset` from the end of what stands in front of the unit.
+/// `offset` from the end of the bytes in front of the unit.
 std::string with_data_byte(std::size_t offset, unsigned value) {
   std::vector<std::byte> packet(kDataHeaderBytes);
   encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
@@ -316,7 +316,7 @@ TEST(WireTrial, FieldsAreInTheirRanges) {
   EXPECT_EQ(with(Trial::Step::ask, 0, 0, kCounterMax + 1), "bad_value");
 }
 
-// Sealed packets of lane data leave the header out; whoever opens one writes this one in its place.
+// Sealed packets of the data lane omit the header; the receiver puts this one in its place.
 TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
   const Header header{FrameKind::trial, 77, kSender, Checksum::absent};
   for (const std::uint8_t part : {std::uint8_t{2}, std::uint8_t{3}}) {

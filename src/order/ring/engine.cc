@@ -239,10 +239,9 @@ void RingEngine::check_invariants() const {
   flow_.check_invariants();
   recovery_.check_invariants();
   requests_.check_invariants();
-  stall_.check_invariants();
   list_.check_invariants();
   rest_.check_invariants();
-  PEAL_ASSERT(hops_.last >= first_ && hops_.sent >= first_ && token_seq_ >= first_);
+  PEAL_ASSERT(hops_.last >= first_ && hops_.sent >= first_);
 }
 
 std::uint64_t RingEngine::digest() const {

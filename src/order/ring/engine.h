@@ -58,11 +58,10 @@ class RingEngine final : public Engine, private evs::Protocol {
  private:
   /// The visits of the token in the current view.
   struct Hops {
-    explicit Hops(std::uint64_t first) : last(first), sent(first), no_send_before(first) {}
-    std::uint64_t last;            ///< of the last accepted token
-    std::uint64_t sent;            ///< of the last token that this member sent
-    std::uint64_t no_send_before;  ///< originate only on visits with a larger hop
-    Instant sent_at{};             ///< when this member last sent the token
+    explicit Hops(std::uint64_t first) : last(first), sent(first) {}
+    std::uint64_t last;  ///< of the last accepted token
+    std::uint64_t sent;  ///< of the last token that this member sent
+    Instant sent_at{};   ///< when this member last sent the token
   };
 
   // evs::Protocol

@@ -38,7 +38,7 @@ void Recovery::freeze(std::vector<std::byte>& bytes) {
       mine = false;
     }
     if (PEAL_MUTANT(union_without_have)) mine = false;
-    const bool theirs = seq > record.base && record.bit(seq - record.base - 1);
+    const bool theirs = record.bit(seq - record.base - 1);
     if (mine || theirs) have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
   }
   record.base = base;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ring/stall_watch.h"
 
-#include "base/assert.h"
 #include "base/hooks.h"
 
 namespace peal::order::ring {
@@ -12,8 +11,8 @@ constexpr std::uint32_t kStallRounds = 50;
 }  // namespace
 
 void StallWatch::on_token(Instant now) {
-  const bool blocked = p_.token.aru < p_.token.seq && p_.token.aru == aru_ &&
-                       p_.token.aru_index == index_ && p_.token.aru_index != wire::kNoIndex &&
+  const bool blocked = p_.token.aru == aru_ && p_.token.aru_index == index_ &&
+                       p_.token.aru_index != wire::kNoIndex &&
                        p_.token.aru_index != p_.membership.index();
   aru_ = p_.token.aru;
   index_ = p_.token.aru < p_.token.seq ? p_.token.aru_index : wire::kNoIndex;
@@ -36,16 +35,10 @@ void StallWatch::on_token(Instant now) {
   if (other != blocker) p_.membership.suspect(now, other, false);
 }
 
-void StallWatch::begin_view(Instant now) {
+void StallWatch::begin_view() {
   aru_ = first_;
   index_ = wire::kNoIndex;
   rounds_ = suspects_ = 0;
-  since_ = now;
-}
-
-void StallWatch::check_invariants() const {
-  PEAL_ASSERT(index_ != wire::kNoIndex || rounds_ == 0);
-  PEAL_ASSERT(aru_ >= first_);
 }
 
 }  // namespace peal::order::ring

@@ -18,8 +18,7 @@ class StallWatch {
       : p_(parts), packets_(packets), first_(first) {}
 
   void on_token(Instant now);
-  void begin_view(Instant now);
-  void check_invariants() const;
+  void begin_view();
   /// The member that misses a position, as the last token said; kNoIndex if none.
   std::uint16_t index() const { return index_; }
 

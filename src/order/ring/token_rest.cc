@@ -17,7 +17,7 @@ void TokenRest::on_visit() {
 }
 
 bool TokenRest::rests(Instant now, bool quiet, bool idle, Instant sent_at) {
-  PEAL_ASSERT(!holding_ && !pacing_ && (quiet || !idle));
+  PEAL_ASSERT(!holding_ && !pacing_);
   quiet_ = quiet;
   idle_rounds_ = idle ? idle_rounds_ + 1 : 0;
   if (p_.membership.index() != 0 || !is_long_idle()) {

@@ -49,10 +49,7 @@ void RingEngine::work_on_token(Instant now, Effects& out) {
   PEAL_ASSERT(token_.view == membership_.view() || PEAL_MUTANT(token_of_another_view));
   FlowControl::Visit done;
   done.answered = requests_.answer_in_view(out);
-  const bool may_originate = token_.hop > hops_.no_send_before || parts_.alone();
-  if (may_originate || PEAL_MUTANT(m9_originate_on_install)) {
-    done.limit = flow_.allowance(done.answered, view_.room());
-  }
+  done.limit = flow_.allowance(done.answered, view_.room());
   const Seq first = token_.seq + 1;
   done.sent = view_.order_units(done.limit, out);
   const std::uint32_t after = std::min(done.sent, flow_.accelerated().after_token(done.sent));
@@ -86,9 +83,10 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   const bool quiet = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty();
-  const bool idle = quiet && view_.safe_line() == token_.seq &&
-                    (!parts_.can_originate() || flow_.is_blocked()) &&
-                    token_.hop > hops_.no_send_before && !list_.moves();
+  // Nobody asks for what all are known to have.
+  const bool idle = token_.fcc == 0 && token_.aru == token_.seq &&
+                    view_.safe_line() == token_.seq &&
+                    (!parts_.can_originate() || flow_.is_blocked()) && !list_.moves();
   if (rest_.rests(now, quiet, idle, hops_.sent_at)) return;
   const Duration pace = requests_.pace();
   if (pace > Duration{}) return rest_.pace(now, pace);
@@ -149,7 +147,6 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   if (recovery_.mark_token()) {
     install(now, out);
     hops_.last = token_.hop;
-    hops_.no_send_before = token_.hop;
   } else if (recovery_.is_overdue(now)) {
     recovery_.on_guard(now, out);
     if (membership_.state() != State::recovery) return;
@@ -183,7 +180,7 @@ void RingEngine::install(Instant now, Effects& out) {
   if (!parts_.alone()) membership_.note_life(now);
   recovery_.begin_view();
   requests_.begin_view();
-  stall_.begin_view(now);
+  stall_.begin_view();
   flow_.begin_view();
   rest_.begin_view();
   if (!PEAL_MUTANT(install_before_deliver)) announce();
