@@ -46,7 +46,6 @@ void Attempt::learn(const wire::Commit& commit, wire::OldView record) {
 }
 
 bool Attempt::lead() {
-  PEAL_ASSERT(agreement_.index == 0);
   if (led_ && !PEAL_MUTANT(second_first_rotation)) return false;
   led_ = true;
   return true;
