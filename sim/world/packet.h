@@ -35,7 +35,7 @@ inline constexpr std::size_t kPacketKinds = 256;
 /// Whether a packet of this kind carries units.
 bool carries_units(PacketKind kind);
 std::string_view packet_kind_name(PacketKind kind);
-/// The kind that an engine of this program calls so.
+/// The kind with this name, of any engine of this program.
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);
 /// "token, data, ... or other".
@@ -56,7 +56,7 @@ struct Packet {
 inline order::InspectedPacket inspected(const Packet& packet) {
   return {static_cast<std::uint8_t>(packet.kind), packet.bytes};
 }
-/// What only the content of the packet shows.
+/// Properties of a packet that only its content shows.
 order::PacketContent content_of(const Packet& packet);
 /// The same for transcripts; empty if there is nothing.
 std::string content_text(const Packet& packet);

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "base/version.h"
-#include "client/core.h"
-#include "client/reader.h"
+#include "client/connected_session.h"
+#include "client/event_reader.h"
 
 namespace peal {
 inline namespace v0 {
 namespace {
 
-using Inner = client::Core;
+using Inner = client::ConnectedSession;
 
 static_assert(static_cast<int>(v0::Service::safe) == static_cast<int>(client::Service::safe));
 static_assert(static_cast<int>(v0::Service::agreed) == static_cast<int>(client::Service::agreed));
@@ -58,7 +58,7 @@ std::string_view reason_name(Reason reason) {
 class Client::Core {
  public:
   explicit Core(std::unique_ptr<Inner> made)
-      : inner(std::move(made)), reader(std::make_unique<client::Reader>()) {}
+      : inner(std::move(made)), reader(std::make_unique<client::EventReader>()) {}
   /// In a child of fork(), keeps the state as it is, since threads of the parent may have been
   /// changing it. The child's copies of the descriptors are closed already.
   ~Core() {
@@ -92,7 +92,7 @@ class Client::Core {
   }
 
   std::unique_ptr<Inner> inner;
-  std::unique_ptr<client::Reader> reader;
+  std::unique_ptr<client::EventReader> reader;
 
  private:
   const std::uint64_t forks_ = io::forks();

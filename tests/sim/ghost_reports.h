@@ -11,7 +11,7 @@
 
 namespace peal::sim {
 
-/// A test of a part of the ghost: what that part reports is kept until it is asked for.
+/// A test of a part of the ghost: keeps the part's reports until they are read.
 class GhostReports : public testing::Test {
  protected:
   /// All that was reported since the last call, a line each.

@@ -9,7 +9,7 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of rings: each rule is broken once, by hand, and must be noticed.
+// Illegal histories of rings: each rule is violated once, by hand, and must be detected.
 
 namespace peal::sim {
 namespace {
@@ -56,7 +56,7 @@ class GhostRingTest : public GhostReports {
     delivery.transitional = late;
     ring.delivered(who, delivery);
   }
-  /// Two of three go on; together they hold all up to `high`, without `hole`.
+  /// Two of three continue; together they have all up to `high`, without `hole`.
   wire::Commit settled(Seq base, Seq high, Seq hole = 0) {
     wire::Commit commit = commit_of(2, {kFirst, kSecond});
     order::ring::OldViewRecord old;

@@ -36,7 +36,7 @@ bool store_rate(const std::string& text, BenchRate& rate) {
 constexpr const char* kFailoverRates =
     "a whole number from 1 to 100000000, or a number with kbit, mbit or gbit";
 
-/// What both measurements have.
+/// Options of both measurements.
 void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, kBenchNodesMax, "how many nodes (3)");
   b.number<std::uint32_t>("--payload", "N", c.payload_bytes, kBenchPayloadMin, kBenchPayloadMax,
@@ -58,7 +58,7 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.flag("--json", c.json, "JSON, with everything that was counted");
 }
 
-/// Who orders.
+/// The engine.
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.options);
@@ -100,7 +100,7 @@ void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
           });
 }
 
-/// How fast nodes send.
+/// The rate of nodes.
 void add_pace(Builder& b, BenchCommand& c) {
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
@@ -259,8 +259,8 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.flag("--json", c.json, "JSON, for a program");
 }
 
-/// Why --dissemination, --ensembles or --merge does not go with the engine, or with each other, in
-/// one line; empty if all do.
+/// Why --dissemination, --ensembles or --merge is not possible with the engine, or with each other,
+/// in one line; empty if all are.
 template <class Command>
 std::string ensembles_conflict(const Command& c) {
   const char* given = c.options.get(kDissemination) ? "--dissemination"
