@@ -40,7 +40,7 @@ std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service
 Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service, order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
-  const Place place = size > small_bytes_max_ ? Place::block : Place::ring;
+  const Place place = size > small_bytes_max_ ? Place::block : Place::small;
   std::byte* bytes = nullptr;
   if (size > 0) {
     bytes = place == Place::block ? new std::byte[size] : ring_.take(size);

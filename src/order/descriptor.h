@@ -33,6 +33,9 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order side by side, and nodes may have domains of their own.
   bool ensembles = false;
+  /// The first view is the last one: nothing is ordered once one of its members has failed or is
+  /// cut off. The simulator does nothing of that kind to such an engine.
+  bool one_view = false;
   /// The largest packet must be equal on all nodes.
   bool equal_packets = false;
 };
@@ -65,7 +68,7 @@ struct Descriptor {
   std::string_view name;     ///< as in the configuration: "ring"
   std::string_view summary;  ///< one sentence for users, without its full stop
   Traits traits;
-  /// The kind (wire/names.h) of packets that carry units.
+  /// The kind of packets that carry units, as its inspection names it.
   std::string_view unit_packets;
   /// The events that the engine reports in addition to the common ones (vocabulary.h).
   std::span<const EventKind* const> events{};

@@ -18,6 +18,7 @@
 
 #include "order/ridge/engine.h"
 #include "paxos_bench.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
 

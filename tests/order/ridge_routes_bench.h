@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "order/paxos/routes.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 
 namespace peal::order::ridge::test {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "order/ridge/engine.h"
 #include "paxos_bench.h"
+#include "wire/headroom.h"
 #include "wire/paxos.h"
 
 namespace peal::order::ridge::test {

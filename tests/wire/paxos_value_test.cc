@@ -9,6 +9,7 @@
 
 #include "paxos_outcome.h"
 #include "paxos_samples.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
