@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, to the decoders of all frames. Each input is tried as it came and with a header put
-// right, so that what is behind the checksum is reached. An accepted frame must obey the rules of
+// Any bytes, to the decoders of all frames. Each input is tried unchanged and with a corrected
+// header, so that the code behind the checksum is reached. An accepted frame must obey the rules of
 // its struct and encode to the same bytes.
 #include <cstdio>
 #include <cstdlib>

@@ -12,9 +12,10 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 
-from checks import layout, public_docs, modules, sizes, tree, words  # noqa: E402
+from checks import engines, layout, public_docs, modules, sizes, tree, words  # noqa: E402
 
-CHECKS = modules.CHECKS + words.CHECKS + sizes.CHECKS + public_docs.CHECKS + layout.CHECKS
+CHECKS = modules.CHECKS + words.CHECKS + sizes.CHECKS + public_docs.CHECKS + layout.CHECKS + \
+    engines.CHECKS
 
 
 def name_of(check):

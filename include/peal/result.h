@@ -16,9 +16,9 @@ struct Error;
 template <class E>
 class Unexpected {
  public:
-  explicit constexpr Unexpected(E error) : error_(std::move(error)) {}
-  constexpr const E& error() const& { return error_; }
-  constexpr E&& error() && { return std::move(error_); }
+  explicit constexpr Unexpected(E error) : error_(std::move(error)) {}  ///< for this error
+  constexpr const E& error() const& { return error_; }                  ///< the error
+  constexpr E&& error() && { return std::move(error_); }                ///< the same, to move from
 
  private:
   E error_;
@@ -57,11 +57,11 @@ class [[nodiscard]] Result {
   constexpr T&& value() && { return std::get<0>(std::move(content_)); }
   /// The value, as value().
   constexpr T& operator*() & { return value(); }
-  constexpr const T& operator*() const& { return value(); }
-  constexpr T&& operator*() && { return std::move(*this).value(); }
+  constexpr const T& operator*() const& { return value(); }          ///< the same
+  constexpr T&& operator*() && { return std::move(*this).value(); }  ///< the same, to move from
   /// A member of the value, as value().
   constexpr T* operator->() { return &value(); }
-  constexpr const T* operator->() const { return &value(); }
+  constexpr const T* operator->() const { return &value(); }  ///< the same
   /// The value, or `otherwise` if there is none.
   constexpr T value_or(T otherwise) const { return ok() ? value() : std::move(otherwise); }
   /// The error; throws std::bad_variant_access if there is a value.

@@ -52,7 +52,7 @@ void ScenarioGenerator::plan_packets() {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
     const std::string loss = decimal(random_.unit());
     const std::string kind =
-        options_.engine.has_quorum() ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+        options_.engine.has_quorum() ? drawn_kind() : kKinds[random_.below(kKinds.size())];
     line += " bad-kind=" + kind + " bad-kind-loss=" + loss;
   }
   const Duration from = moment();
@@ -78,7 +78,7 @@ void ScenarioGenerator::plan_rule() {
   const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
   const std::string p = decimal(0.02 + 0.5 * small());
   const std::string kind =
-      options_.engine.has_quorum() ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+      options_.engine.has_quorum() ? drawn_kind() : kKinds[random_.below(kKinds.size())];
   const std::string which = " kind=" + kind + " p=" + p;
   at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");

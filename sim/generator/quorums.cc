@@ -15,7 +15,7 @@ std::string ScenarioGenerator::data_kind() {
   return std::string(options_.engine.engine().unit_packets);
 }
 
-std::string ScenarioGenerator::kind_on_quorums() {
+std::string ScenarioGenerator::drawn_kind() {
   if (options_.engine.engine().traits.ensembles && random_.chance(0.3)) {
     const bool relay = random_.chance(0.5) || options_.engine.differs("dissemination");
     return relay ? "relay" : "distribute";

@@ -62,7 +62,7 @@ class ScenarioGenerator {
   void plan_resources();
   void plan_targets();
   std::string data_kind();
-  std::string kind_on_quorums();
+  std::string drawn_kind();
   void plan_quorum_targets();
   void plan_power_and_disks();
   void plan_lost_disk();

@@ -28,6 +28,7 @@ ScenarioGenerator::ScenarioGenerator(std::uint64_t seed, const SwarmOptions& opt
       options_(options),
       random_(seed * 0x2545f4914f6cdd1dULL + 0x51),
       list_random_(seed * 0x9e3779b97f4a7c15ULL + 0x6c) {
+  if (options_.engine.engine().traits.one_view) options_.faults = false;
   for (const std::string& word : options.overrides) {
     const std::size_t equals = std::min(word.find('='), word.size());
     fixed_.emplace_back(word.substr(0, equals), word.substr(std::min(equals + 1, word.size())));
@@ -252,6 +253,10 @@ void ScenarioGenerator::write_ending() {
     write_late_duplicates();
     write_put_back();
     write_lasting();
+    return;
+  }
+  if (options_.engine.engine().traits.one_view) {
+    script_.add("settle");
     return;
   }
   // Usually all nodes return; sometimes some stay crashed or cut off.

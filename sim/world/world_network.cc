@@ -30,14 +30,15 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
   const PacketKind kind = packets_[index].kind;
   // What is sealed for lane data loses its header, which says DATA (io/frame_header.h).
-  PEAL_ASSERT(options_.engine.has_quorum() || lane != Lane::data || says_data(bytes));
+  const bool loses_header = options_.engine.engine().write_data_header != nullptr;
+  PEAL_ASSERT(!loses_header || lane != Lane::data || says_data(bytes));
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   const bool of_units = kind == PacketKind::data || kind == PacketKind::submit ||
                         kind == PacketKind::propose || kind == PacketKind::decided;
   if (of_units) from.data_bytes_sent += bytes.size();
 
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
-  if (ghost_ != nullptr) ghost_->sent(from.self, packets_[index]);
+  if (ghost_ != nullptr) ghost_->sent(from.self, inspected(packets_[index]));
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);
   if (recorder_.echoes()) recorder_.sent(now_, packet_text(packets_[index]));
   if (model_ != nullptr) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public interface, mapped to this module: only names change here.
 
+#include "wire/client.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/version.h"
-#include "client/core.h"
-#include "client/reader.h"
+#include "client/connected_session.h"
+#include "client/event_reader.h"
 #include "io/fork.h"
 
 namespace peal {
 inline namespace v0 {
 namespace {
 
-using Inner = client::Core;
+using Inner = client::ConnectedSession;
 
 static_assert(static_cast<int>(ViewCause::network) == static_cast<int>(wire::ViewCause::network));
 static_assert(static_cast<int>(SlowPolicy::evict) == static_cast<int>(wire::SlowPolicy::evict));
@@ -57,7 +59,7 @@ std::string_view reason_name(Reason reason) {
 class Client::Core {
  public:
   explicit Core(std::unique_ptr<Inner> made)
-      : inner(std::move(made)), reader(std::make_unique<client::Reader>()) {}
+      : inner(std::move(made)), reader(std::make_unique<client::EventReader>()) {}
   /// In a child of fork(), keeps the state as it is, since threads of the parent may have been
   /// changing it. The child's copies of the descriptors are closed already.
   ~Core() {
@@ -90,7 +92,7 @@ class Client::Core {
   }
 
   std::unique_ptr<Inner> inner;
-  std::unique_ptr<client::Reader> reader;
+  std::unique_ptr<client::EventReader> reader;
 
  private:
   const std::uint64_t forks_ = io::forks();

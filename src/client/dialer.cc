@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/result.h"
+#include "base/time.h"
 #include "io/clock.h"
 #include "io/error.h"
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "client/signal.h"
 #include "io/endpoint.h"
 #include "io/resolve.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether settings are accepted, and what of them all nodes must agree on.
+// The rules between settings, and the hash of those that all nodes must agree on.
 
 #include <algorithm>
 #include <map>

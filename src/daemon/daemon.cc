@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon is made from, its turns, and its end.
+// Construction of a daemon, its turns, and its end.
 #include "daemon/daemon.h"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 namespace peal::daemon {
 namespace {
 
-/// As in member::Core.
+/// As in member::EmbeddedNode.
 constexpr Duration kSpin = milliseconds(1);
 /// Time at the end for clients' messages to be acknowledged, and for their connections to close.
 constexpr Duration kDrainPatience = seconds(1);

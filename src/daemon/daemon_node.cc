@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the node and the sessions: what one of them wants of the other.
+// The calls between the node and the sessions.
 #include <sys/random.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the modules. Everything is done elsewhere; here things only
-// change their names.
+// The public interface, in terms of the modules: only names change here.
 
 #include <type_traits>
 #include <utility>

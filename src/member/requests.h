@@ -26,7 +26,7 @@ class Requests {
   std::mutex& one_by_one() { return one_by_one_; }
   /// Asks to use these keys. Errors: closed.
   Result<void, Errc> ask_keys(seal::Keys keys);
-  /// Asks to go over to this list; holding one_by_one(). Errors: closed.
+  /// Asks to reconfigure to this list; holding one_by_one(). Errors: closed.
   Result<void, Errc> ask_nodes(config::Listing nodes);
   bool nodes_answered() const;
   /// The answer: why not, or empty. Nothing if it ended before. Blocks.

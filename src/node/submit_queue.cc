@@ -41,7 +41,7 @@ Result<std::uint64_t, Errc> SubmitQueue::push(ByteView payload, Service service,
                                               order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
-  const Place place = size > small_bytes_max_ ? Place::block : Place::ring;
+  const Place place = size > small_bytes_max_ ? Place::block : Place::small;
   std::byte* bytes = nullptr;
   if (size > 0) {
     bytes = place == Place::block ? new std::byte[size] : ring_.take(size);

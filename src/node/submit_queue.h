@@ -78,7 +78,7 @@ class SubmitQueue {
   void check_invariants() const;
 
  private:
-  enum class Place : std::uint8_t { ring, block, lent };
+  enum class Place : std::uint8_t { small, block, lent };
   struct Entry {
     const std::byte* bytes;
     std::uint64_t ring_tail;  ///< the ring's tail behind this message

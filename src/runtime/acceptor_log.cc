@@ -94,7 +94,8 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The same, but different, so that neither of the two logs is taken for the other.
+/// The same for the other log, with a different identity, so that neither is mistaken for the
+/// other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);

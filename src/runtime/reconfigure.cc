@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Going over to another list of nodes. The engine decides when; until then the sockets, the names
-// and the addresses know the nodes of both lists, and afterwards those of the new one.
+// Changes of the list of nodes. The engine decides when; until then the sockets, the names and the
+// addresses include the nodes of both lists, and afterwards those of the new one.
 
 #include <utility>
 

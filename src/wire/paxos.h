@@ -206,8 +206,6 @@ struct Relay {
 inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
 /// The largest number of acceptors that a chain can name.
 inline constexpr std::size_t kChainMax = 16;
-/// The most bytes that any engine writes in front of a unit.
-inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes + kPlacingBytes;
 
 struct State {
   Round round{};            ///< the highest round that the sender has seen or promised

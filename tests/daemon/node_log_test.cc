@@ -42,7 +42,7 @@ struct Pipe {
   ~Pipe() {
     if (ends[0] >= 0) ::close(ends[0]);
   }
-  /// What is in it, until nothing more comes for a while or `end` was read.
+  /// Its content, read until nothing more comes for a while or `end` was read.
   std::string read(const std::string& end) {
     std::string text;
     char part[4'096];
@@ -77,11 +77,11 @@ TEST(NodeLog, AReaderThatHasStoppedHoldsUpNobody) {
   Pipe pipe(4'096);
   NodeLog log = open_log(pipe.ends[1]);
   const std::string text(200, 'x');
-  // Far more than the pipe and the queue hold, and nobody reads.
+  // Far more than the pipe and the queue hold, without a reader.
   for (int i = 0; i < 5'000; ++i) log.event("line", {{"text", text}});
   EXPECT_GT(log.dropped(), 1'000U);
   log.event("last", {});
-  // The writer may have found room in between: then lines follow what it says of those before.
+  // The writer may have found space in between: then lines follow the number of lost ones.
   std::string out;
   std::uint64_t lines = 0;
   while (lines + log.dropped() < 5'001) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench clients`: what clients and groups cost one daemon.
+// `peal bench clients`: the cost of clients and groups at one daemon.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench failover`: how long nothing is delivered when the node that leads is killed.
+// `peal bench failover`: how long nothing is delivered after the leading node is killed.
 #include <poll.h>
 
 #include <algorithm>
@@ -180,7 +180,7 @@ class Failover {
 
   /// The leading node: the coordinator, or the first member of the ring.
   std::optional<std::size_t> choose() {
-    const bool on_quorums = command_.cluster.order->traits.quorum;
+    const bool quorum = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
     std::uint64_t newest = 0;
     const auto look = [&] {
@@ -188,9 +188,9 @@ class Failover {
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
         // Only the coordinator has a window.
-        const bool leads = on_quorums ? counter(reports[i], "quorum_window") > 0
-                                      : reports[i].view->members.front() == nodes_[i].name;
-        const std::uint64_t round = on_quorums ? counter(reports[i], "quorum_round") + 1 : 1;
+        const bool leads = quorum ? counter(reports[i], "quorum_window") > 0
+                                  : reports[i].view->members.front() == nodes_[i].name;
+        const std::uint64_t round = quorum ? counter(reports[i], "quorum_round") + 1 : 1;
         if (!leads || round <= newest) continue;
         newest = round;
         best = i;

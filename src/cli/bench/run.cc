@@ -59,17 +59,18 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
     if (!cluster) return failure(1, cluster.error());
   }
   place->cluster_ = std::move(*cluster);
-  if (!command.ring.empty()) {
-    auto set = place->set_ring(command.ring);
+  if (command.table != nullptr) {
+    auto set = place->set_table(command.table->name, command.table_settings);
     if (!set) return unexpected(set.error());
   }
   return place;
 }
 
-Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
+Result<void, BenchFailure> BenchPlace::set_table(std::string_view table,
+                                                 const std::string& settings) {
   {
     std::ofstream file(cluster_.config, std::ios::app);
-    file << "\n[ring]\n";
+    file << "\n[" << table << "]\n";
     for (std::size_t from = 0; from <= settings.size();) {
       const std::size_t end = std::min(settings.find(',', from), settings.size());
       file << settings.substr(from, end - from) << "\n";
@@ -83,7 +84,8 @@ Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
   const std::size_t name = error.find(cluster_.config);
   const std::size_t rest =
       name == 0 ? error.find_first_not_of("0123456789: ", cluster_.config.size()) : 0;
-  return failure(2, "--ring = " + quote(settings) + ": " + error.substr(rest));
+  return failure(2,
+                 "--" + std::string(table) + " = " + quote(settings) + ": " + error.substr(rest));
 }
 
 BenchPlace::~BenchPlace() {

@@ -45,7 +45,7 @@ class BenchPlace {
 
  private:
   BenchPlace() = default;
-  Result<void, BenchFailure> set_ring(const std::string& settings);
+  Result<void, BenchFailure> set_table(std::string_view table, const std::string& settings);
   Result<void, BenchFailure> start(std::vector<Child>& children);
   Result<void, BenchFailure> wait_for(std::vector<Child>& children);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal node`: one node, and the clients at its doors.
+// `peal node`: one node and its clients.
 #include <cstdio>
 
 #include "cli/commands.h"
