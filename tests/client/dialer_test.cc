@@ -12,6 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "io/clock.h"
+#include "io/fd.h"
+
 namespace peal::client::test {
 namespace {
 

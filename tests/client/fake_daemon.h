@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "client/dialer.h"
+#include "io/fd.h"
+#include "io/stream.h"
 #include "model_daemon.h"
 
 namespace peal::client::test {

@@ -11,6 +11,8 @@
 #include "certificates.h"
 #include "fake_daemon.h"
 #include "in_child.h"
+#include "io/fd.h"
+#include "io/tls.h"
 #include "temp_dir.h"
 
 // fork() with a client: it stays the parent's.

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "fake_daemon.h"
+#include "io/fd.h"
+#include "io/shared_memory.h"
 #include "model_daemon.h"
 
 // Events in memory that the daemon shares: each byte is read once, and nothing is trusted.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/tls.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 
 #include "certificates.h"
 #include "fake_daemon.h"
+#include "io/fd.h"
 
 // Clients over TLS, with certificates created by the test.
 

@@ -320,7 +320,7 @@ TEST(AddressBook, AsksAFewAtATimeAndWaitsForNobody) {
 TEST(ChooseOwn, TakesAnAddressOfThisMachine) {
   const HostPort name{"a", 4'800};
   const Endpoint local = Endpoint::v4(127, 0, 0, 9, 4'800);
-  EXPECT_EQ(choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800), local}, std::nullopt), local);
+  EXPECT_EQ(*choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800), local}, std::nullopt), local);
   const auto refused = choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800)}, std::nullopt);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Errc::invalid_option);

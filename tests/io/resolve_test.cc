@@ -44,7 +44,7 @@ TEST(HostPort, ReadsNamesAndNumbers) {
     ASSERT_TRUE(parsed.has_value()) << text << ": " << parsed.error().message;
     EXPECT_EQ(parsed->host, host);
     EXPECT_EQ(parsed->port, port);
-    EXPECT_EQ(parse_host_port(to_string(*parsed), 0), *parsed);
+    EXPECT_EQ(*parse_host_port(to_string(*parsed), 0), *parsed);
   }
 }
 
