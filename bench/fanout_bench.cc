@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message of 1350 bytes to all local clients of a node: through a Unix socket for each, or once
-// through memory that all of them see. What the writer and what all readers spend, apart; the cost
-// of waking a sleeping process comes to both in the same way and is not in it.
+// through memory that all of them map. Measures the writer and all readers separately; the cost of
+// waking a sleeping process is the same for both and not included.
 #include <benchmark/benchmark.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ std::vector<Client> make_clients(std::int64_t count) {
   return clients;
 }
 
-/// Processor time of the two halves.
+/// Processor time of the two halves of a turn.
 class Split {
  public:
   void begin() { at_ = spent(); }
@@ -95,8 +95,8 @@ void fanout_sockets(benchmark::State& state) {
 }
 BENCHMARK(fanout_sockets)->ArgsProduct({{1, 10, 100}, {1, 8, 48}});
 
-/// The same with one copy into shared memory, and a bell for each client. A reader copies what it
-/// reads, since the writer goes on over it.
+/// The same with one copy into shared memory, and a wake-up for each client. A reader copies what
+/// it reads, since the writer overwrites it.
 void fanout_memory(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no descriptors");

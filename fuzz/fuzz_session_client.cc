@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a daemon says to a client: in pieces, with cuts, while the client sends.
-// The first byte of each piece says how long it is; 0 cuts the connection.
+// Any bytes as a daemon's output to a client: in pieces, with cuts, while the client sends. The
+// first byte of each piece is its length; 0 cuts the connection.
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t bytes = 0;
     for (const peal::ByteView chunk : chunks) bytes += chunk.size();
     session.written(bytes - bytes / 3);
-    // Some are left, so that a connection ends before they are taken.
+    // Some remain, so that a connection ends before they are read.
     peal::wire::MessageEvent message;
     for (std::size_t left = length % 4; session.unread_events() > left;) {
       peal::ignore(session.take(message), "it may be gone, or no event");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of a durable log, from what a fuzzer leaves in its folder. The first byte says how the
-// rest is read: as the file of a segment, as frames whose checksums are then put right, or as one
+// The start of a durable log in a folder that the fuzzer fills. The first byte determines the
+// meaning of the rest: the file of a segment, frames whose checksums are then corrected, or one
 // change in a real log: of four bytes, or of the length of a file.
 #include <algorithm>
 #include <cstddef>
@@ -20,8 +20,8 @@ std::string any_file(ByteView bytes) {
   return test::judge_any(disk);
 }
 
-/// Eight bytes for each frame: kind, length, how far position, durable and oldest are from 0, how
-/// many zeros come before it, whether its checksum is wrong, and what its record holds.
+/// Eight bytes for each frame: kind, length, the distance of position, durable and oldest from 0,
+/// the number of zeros before it, whether its checksum is wrong, and the content of its record.
 std::string any_frames(ByteView bytes) {
   constexpr std::size_t kStep = 8;
   constexpr std::size_t kFileBytesMax = 4096;
@@ -42,7 +42,7 @@ std::string any_frames(ByteView bytes) {
   return any_file(file);
 }
 
-/// Four bytes are one field or less of one: a checksum notices whatever happens to them.
+/// The change is within four bytes, and a checksum detects every such change.
 std::string one_change(ByteView bytes) {
   if (bytes.size() < 8) return {};
   sim::Disk disk(1);

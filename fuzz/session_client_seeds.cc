@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the seeds of fuzz_session_client: what a daemon says in talks of each kind.
+// Writes the seeds of fuzz_session_client: a daemon's output in conversations of each kind.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ Bytes greeting(ModelDaemon& daemon) {
 
 void add(Bytes& to, const Bytes& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// In pieces, as fuzz_session_client reads them; a cut between two talks.
+/// In pieces, as fuzz_session_client reads them, separated between two conversations.
 Bytes pieces(const std::vector<Bytes>& talks) {
   constexpr std::size_t kPiece = 200;
   Bytes out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as files
-// that fuzz_wire starts from. Run from the top of the source tree.
+// wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as seed
+// files of fuzz_wire. Run it from the top of the source tree.
 #include <string>
 #include <vector>
 
@@ -18,8 +18,7 @@ using fuzz::Folder;
 constexpr std::size_t kSeedBytesMax = 2'048;  // larger ones slow the fuzzer down
 constexpr int kSeedsPerKind = 4;
 
-/// Writes packets that `next` draws, until there are some that are small enough, and differ in
-/// size.
+/// Writes packets that `next` returns, until there are some of small and different sizes.
 template <class Next>
 bool write_some(Folder& folder, const std::string& kind, Next next) {
   Random random(1);

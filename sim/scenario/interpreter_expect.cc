@@ -9,9 +9,9 @@
 
 namespace peal::sim {
 
-/// expect NODES ... | expect headway ... | expect no view change [NODES] | expect
-/// counter|delta|events|views|queue NODE
-/// ... | expect packets ... | expect clean | expect violation E5 | expect transcript
+/// `expect NODES ...`, `expect headway ...`, `expect no view change [NODES]`,
+/// `expect counter|delta|events|views|queue NODE ...`, `expect packets ...`, `expect clean`,
+/// `expect violation E5` or `expect transcript`
 void Interpreter::do_expect(Tokenizer& words) {
   if (words.accept("clean")) {
     if (acting(words) && recorder_->broken()) fail("the history is not clean");
@@ -71,7 +71,7 @@ void Interpreter::do_expect(Tokenizer& words) {
   }
 }
 
-/// expect headway [within=2s] [for=3s]: E13, while the present faults stay
+/// `expect headway [within=2s] [for=3s]`: E13, while the present faults stay
 void Interpreter::expect_headway(Tokenizer& words) {
   words.take_keys();
   const Duration usual = world_ == nullptr ? seconds(2) : Availability::usual_bound(*world_);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "order/ring/commit_record.h"
 #include "sim/scenario/interpreter.h"
-#include "sim/world/packet_content.h"
-#include "wire/frames.h"
+#include "sim/world/packet.h"
 
 namespace peal::sim {
 namespace {
@@ -384,17 +382,11 @@ bool Interpreter::matches(const PacketPattern& pattern, const Packet& packet) co
   if (!among(pattern.from, packet.from)) return false;
   if (!pattern.to.empty() && (packet.to.value == 0 || !among(pattern.to, packet.to))) return false;
   if (pattern.recovering && !world_->anyone_recovers()) return false;
-  if (pattern.seq && position_of(packet) != pattern.seq) return false;
-  if (pattern.view && !proposes_view(packet)) return false;
-  if (pattern.phase) {
-    wire::Commit commit;
-    if (packet.kind != PacketKind::commit ||
-        order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) {
-      return false;
-    }
-    if ((commit.hops < commit.members.size() ? 1U : 2U) != *pattern.phase) return false;
-  }
-  return true;
+  if (!pattern.seq && !pattern.view && !pattern.phase) return true;
+  const order::PacketContent content = content_of(packet);
+  return (!pattern.seq || content.position == pattern.seq) &&
+         (!pattern.view || content.proposes_view) &&
+         (!pattern.phase || content.rotation == pattern.phase);
 }
 
 bool Interpreter::matches(const EventPattern& pattern, MemberId who,

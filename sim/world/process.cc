@@ -126,7 +126,7 @@ void Process::on_view(const order::View& installed) {
   ++effects_in_call;
   world.recorder().installed(world.now(), self, installed);
   world.check_primary(*this, installed);
-  if (Ghost* ghost = world.ghost()) ghost->installed(self, installed);
+  if (order::Ghost* ghost = world.ghost()) ghost->installed(self, installed);
   if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;
   view = installed.id;
@@ -220,7 +220,7 @@ void Process::on_unit_delivered(const order::Delivery& delivery) {
                   std::uint64_t{delivery.unit.size()} << 32);
   }
   world.recorder().unit_delivered(world.now(), self, delivery);
-  if (Ghost* ghost = world.ghost()) ghost->delivered(self, delivery);
+  if (order::Ghost* ghost = world.ghost()) ghost->delivered(self, delivery);
 }
 
 }  // namespace peal::sim

@@ -17,6 +17,7 @@
 #include "sim/clients/client_side.h"
 #include "sim/world/clock.h"
 #include "sim/world/packet.h"
+#include "trace/event.h"
 
 namespace peal::sim {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hooks.h"
+#include "order/registry/inspection/inspections.h"
 #include "sim/clients/clients.h"
 
 namespace peal::sim {
@@ -15,6 +16,9 @@ namespace {
 constexpr std::uint64_t kFirstEpoch = 1'000'000;
 /// Name and settings of the simulated cluster, as in wire::Header.
 constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
+
+/// The ghost's reports per run; later ones are rarely worth reading.
+constexpr unsigned kGhostReportsMax = 16;
 
 bool among(const std::vector<NodeId>& nodes, NodeId node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
@@ -79,14 +83,16 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
 World::~World() = default;
 
 void World::make_ghost() {
-  Ghost::Options ghost;
-  ghost.ring = !options_.engine.has_quorum();
-  ghost.on_disk = !options_.engine.votes_in_memory();
-  ghost.cluster = kCluster;
-  ghost.ensembles = options_.engine.ensembles();
-  ghost.domains = static_cast<std::uint32_t>(options_.domains.size());
-  ghost.first_count = options_.first_count;
-  ghost_ = std::make_unique<Ghost>(ghost, [this](std::string property, std::string text) {
+  const order::Inspection* inspection = order::find_inspection(options_.engine.engine().name);
+  if (inspection == nullptr || inspection->make_ghost == nullptr) return;
+  const order::GhostSetup setup{.cluster = kCluster,
+                                .on_disk = !options_.engine.votes_in_memory(),
+                                .ensembles = options_.engine.ensembles(),
+                                .domains = static_cast<std::uint32_t>(options_.domains.size()),
+                                .first_count = options_.first_count};
+  const auto count = std::make_shared<unsigned>(0);
+  ghost_ = inspection->make_ghost(setup, [this, count](std::string property, std::string text) {
+    if ((*count)++ >= kGhostReportsMax) return;
     recorder_.violation(now_, std::move(property), std::move(text));
   });
   for (const auto& log : logs_) {

@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "node/node.h"
 #include "sim/clients/session_clients.h"
-#include "sim/judge/ghost.h"
 #include "sim/judge/history_recorder.h"
 #include "sim/netmodel/model.h"
 #include "sim/world/engine_options.h"
@@ -57,7 +56,7 @@ struct WorldOptions {
   bool loopback = false;               ///< multicasts return to their senders
   bool fan_out = false;                ///< data multicasts go to the destinations one by one
   bool multicast = true;               ///< else every multicast goes to all other nodes one by one
-  bool ghost = true;                   ///< see ghost.h
+  bool ghost = true;                   ///< see order/inspection
   bool keep_packets = true;            ///< store old packets for replay
   std::uint32_t digest_every = 1'000;  ///< planned events between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
@@ -181,8 +180,8 @@ class World {
   /// When the last packet in transit arrives.
   Instant latest_arrival() const { return latest_arrival_; }
 
-  /// The ghost, which knows more than any node; null if not wanted.
-  Ghost* ghost() { return ghost_.get(); }
+  /// The ghost, which knows more than any node; null if not wanted, or if the engine has none.
+  order::Ghost* ghost() { return ghost_.get(); }
   void watch(Watcher* watcher) { watcher_ = watcher; }
   HistoryRecorder& recorder() { return recorder_; }
   const WorldOptions& options() const { return options_; }
@@ -303,7 +302,7 @@ class World {
   std::vector<std::pair<PacketIndex, NodeId>> held_;
   Instant latest_arrival_{};
   Watcher* watcher_ = nullptr;
-  std::unique_ptr<Ghost> ghost_;
+  std::unique_ptr<order::Ghost> ghost_;
   Digest digest_;
 };
 

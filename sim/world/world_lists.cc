@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of nodes: what files hold, and what nodes and their clients' side learn of it.
+// Lists of nodes: those in files, and how nodes and the daemons' clients learn them.
 #include <algorithm>
 #include <utility>
 

@@ -37,7 +37,7 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   if (of_units) from.data_bytes_sent += bytes.size();
 
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
-  if (ghost_ != nullptr) ghost_->sent(from.self, packets_[index]);
+  if (ghost_ != nullptr) ghost_->sent(from.self, inspected(packets_[index]));
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);
   if (recorder_.echoes()) recorder_.sent(now_, packet_text(packets_[index]));
   if (model_ != nullptr) {

@@ -161,7 +161,7 @@ void World::read_packet(Process& process) {
   } else {
     std::copy(packet.bytes.begin(), packet.bytes.end(), buffer.data());
   }
-  if (buffer && ghost_ != nullptr) ghost_->received(process.self, packet);
+  if (buffer && ghost_ != nullptr) ghost_->received(process.self, inspected(packet));
   packets_.release(index);
   if (!buffer) return;
   call(process, [&buffer, lane](node::Node& node, Instant local) {

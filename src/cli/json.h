@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,13 +8,10 @@
 
 namespace peal::cli {
 
-/// True for well-formed UTF-8, without the surrogates and the overlong forms.
+/// True for well-formed UTF-8, without surrogates and overlong forms.
 bool is_utf8(std::string_view text);
 
 /// Two hexadecimal digits for each byte.
 std::string hex_bytes(ByteView bytes);
-
-/// The digest as it is printed everywhere: 16 hexadecimal digits.
-std::string hex(std::uint64_t value);
 
 }  // namespace peal::cli

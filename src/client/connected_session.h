@@ -126,7 +126,7 @@ class ConnectedSession {
   Session session_;
   ReadySignals signals_;
 
-  // Which thread serves the connection.
+  // The thread that serves the connection.
   bool usable_ = false;        ///< the connection is open, and any thread may use it
   bool in_use_ = false;        ///< a thread reads or writes, without the lock
   bool thread_serves_ = true;  ///< false: the application serves, and the thread checks on it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What any thread does with the connection. One thread at a time uses it, and does not hold the
-// lock while it reads or writes.
+// Use of the connection by any thread. One thread at a time uses it, and does not hold the lock
+// while it reads or writes.
 
 #include <poll.h>
 

@@ -57,7 +57,7 @@ struct Needs {
   Duration forms{};        ///< without faults, nodes that are there have a view within this time
   Duration remembers{};    ///< so long after the last fault a member may be excluded for it
   Duration idle{};         ///< between two things that an engine does while there is no work
-  /// Views take as many times longer than with the defaults, for the times that were chosen.
+  /// How many times longer views take with the chosen times than with the defaults.
   double slower = 1;
 };
 

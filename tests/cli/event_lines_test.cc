@@ -134,7 +134,7 @@ TEST(EventLines, ViewsTellWhoIsThereAndWhy) {
                           "# slow group=g policy=evict bytes=5 bytes_max=9"));
 }
 
-/// What a client that is in both groups prints at its end.
+/// The output at the end of a client that is in both groups.
 std::vector<std::string> digests(const std::vector<Message>& messages) {
   EventLines lines({.digest = true});
   lines.take(view("g", 1));
@@ -153,7 +153,7 @@ TEST(EventLines, DigestsCoverOneViewOfOneGroup) {
   EXPECT_THAT(first[1], StartsWith("# digest view=4@1/3 messages=0 "));
   EXPECT_THAT(first[2], StartsWith("# digest view=4@1/2 messages=2 bytes=2 order="));
   EXPECT_THAT(first[2], HasSubstr(" group=h"));
-  // What stands between them in another group does not matter; order and content do.
+  // Messages of another group in between do not matter; order and content do.
   const auto without = digests({g, both});
   EXPECT_EQ(without[0], first[0]);
   EXPECT_NE(without[2], first[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tool says about files, lines and arguments that it cannot use.
+// The tool's messages about files, lines and arguments that it cannot use.
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -240,7 +240,7 @@ TEST_F(BadInput, LinesArriveAsTheyAre) {
 TEST_F(BadInput, TheLargestLineIsSentAndOneByteMoreIsNot) {
   up({"--nodes", "1"});
   wait_for("members=1");
-  // 64 MiB, the default of limits.message_bytes_max, less what names and the like may need.
+  // 64 MiB, the default of limits.message_bytes_max, less the space for names and headers.
   EXPECT_EQ(run("head -c 67092480 /dev/zero | peal send --to $DIR").status, 0);
   wait_for("delivered=1");
   const Ran more =

@@ -22,7 +22,7 @@ using v0::ErrorCode;
 
 constexpr const char* kRemedy = "made before fork(): open a new one";
 
-/// What is wrong with an answer that a child should have got; empty if nothing is.
+/// What is wrong with the answer that a child should have received; empty if it is right.
 template <class T>
 std::string wrong(const char* call, const v0::Result<T>& answer) {
   if (answer) return std::string(call) + " did something; ";
@@ -56,7 +56,7 @@ std::string use(v0::Client& client) {
   return problems;
 }
 
-/// The session goes on as if there had been no child.
+/// The session continues as if there had been no child.
 void expect_talk(v0::Client& client, FakeDaemon& daemon) {
   ASSERT_TRUE(client.send({"chat"}, "from the parent"));
   ASSERT_TRUE(client.flush(std::chrono::seconds(60)));

@@ -13,7 +13,7 @@
 #include "certificates.h"
 #include "fake_daemon.h"
 
-// Clients over TLS, with certificates made here.
+// Clients over TLS, with certificates created by the test.
 
 namespace peal::client::test {
 namespace {
@@ -90,7 +90,7 @@ TEST_F(Tls, AMessageGoesOutAndComesBackAcrossCuts) {
 
 TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
   start(here());
-  // That the other side is gone is said to a write after the first one.
+  // A write after the first one reports that the other side is gone.
   daemon->with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
   auto slow = options();
   slow.receive_bytes_max = 1;

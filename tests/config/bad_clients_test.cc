@@ -11,7 +11,7 @@
 #include "config/file/file.h"
 #include "config/file/lists.h"
 
-// [clients], [[client]] and [[group]]: what is wrong, and what the one line about it must say.
+// [clients], [[client]] and [[group]]: errors, and the content of the one line about each.
 
 namespace peal::config {
 namespace {
@@ -280,7 +280,7 @@ class SecretFile : public testing::Test {
     std::ofstream(path_) << text;
     ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
   }
-  /// What is wrong with it; empty if a client's and a group's rule got the secret.
+  /// The error; empty if a client's and a group's rule got the secret.
   std::string problem(const std::string& secret = "") {
     session::Options options;
     options.clients.resize(1);

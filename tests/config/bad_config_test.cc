@@ -7,8 +7,8 @@
 #include "config/file/file.h"
 #include "order/ring/options.h"
 
-// Configurations that are wrong, and what the one line about each must say: the key, the value and
-// what is accepted.
+// Wrong configurations, and the content of the one line about each: the key, the value and what is
+// accepted.
 
 namespace peal::config {
 namespace {
@@ -33,7 +33,7 @@ void expect_one_line(const std::string& error) {
 }
 
 struct BadConfig {
-  const char* text;  ///< goes where `place` says
+  const char* text;  ///< inserted where `place` says
   const char* key;   ///< each of these must be in the error
   const char* value;
   const char* accepted;
@@ -356,7 +356,7 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
   }
 }
 
-// Of Paxos, and what belongs to one engine and not to the other.
+// Keys of Paxos, and keys that one engine has and another has not.
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
       {"order = \"toto\"\n",
@@ -473,7 +473,7 @@ TEST(BadConfig, KeysOfRidge) {
                                 "f.toml", "");
   ASSERT_TRUE(early) << early.error();
   EXPECT_EQ(early->settings.options.get("ridge.optimistic"), 1);
-  // The default goes with everything.
+  // The default is valid with every engine.
   EXPECT_TRUE(
       parse_file(kTop + "ridge.optimistic = false\ninsecure = true\n" + kNodes, "f.toml", ""));
   EXPECT_TRUE(parse_file(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
@@ -520,7 +520,7 @@ TEST(BadConfig, StreamsAreNotForTheRing) {
   const auto good = parse_file(top + streams, "f.toml", "");
   ASSERT_TRUE(good) << good.error();
   EXPECT_TRUE(good->settings.streams);
-  // The default goes with everything.
+  // The default is valid with every engine.
   EXPECT_TRUE(parse_file(kTop + "insecure = true\n" + kNodes + "[network]\ndata = \"datagrams\"",
                          "f.toml", ""));
 }

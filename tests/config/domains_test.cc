@@ -103,7 +103,7 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
 }
 
-// What --print-config says of them is accepted, once the comment marks are gone.
+// The help of --print-config is accepted, once the comment marks are removed.
 TEST(ConfigDomains, TheHelpIsAnExample) {
   std::string text = annotated_file();
   text = text.substr(text.find("#[[domain]]"));

@@ -22,7 +22,7 @@ TEST(Schema, EachKeyIsThereOnceAndSaysWhatItIs) {
   EXPECT_EQ(find_key("ring.speed"), nullptr);
 }
 
-// What a key says of its default is what the settings begin with.
+// The default that a key documents is the initial value of the settings.
 TEST(Schema, DefaultsAreThoseOfTheSettings) {
   const Settings normal;
   for (const Key<Settings>& key : keys()) {
@@ -65,7 +65,7 @@ Settings of_engine(std::string_view name) {
   return settings;
 }
 
-// Whoever sets a key of one engine believes that it says something to another.
+// A key of another engine has no effect, which its author would not expect.
 TEST(Schema, AKeyOfAnotherEngineIsRefusedWithBothNames) {
   Settings ring = of_engine("ring");
   ring.options.set("ridge.ensembles", 1);

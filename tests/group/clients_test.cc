@@ -118,7 +118,7 @@ TEST(Clients, ThereIsRoomForSoManyOnly) {
   EXPECT_TRUE(groups.connect("z"));
 }
 
-/// However fast they join, the table of all nodes fits into one message.
+/// However fast they join, the table of all nodes fits one message.
 TEST(Clients, GroupsAreRefusedWhenTheirTableWouldNotFit) {
   constexpr std::uint32_t kBytes = 8'192;
   Cluster cluster(2, kBytes);

@@ -59,7 +59,7 @@ void Daemon::deliver(std::span<const std::uint32_t> connections, const Received&
   }
 }
 
-/// "1 sees g by join of y@b: x@a | y@b", with bars between those who did not come together, the
+/// "1 sees g by join of y@b: x@a | y@b", with bars between members that did not come together, the
 /// receiver's own set in brackets.
 void Daemon::view(std::span<const std::uint32_t> connections, const GroupView& view) {
   std::string text =

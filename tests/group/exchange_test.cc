@@ -176,7 +176,7 @@ TEST(Exchange, GroupsThatEmptyAndReturnGetIdsTheyNeverHad) {
 }
 
 /// A view that ends differently for its parts, or parts of the next view that come from different
-/// ones: until then each tells of its own states, and ids only grow.
+/// ones: until then each names its own states, and ids only grow.
 TEST(Exchange, PartsNameTheirStatesApart) {
   Apart all(4);
   Cluster& cluster = all.cluster;
@@ -209,8 +209,8 @@ TEST(Exchange, PartsNameTheirStatesApart) {
   EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
-/// One member goes to a view, and another one, whom it takes along, never gets there: both had the
-/// same view before, and the same smallest member.
+/// One member goes to a view, and another one, which should come with it, never gets there: both
+/// had the same previous view, and the same smallest member.
 TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
   Apart all(3);
   Cluster& cluster = all.cluster;
@@ -240,7 +240,7 @@ TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
 TEST(Exchange, LargeTablesSurviveAnInterruption) {
   Cluster cluster(4, 64U << 20);
   cluster.install("abcd");
-  for (const auto& daemon : cluster.daemons) {  // it says that it has 250 clients in each group
+  for (const auto& daemon : cluster.daemons) {  // it reports 250 clients in each group
     Tables tables;
     tables.view = daemon->in;
     tables.synced = {daemon->id};

@@ -9,7 +9,7 @@
 
 #include "cluster.h"
 
-// What clients are told: one story for each rule.
+// What clients are told: one scenario for each rule.
 
 namespace peal::group::test {
 namespace {

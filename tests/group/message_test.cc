@@ -93,8 +93,8 @@ TEST(GroupMessages, TargetsAreBoundedAndEachIsThereOnce) {
   EXPECT_EQ(with({}), Drop::bad_value);
 }
 
-/// Every sample, damaged in every way that can be listed: dropped with a reason, or accepted and
-/// encoded to the same bytes again.
+/// Every sample, with every kind of damage: dropped with a reason, or accepted and encoded to the
+/// same bytes again.
 TEST(GroupMessages, AnyDamageIsDroppedOrIsAnotherMessage) {
   std::map<Drop, std::uint64_t> reasons;
   const auto examine_one = [&](const Sample& sample, const Bytes& bytes) {

@@ -15,7 +15,7 @@ Config good() { return config_of(1, 3); }
 struct Bad {
   const char* what;
   std::function<void(Config&)> change;
-  std::vector<std::string> message;  ///< holds all of these: key, value, what is accepted
+  std::vector<std::string> message;  ///< contains all of these: key, value, what is accepted
 };
 
 void expect_refused(const std::vector<Bad>& all) {

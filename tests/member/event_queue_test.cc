@@ -262,7 +262,7 @@ TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
       rare.gathered = {std::make_unique<std::byte[]>(8), 8};
       std::memcpy(rare.gathered.bytes.get(), "headtail", 8);
     }
-    // A copy in the place of the buffer reads the same.
+    // A copy that replaces the buffer reads the same.
     rare.copy = {std::make_unique<std::byte[]>(writer.size()),
                  static_cast<std::uint32_t>(writer.size())};
     std::memcpy(rare.copy.bytes.get(), entry.unit.unit.data(), writer.size());

@@ -48,7 +48,7 @@ TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
   stage.turn(0);
   EXPECT_FALSE(stage.waiting());
   EXPECT_EQ(stage.front()->service, Service::safe);
-  // What comes in meanwhile is for the next turn.
+  // Messages pushed meanwhile are for the next turn.
   const auto next = stage.push(as_bytes_view("b"), Service::agreed);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 4U);
@@ -108,7 +108,7 @@ TEST(Stage, BlocksAtEachOfItsBounds) {
     ASSERT_TRUE(stage.push(as_bytes_view(small), Service::agreed));
   }
   EXPECT_EQ(stage.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
-  // Blocks are counted apart: one of any size, more up to the bound.
+  // Blocks have a limit of their own: one of any size, more up to the limit.
   const std::string huge(1U << 20, 'h'), large(150'000, 'l');
   ASSERT_TRUE(stage.push(as_bytes_view(huge), Service::agreed));
   EXPECT_EQ(stage.push(as_bytes_view(large), Service::agreed).error(), Errc::would_block);

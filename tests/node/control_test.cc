@@ -122,7 +122,7 @@ TEST(Control, WhatIsOutdatedIsForgottenEvenInTheMiddle) {
   EXPECT_EQ(receiver.sink.got.back().payload, "b");
 }
 
-/// The engine is told again of work that it could not have when it looked.
+/// The engine is notified again of work that was not available when it looked.
 TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
   Bench bench;
   bench.node->block(true);

@@ -103,7 +103,7 @@ TEST(Placement, AViewTakesBackWhatHasNoPlace) {
   EXPECT_EQ(sender.counter("node_restarted_messages"), 0U);
 }
 
-/// The first units of a large message have their places, the rest with its end does not get them.
+/// The first units of a large message have places, the rest with its end does not get any.
 TEST(Placement, AMessagePlacedInPartBeginsAgain) {
   for (const bool all_pulled : {true, false}) {
     Bench sender(1), old_member(2), joiner(3);

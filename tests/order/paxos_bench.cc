@@ -253,7 +253,7 @@ void Bench::state(const MemberId& from, const wire::State& said) {
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
 }
 
-// Whoever coordinates has said which order it knows.
+// A coordinator that has reported the order it knows.
 void Bench::introduce(const MemberId& coordinator) {
   if (std::find(introduced_.begin(), introduced_.end(), coordinator) != introduced_.end()) return;
   state(coordinator, {});
@@ -414,7 +414,7 @@ Round Bench::lead() {
   return round;
 }
 
-// ---- what it does ----
+// ---- its output ----
 
 bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   unit_bytes = unit_bytes_max;

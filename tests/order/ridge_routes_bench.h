@@ -82,7 +82,7 @@ class RoutesBench : public ::testing::Test, public Effects {
     head.origin = member(from);
     return {round_, instance, 0, way, head};
   }
-  /// Takes a packet in, as the engine does.
+  /// Receives a packet, like the engine.
   Drop take(PaxosKind kind, std::uint32_t from, const wire::Relay& frame,
             std::size_t size = 1'000) {
     const BufferRef in = packet(kind, member(from), frame, size);
@@ -134,7 +134,7 @@ class RoutesBench : public ::testing::Test, public Effects {
   void report(const Event& /*event*/) override {}
   void fatal(std::string_view /*reason*/) override {}
 
-  /// Routes do not look at the log: only whether there is one.
+  /// Routes do not use the log: they only check whether there is one.
   class NoLog final : public port::Log {
    public:
     Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }

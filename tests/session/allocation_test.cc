@@ -14,7 +14,7 @@ constexpr MemberId kSelf{NodeId{1}, 7};
 constexpr ViewId kView{1, kSelf};
 constexpr ConnectionId kClients = 10;
 
-/// A node that gives each message its place at once, and keeps one of them at a time.
+/// A node that gives each message its place at once, and stores one of them at a time.
 struct OneSlot final : Host {
   Result<std::uint64_t> submit(ByteView message, Service its_service,
                                order::Domain /*domain*/) override {
@@ -70,7 +70,7 @@ Options options() {
 
 enum class Place : std::uint8_t { connection, memory };
 
-/// Clients that take all they are sent at once.
+/// Clients that read all events at once.
 struct Hall {
   explicit Hall(Place place_of_events = Place::connection) {
     Identity identity;
@@ -124,7 +124,7 @@ struct Hall {
       sessions.written(now, id, bytes);
     }
   }
-  /// One message to all, which all have seen then.
+  /// One message to all clients, which then acknowledge it.
   void turn(std::string_view payload) {
     wire::SendRequest send;
     send.number = ++sent;
@@ -136,7 +136,7 @@ struct Hall {
     run();
     record.clear();
     for (ConnectionId id = 1; id <= kClients; ++id) {
-      // Its own view and those of whoever came after it, and the messages.
+      // Its own view and those of the clients that came after it, and the messages.
       record.clear();
       append(record, wire::RecordKind::seen, wire::Acked{kClients - id + 1 + sent});
       ASSERT_EQ(sessions.received(now, id, record), record.size());

@@ -100,7 +100,7 @@ TEST(SimArguments, EveryOptionIsStored) {
 TEST(SimArguments, SettingsMayNeedEachOther) {
   EXPECT_EQ(good({"--set", "hold=15ms", "--set", "token_retransmit=35ms"}).swarm.overrides.size(),
             2U);
-  // Legal with what the stories draw beside it, though not beside the defaults.
+  // Allowed with the other values that scenarios draw, though not with the defaults.
   EXPECT_EQ(good({"--set", "token_loss=90ms"}).swarm.overrides.size(), 1U);
 }
 

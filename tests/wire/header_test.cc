@@ -110,7 +110,7 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
 }
 
 TEST(WireHeader, ChecksInAStatedOrder) {
-  // Everything is wrong at first; then one thing after the other is put right.
+  // Everything is wrong at first; then one field after the other is corrected.
   Bytes packet = good_packet();
   const Bytes good = packet;
   set_sender_node(packet, 0);

@@ -189,7 +189,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
   if (options_.json) {
     Json out{{"event", "digest"},           {"group", name},
              {"view", ended.view},          {"messages", ended.digest.messages},
-             {"bytes", ended.digest.bytes}, {"order", hex(ended.digest.value)}};
+             {"bytes", ended.digest.bytes}, {"order", hex_digits(ended.digest.value)}};
     if (ended.missing > 0) out["missing"] = ended.missing;
     if (ended.away) out["away"] = true;
     return line(dumped(out));
@@ -197,7 +197,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
   std::string out = "# digest view=" + short_view(ended.view) +
                     " messages=" + std::to_string(ended.digest.messages) +
                     " bytes=" + std::to_string(ended.digest.bytes) +
-                    " order=" + hex(ended.digest.value) + " group=" + std::string(name);
+                    " order=" + hex_digits(ended.digest.value) + " group=" + std::string(name);
   if (ended.missing > 0) out += " missing=" + std::to_string(ended.missing);
   if (ended.away) out += " away=1";
   line(out);

@@ -28,13 +28,13 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
   switch (state) {
     case State::operational: {
       const bool fresh = store(data, packet);
-      const bool from_predecessor = !alone() && from == membership_.predecessor();
+      const bool from_predecessor = !alone() && from == membership_.place().predecessor();
       if (from_predecessor && !data.retransmission && data.hop > r_.last_hop &&
           (data.post || options_.priority == PriorityMethod::aggressive)) {
         prefer_ = Lane::token;
       }
       // A member downstream has had the token that this member sent: the token is alive.
-      if (!data.retransmission && data.hop >= r_.sent_hop) membership_.sent_lives(now);
+      if (!data.retransmission && data.hop >= r_.sent_hop) membership_.tracked().lives(now);
       if (fresh) deliver_ready(out);
       return;
     }

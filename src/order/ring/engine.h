@@ -55,7 +55,6 @@ class RingEngine final : public Engine, private evs::Protocol {
     explicit Rotation(std::uint64_t first)
         : last_hop(first),
           sent_hop(first),
-          no_send_before(first),
           delivered(first),
           safe_line(first),
           aru_sent_before(first),
@@ -64,10 +63,9 @@ class RingEngine final : public Engine, private evs::Protocol {
           stalled_aru(first) {
       seq_history.fill(first);
     }
-    std::uint64_t last_hop;        ///< hop of the last accepted token
-    Instant sent_at{};             ///< when this member last sent the token
-    std::uint64_t sent_hop;        ///< hop of the last token that this member sent
-    std::uint64_t no_send_before;  ///< originate only on visits with a larger hop
+    std::uint64_t last_hop;  ///< hop of the last accepted token
+    Instant sent_at{};       ///< when this member last sent the token
+    std::uint64_t sent_hop;  ///< hop of the last token that this member sent
     Seq delivered;
     Seq safe_line;  ///< highest position known to be received by all members
     std::array<Seq, kHistory> seq_history{};  ///< token.seq as received; [0] is this rotation

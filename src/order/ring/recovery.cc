@@ -59,7 +59,7 @@ void RingEngine::freeze(std::vector<std::byte>& bytes) {
       mine = false;
     }
     if (PEAL_MUTANT(union_without_have)) mine = false;
-    const bool theirs = seq > record.base && record.bit(seq - record.base - 1);
+    const bool theirs = record.bit(seq - record.base - 1);
     if (mine || theirs) have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
   }
   record.base = base;
@@ -153,7 +153,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   repair_.last_hop = token_.hop;
   ++repair_.rounds;
   membership_.note_life(now);
-  membership_.sent_arrived();
+  membership_.tracked().arrived();
   answer_in_recovery(out);
   request_missing();
   if (repair_.done) {
@@ -171,7 +171,6 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   if (token_.recovery_run >= enough && (repair_.done || PEAL_MUTANT(m3_install_one_short))) {
     install(now, out);
     r_.last_hop = token_.hop;
-    r_.no_send_before = token_.hop;
   } else if (repair_.rounds > kGuardRounds && now - repair_.since >= options_.stall) {
     on_guard(now, out);
     if (membership_.state() != evs::State::recovery) return;
@@ -239,13 +238,13 @@ void RingEngine::finish_old_view(Effects& out) {
     deliver(packets_.at(seq), false, out);
   }
   // Zone 2: from here on guarantees hold among the survivors only.
-  if (membership_.announced() && !PEAL_MUTANT(transitional_omitted)) {
+  if (membership_.place().announced() && !PEAL_MUTANT(transitional_omitted)) {
     View view;
     view.transitional = true;
     view.id = agreement.view;
     view.old = membership_.view();
     view.members = PEAL_MUTANT(transitional_of_all) ? membership_.members() : survivors;
-    view.primary = membership_.primary_of(survivors);
+    view.primary = membership_.lists().primary_of(survivors);
     out.install(view);
   }
   // Zone 3: behind a gap, only packets of members that are bound to have what they depend on.
@@ -268,7 +267,7 @@ void RingEngine::install(Instant now, Effects& out) {
     View view;
     view.id = agreement.view;
     view.members = agreement.members;
-    view.primary = membership_.primary_of(agreement.members);
+    view.primary = membership_.lists().primary_of(agreement.members);
     out.install(view);
   };
   if (PEAL_MUTANT(install_before_deliver)) announce();
@@ -277,7 +276,6 @@ void RingEngine::install(Instant now, Effects& out) {
   const std::uint64_t hop = token_.hop;
   packets_.clear();
   r_ = Rotation(first_count_);
-  r_.stall_since = now;
   const ViewOptions options = decode_options(agreement.options);
   packet_bytes_max_ = options.packet_bytes_max;
   request_lag_ = std::min<std::uint32_t>(options.request_lag, kHistory - 1);
@@ -295,8 +293,8 @@ void RingEngine::install(Instant now, Effects& out) {
   list_best_ = 0;
   list_block_ = wire::kNoIndex;
   list_moves_ = false;
-  if (n == 1 && membership_.next_list() != 0) {
-    membership_.all_have_next();
+  if (n == 1 && membership_.lists().pending() != 0) {
+    membership_.lists().all_have_next();
     membership_.try_adopt(now, out);
   }
   if (n == 1) {

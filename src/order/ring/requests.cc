@@ -139,7 +139,7 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
   wire::Data data = packet.data;
   data.retransmission = true;
   if (PEAL_MUTANT(retransmission_agreed)) data.service = Service::agreed;
-  wire::encode_data_in_place(membership_.header(FrameKind::data), data,
+  wire::encode_data_in_place(membership_.frames().header(FrameKind::data), data,
                              ByteSpan{copy.data(), copy.size()});
   ++packet.answers;
   ++counts_.retransmitted;

@@ -38,7 +38,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
     visit_recovery(now, out);
     return;
   }
-  const bool from_predecessor = !alone() && from == membership_.predecessor();
+  const bool from_predecessor = !alone() && from == membership_.place().predecessor();
   if (arriving_.view != membership_.view() &&
       !(PEAL_MUTANT(token_of_another_view) && from_predecessor)) {
     if (state == State::operational && !contains(membership_.members(), from)) {
@@ -59,7 +59,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
     // The predecessor retransmits only without a sign of life: the token does not rest, it got
     // lost.
-    if (arriving_.hop == r_.last_hop) membership_.resend_overdue(now, out);
+    if (arriving_.hop == r_.last_hop) membership_.tracked().resend_overdue(now, out);
     return drop(Drop::duplicate);
   }
   // No member can have ordered beyond a token that has not been here yet.
@@ -72,7 +72,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
 void RingEngine::visit(Instant now, Effects& out) {
   if (!alone()) {
     membership_.note_life(now);
-    membership_.sent_arrived();
+    membership_.tracked().arrived();
     timers_.cancel(kHoldCancelTimer);
     timers_.cancel(kHoldTimer);
     timers_.cancel(kPaceTimer);
@@ -109,8 +109,6 @@ void RingEngine::work_on_token(Instant now, Effects& out) {
 // ---- new units ----
 
 std::uint32_t RingEngine::allowance(std::uint32_t others, std::uint32_t answered) {
-  if (token_.hop <= r_.no_send_before && !alone() && !PEAL_MUTANT(m9_originate_on_install))
-    return 0;
   const auto n = static_cast<std::uint32_t>(membership_.members().size());
   global_window_ = membership_.index() == 0 ? window_.value()
                    : token_.window != 0     ? token_.window
@@ -171,7 +169,7 @@ void RingEngine::send_own(Seq seq, bool post, Effects& out) {
   packet.data.post = post;
   BufferRef bytes = packet.unit;
   bytes.grow_front(static_cast<std::uint32_t>(wire::kDataHeaderBytes));
-  wire::encode_data_in_place(membership_.header(FrameKind::data), packet.data,
+  wire::encode_data_in_place(membership_.frames().header(FrameKind::data), packet.data,
                              ByteSpan{bytes.data(), bytes.size()});
   ++counts_.sent;
   if (!alone()) out.multicast(Lane::data, bytes);
@@ -224,9 +222,8 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
 // for many rotations, the view excludes it. It never excludes itself. A member that misses the same
 // packet does not blame it, but looks for a member that has the packet and cannot send it.
 void RingEngine::detect_stall(Instant now) {
-  const bool blocked = token_.aru < token_.seq && token_.aru == r_.stalled_aru &&
-                       token_.aru_index == r_.stalled_index && token_.aru_index != kNoIndex &&
-                       token_.aru_index != membership_.index();
+  const bool blocked = token_.aru == r_.stalled_aru && token_.aru_index == r_.stalled_index &&
+                       token_.aru_index != kNoIndex && token_.aru_index != membership_.index();
   r_.stalled_aru = token_.aru;
   r_.stalled_index = token_.aru < token_.seq ? token_.aru_index : kNoIndex;
   if (!blocked) {
@@ -261,9 +258,9 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   const bool blocked = token_.credit == 0 && token_.credit_index != kNoIndex;
-  const bool idle = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty() &&
-                    r_.safe_line == token_.seq && (!can_originate() || blocked) &&
-                    token_.hop > r_.no_send_before && !list_moves_;
+  // Nobody asks for what all are known to have.
+  const bool idle = token_.fcc == 0 && token_.aru == token_.seq && r_.safe_line == token_.seq &&
+                    (!can_originate() || blocked) && !list_moves_;
   r_.idle_rounds = idle ? r_.idle_rounds + 1 : 0;
   if (should_hold()) return rest(now);
   r_.rests = 0;
@@ -294,7 +291,7 @@ void RingEngine::send_token(Instant now, Effects& out) {
   const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
   ++token_.hop;
   // Without a buffer the token is lost: the predecessor retransmits it, or the view ends.
-  const BufferRef packet = membership_.build(FrameKind::token, token_, wire::encode_token);
+  const BufferRef packet = membership_.frames().build(FrameKind::token, token_, wire::encode_token);
   if (!packet) return;
   r_.sent_at = now;
   r_.sent_hop = token_.hop;
@@ -324,10 +321,10 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
   if (!wanted || membership_.index() == 0) return;
   const wire::HoldCancel cancel{membership_.view()};
   const BufferRef packet =
-      membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
+      membership_.frames().build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
   timers_.arm(kHoldCancelTimer, now + options_.token_retransmit / 2);
-  membership_.end_extra(now);
+  membership_.tracked().end_extra(now);
   out.send(membership_.members().front().node, Lane::token, packet);
 }
 
