@@ -30,6 +30,7 @@
 #include "order/paxos/vote_recall.h"
 #include "order/paxos/voter.h"
 #include "paxos_bench.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 
 namespace peal::order::paxos::test {
