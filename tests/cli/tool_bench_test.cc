@@ -132,7 +132,7 @@ TEST_F(Bench, RingsInRotationOrderTheSame) {
   EXPECT_EQ(out["setting"]["merge"], "rotation");
   EXPECT_GT(out["each_run"][0]["counters"]["ensembles_passed"].get<int>(), 0);
   EXPECT_THAT(run(command).out,
-              testing::HasSubstr("ordered by 3 ensembles of ridge in a ring, merged in rotation"));
+              testing::HasSubstr("ordered by 3 ensembles of ridge (ring), merged in rotation"));
 }
 
 TEST_F(Bench, MessagesThatAreToldEarlyAreOrderedTheSame) {

@@ -133,6 +133,40 @@ TEST(Exchange, TablesOfAnotherViewAreIgnored) {
   EXPECT_EQ(cluster['a'].groups->state(), State::operational);
 }
 
+TEST(Exchange, TablesAreIgnoredOnceItHasEnded) {
+  Apart all(2);
+  Cluster& cluster = all.cluster;
+  cluster.install("ab");
+  const auto again = cluster['b'].control.front();
+  cluster.order_all("ab");
+  Groups& groups = *cluster['a'].groups;
+  groups.on_message(cluster['b'].id, Service::agreed, {9, 0}, again.bytes);
+  EXPECT_EQ(groups.counters().outdated_tables, 1U);
+  EXPECT_EQ(groups.counters().bad_tables, 0U);
+  EXPECT_EQ(groups.state(), State::operational);
+  groups.check_invariants();
+}
+
+TEST(Exchange, OtherMessagesDuringItAreOutOfTurn) {
+  Apart all(3);
+  Cluster& cluster = all.cluster;
+  Groups& groups = *cluster['a'].groups;
+  const auto give_leave = [&](char sender) {
+    std::vector<std::byte> bytes;
+    encode(Leave{{1, "x"}, "g"}, bytes);
+    groups.on_message(cluster[sender].id, Service::agreed, {9, 0}, bytes);
+    return groups.counters().out_of_turn;
+  };
+  const std::uint64_t before = hash(cluster['a']);
+  cluster.install("abc");
+  EXPECT_EQ(give_leave('a'), 1U);
+  cluster.install("ab", [&] {
+    EXPECT_EQ(groups.state(), State::interrupted);
+    EXPECT_EQ(give_leave('a'), 2U);
+  });
+  EXPECT_EQ(hash(cluster['a']), before);
+}
+
 TEST(Exchange, TablesThatDoNotFitTheViewAreDropped) {
   Apart all(3);
   Cluster& cluster = all.cluster;

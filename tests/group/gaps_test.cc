@@ -251,6 +251,42 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
+/// Each node must have come along itself: those that did do not stand for the one that is away.
+TEST(Gaps, NothingIsForgottenWhileANodeIsAway) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  kv.cluster.settle("abc");
+  kv.send('a', "kv", "one");
+  kv.cluster.settle("ab");
+  kv.send('a', "other", "for others");
+  for (int i = 0; i < 5; ++i) kv.cluster.settle("ab");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 got one from x@a")) << "exact, as nothing was forgotten";
+}
+
+TEST(Gaps, TheViewBeforeTheLastOneIsRemembered) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  const ViewId sent_in = kv.cluster['a'].in;
+  kv.send('a', "early", "for nobody");
+  kv.cluster.settle("abc");
+  kv.cluster.settle("abc");
+  kv.cluster.install("c");
+  kv.cluster.install("ab");
+  kv.cluster.install("abc");
+  ASSERT_EQ(kv.cluster['a'].control.size(), 1U);
+  Tables tables;
+  ASSERT_EQ(decode(kv.cluster['a'].control.front().bytes, tables), wire::Drop::none);
+  ASSERT_EQ(tables.traffic.size(), 1U);
+  EXPECT_TRUE(tables.traffic[0].forgotten.empty());
+  ASSERT_EQ(tables.traffic[0].views.size(), 1U);
+  EXPECT_EQ(tables.traffic[0].views[0].view, sent_in);
+}
+
 /// a and b believe that c came with them to their last view, but it did not complete the previous
 /// exchange: traffic that it missed long before must not be forgotten yet.
 TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {

@@ -429,6 +429,30 @@ TEST(PaxosNextView, OthersComeInOnceTheyAreUpToDateAndDoneWithTheViewBefore) {
       << "it has consumed the view that counts";
 }
 
+// The first view waits some time for all nodes, so that a majority does not start without the rest.
+TEST(PaxosNextView, TheFirstOneWaitsForAllNodesForALimitedTime) {
+  const auto proposed = [](Duration after, bool all) {
+    PartsBench one;
+    one.know_order();
+    one.hear(kTwo);
+    if (all) one.hear(kThree);
+    const Round round{4, kOne};
+    one.election.see(one.now, round);
+    one.coordinator.prepare(one.now, round.count, one);
+    one.disk.sync();
+    one.coordinator.work(one.now, one);
+    const wire::Promise promise{round, 1, {}};
+    one.coordinator.on_promise(one.now, *one.peers.find(kTwo.node), promise, one);
+    EXPECT_TRUE(one.coordinator.leads());
+    for (Peer& peer : one.peers.all()) peer.keeps_up = one.now;
+    one.coordinator.work(one.now + after, one);
+    return one.coordinator.under_way();
+  };
+  EXPECT_EQ(proposed({}, true), 1U);
+  EXPECT_EQ(proposed(kSuspect * 3 + nanoseconds(-1), false), 0U);
+  EXPECT_EQ(proposed(kSuspect * 3, false), 1U);
+}
+
 TEST(PaxosNextView, WhoWasGivenAnotherListComesInIfThisNodeHasItAndAllMembersAreInIt) {
   const auto comes = [](std::uint64_t its, const std::vector<NodeId>& own) {
     NextView view;

@@ -410,12 +410,62 @@ TEST(PaxosBootstrap, AWordIsNeededOfThoseThatWereTaken) {
   stranger.node = kFive.node;
   stranger.has_life = kLog;
   EXPECT_FALSE(one.bootstrap.needs(stranger));
+  // Nodes 1 and 3 alone, both with the same log.
+  one.bootstrap.restore({one.list.hash, {kLog, kLog}}, {kOne, kThree});
+  EXPECT_TRUE(one.bootstrap.needs(*one.peers.find(kThree.node)));
+  two.has_life = kLog;
+  EXPECT_FALSE(one.bootstrap.needs(two));
+  one.bootstrap.restore(one.lives(), {kOne, kTwo, kThree});
   OrderState begun(one.list);
   begun.begin_order(one.lives().lives);
   EXPECT_TRUE(one.bootstrap.took_those_of(begun.nodes()));
   begun = OrderState(one.list);
   begun.begin_order(one.lives(kNewLife).lives);
   EXPECT_FALSE(one.bootstrap.took_those_of(begun.nodes()));
+}
+
+TEST(PaxosIncarnations, ReportsAmnesiaOncePerConfiguration) {
+  PartsBench one;
+  one.be_in_view();
+  one.incarnations.report_amnesia(one.consumer.view(), one);
+  EXPECT_TRUE(one.events.empty()) << "it has forgotten nothing";
+  EXPECT_FALSE(one.incarnations.is_amnesiac());
+  one.peers.self().acceptor = false;
+  EXPECT_TRUE(one.incarnations.is_amnesiac());
+  for (int i = 0; i < 2; ++i) one.incarnations.report_amnesia(one.consumer.view(), one);
+  EXPECT_EQ(kinds(one), std::vector<const EventKind*>{&event::votes_forgotten});
+  EXPECT_EQ(one.events[0].who, kOne);
+  wire::Checkpoint later = one.state.checkpoint();
+  later.nodes.number = 1;
+  one.state = OrderState(later);
+  one.incarnations.report_amnesia(one.consumer.view(), one);
+  EXPECT_EQ(one.events.size(), 2U);
+  one.peers.self().named = false;
+  EXPECT_FALSE(one.incarnations.is_amnesiac()) << "not an acceptor of the configuration";
+}
+
+TEST(PaxosIncarnations, VotesAsAnAcceptorThatMayVoteAndWhoseLogHasTheConfiguration) {
+  const auto votes = [](const std::function<void(PartsBench&)>& change) {
+    PartsBench one;
+    one.be_in_view();
+    change(one);
+    return one.incarnations.votes();
+  };
+  EXPECT_TRUE(votes([](PartsBench&) {}));
+  EXPECT_FALSE(votes([](PartsBench& one) { one.peers.self().acceptor = false; }));
+  EXPECT_FALSE(votes([](PartsBench& one) { one.checkpointer.begin_list(); }));
+  EXPECT_FALSE(votes([](PartsBench& one) {
+    wire::Checkpoint nobody = one.state.checkpoint();
+    nobody.nodes.lives.clear();
+    one.state = OrderState(nobody);
+  }));
+  EXPECT_FALSE(PartsBench().incarnations.votes());
+  PartsBench one;
+  EXPECT_FALSE(one.incarnations.keeps_log()) << "it knows no order";
+  EXPECT_FALSE(one.incarnations.may_speak_for_order());
+  one.be_in_view();
+  EXPECT_TRUE(one.incarnations.keeps_log());
+  EXPECT_TRUE(one.incarnations.may_speak_for_order());
 }
 
 }  // namespace

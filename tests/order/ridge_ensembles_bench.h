@@ -17,6 +17,7 @@
 
 #include "order/paxos/ensemble.h"
 #include "order/ridge/ensembles.h"
+#include "wire/headroom.h"
 #include "wire/paxos.h"
 
 namespace peal::order::ridge::test {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "group/local_clients.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/assert.h"
-#include "group/groups.h"
-
-// Requests of this node's clients. Each becomes a message, and takes effect when that is delivered.
+#include "base/hooks.h"
 
 namespace peal::group {
 namespace {
@@ -21,19 +21,19 @@ Refusal refusal_of(Errc error) {
 
 }  // namespace
 
-Groups::Local* Groups::local(std::uint32_t connection) {
+LocalClients::Client* LocalClients::client(std::uint32_t connection) {
   const auto at = clients_.find(connection);
   return at == clients_.end() ? nullptr : &at->second;
 }
 
 /// Submits `encoded_`.
-Result<void, Refusal> Groups::submit(Service service, order::Domain domain) {
+Result<void, Refusal> LocalClients::submit(Service service, order::Domain domain) {
   const Result<void, Errc> submitted = effects_.submit(encoded_, service, domain);
   if (!submitted) return unexpected(refusal_of(submitted.error()));
   return {};
 }
 
-Result<std::uint32_t, Refusal> Groups::connect(std::string_view name) {
+Result<std::uint32_t, Refusal> LocalClients::connect(std::string_view name) {
   if (!is_client_name(name)) return unexpected(Refusal::bad_name);
   work();  // may free the name
   if (names_.contains(name)) return unexpected(Refusal::name_in_use);
@@ -47,45 +47,46 @@ Result<std::uint32_t, Refusal> Groups::connect(std::string_view name) {
   return connection;
 }
 
-Result<void, Refusal> Groups::join(std::uint32_t connection, std::string_view group) {
-  Local* client = local(connection);
-  if (client == nullptr) return unexpected(Refusal::no_client);
+Result<void, Refusal> LocalClients::join(std::uint32_t connection, std::string_view group,
+                                         const Table& table, MemberId self) {
+  Client* it = client(connection);
+  if (it == nullptr) return unexpected(Refusal::no_client);
   if (!is_group_name(group)) return unexpected(Refusal::bad_name);
-  if (client->groups.contains(group)) return unexpected(Refusal::member_already);
+  if (it->groups.contains(group)) return unexpected(Refusal::member_already);
   const Domains& domains = options_.domains;
   if (!domains.has_self(domains.of_group(group))) return unexpected(Refusal::other_nodes);
-  const std::uint64_t bytes = Table::bytes_of(client->name, group);
-  if (table_.bytes_of(self_) + joining_bytes_ + bytes > daemon_bytes_max_) {
+  const std::uint64_t bytes = Table::bytes_of(it->name, group);
+  if (table.bytes_of(self) + joining_bytes_ + bytes > table.daemon_bytes_max()) {
     return unexpected(Refusal::no_room);
   }
-  encode(Join{{connection, client->name}, group}, encoded_);
+  encode(Join{{connection, it->name}, group}, encoded_);
   if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
-  client->groups.emplace(group);
+  it->groups.emplace(group);
   joining_bytes_ += bytes;
   return {};
 }
 
-Result<void, Refusal> Groups::leave(std::uint32_t connection, std::string_view group) {
-  Local* client = local(connection);
-  if (client == nullptr) return unexpected(Refusal::no_client);
-  const auto at = client->groups.find(group);
-  if (at == client->groups.end()) return unexpected(Refusal::no_member);
-  encode(Leave{{connection, client->name}, group}, encoded_);
+Result<void, Refusal> LocalClients::leave(std::uint32_t connection, std::string_view group) {
+  Client* it = client(connection);
+  if (it == nullptr) return unexpected(Refusal::no_client);
+  const auto at = it->groups.find(group);
+  if (at == it->groups.end()) return unexpected(Refusal::no_member);
+  encode(Leave{{connection, it->name}, group}, encoded_);
   if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
-  client->groups.erase(at);
+  it->groups.erase(at);
   return {};
 }
 
-Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& message) {
-  const Local* client = local(connection);
-  if (client == nullptr) return unexpected(Refusal::no_client);
+Result<void, Refusal> LocalClients::send(std::uint32_t connection, const Outgoing& message) {
+  const Client* it = client(connection);
+  if (it == nullptr) return unexpected(Refusal::no_client);
   const auto& targets = message.targets;
   if (targets.empty() || targets.size() > kTargetsMax ||
       !std::all_of(targets.begin(), targets.end(), is_target)) {
     return unexpected(Refusal::bad_name);
   }
   Data data;
-  data.client = {connection, client->name};
+  data.client = {connection, it->name};
   data.type = message.type;
   data.self_discard = message.self_discard;
   for (const std::string_view target : targets) data.targets.push_back(target);
@@ -97,7 +98,7 @@ Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& mes
   return submit(message.service, options_.domains.of_message(targets));
 }
 
-void Groups::disconnect(std::uint32_t connection, wire::ClientCode reason) {
+void LocalClients::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   const auto at = clients_.find(connection);
   if (at == clients_.end()) return;
   // Other daemons do not know a client that has joined nothing.
@@ -110,12 +111,12 @@ void Groups::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   work();
 }
 
-Result<void, Refusal> Groups::mark() {
+Result<void, Refusal> LocalClients::mark() {
   encode(Marker{}, encoded_);
   return submit(Service::safe);
 }
 
-void Groups::work() {
+void LocalClients::work() {
   std::size_t done = 0;
   while (done < dead_.size()) {
     const Dead& dead = dead_[done];
@@ -126,6 +127,24 @@ void Groups::work() {
     ++done;
   }
   dead_.erase(dead_.begin(), dead_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void LocalClients::on_joined(std::string_view name, std::string_view group) {
+  joining_bytes_ -= std::min(joining_bytes_, Table::bytes_of(name, group));
+}
+
+const std::uint32_t* LocalClients::find(std::string_view name) const {
+  const auto named = names_.find(name);
+  return named != names_.end() && has(named->second) ? &named->second : nullptr;
+}
+
+void LocalClients::check_invariants() const {
+  PEAL_ASSERT(names_.size() == clients_.size() + dead_.size());
+  for (const auto& [connection, it] : clients_) {
+    const auto named = names_.find(it.name);
+    PEAL_ASSERT(named != names_.end() && named->second == connection);
+    PEAL_ASSERT(connection <= last_connection_);
+  }
 }
 
 }  // namespace peal::group
