@@ -19,7 +19,7 @@ class WitnessedLog final : public port::Log {
   }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override {
-    Reader both(*this, reader);
+    RecordWitness both(*this, reader);
     auto read = log_.replay(both);
     if (read) ghost_.on_log_replayed(node_, log_.last());
     return read;
@@ -43,9 +43,9 @@ class WitnessedLog final : public port::Log {
   const std::optional<port::LogFailure>& failure() const override { return log_.failure(); }
 
  private:
-  class Reader final : public port::LogReader {
+  class RecordWitness final : public port::LogReader {
    public:
-    Reader(WitnessedLog& log, port::LogReader& reader) : log_(log), reader_(reader) {}
+    RecordWitness(WitnessedLog& log, port::LogReader& reader) : log_(log), reader_(reader) {}
     void on_record(LogPosition position, ByteView record) override {
       log_.ghost_.on_log_read(log_.node_, position, record);
       reader_.on_record(position, record);
