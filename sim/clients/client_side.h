@@ -74,7 +74,7 @@ class ClientSide {
   virtual std::vector<order::Counter> named_counters() const = 0;
   /// Called after each call of the node.
   virtual void work() = 0;
-  /// Called at the time given to World::wake_clients().
+  /// Called at the time given to Driver::wake_clients().
   virtual void serve() {}
   /// Bytes of messages that may be delivered now; 0: the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }

@@ -108,7 +108,7 @@ void SessionClients::report_table() {
     }
     entries.push_back(std::move(entry));
   }
-  process_.world.recorder().groups().final_table(process_.self, *process_.view, entries);
+  process_.world.recorder().groups().final_table(process_.self, *process_.status.view, entries);
 }
 
 std::vector<order::Counter> SessionClients::named_counters() const {

@@ -160,7 +160,7 @@ Outcome Interpreter::run() {
   if (world_ == nullptr) return std::move(outcome_);
   note_plain("");
   recorder_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
-  if (const order::Ghost* ghost = world_->ghost()) {
+  if (const order::Ghost* ghost = world_->observers().ghost.get()) {
     const order::LogFigures logs = ghost->figures();
     Figures& figures = recorder_->figures();
     figures.logs_read = logs.logs_read;

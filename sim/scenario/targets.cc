@@ -24,7 +24,8 @@ std::uint32_t Targets::moments_of(const Packet& packet) {
   switch (packet.kind) {
     case PacketKind::commit: return TargetRule::at_commit;
     case PacketKind::token:
-      return TargetRule::at_token | (world_.anyone_recovers() ? TargetRule::at_recovery_token : 0U);
+      return TargetRule::at_token |
+             (world_.machines().anyone_recovers() ? TargetRule::at_recovery_token : 0U);
     case PacketKind::join: return TargetRule::at_join;
     case PacketKind::prepare: return TargetRule::at_prepare;
     case PacketKind::promise: return TargetRule::at_promise;

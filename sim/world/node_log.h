@@ -81,7 +81,7 @@ class NodeLog {
   void fail() { fails_ = true; }
   /// Each sync takes `time`.
   void slow(Duration time) { slow_ = time; }
-  /// Nothing becomes durable until end_hang(); see World::end_hang().
+  /// Nothing becomes durable until end_hang(); see Disks::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
   /// True if a write completed during the hang, so that finish() is still due.
