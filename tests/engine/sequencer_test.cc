@@ -31,7 +31,7 @@ TEST_F(Sequencer, IsConfiguredInATableOfItsOwn) {
   write("c.toml", kTop + std::string("[sequencer]\nwindows = 4\n") + kNodes);
   const Ran close = run("peal node --config $DIR/c.toml");
   expect_refused(close.status, close.err, "sequencer.windows");
-  EXPECT_THAT(close.err, HasSubstr("did you mean window?"));
+  EXPECT_THAT(close.err, HasSubstr("did you mean sequencer.window?"));
 }
 
 TEST_F(Sequencer, IsInThePrintedConfiguration) {
