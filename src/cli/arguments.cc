@@ -127,7 +127,7 @@ void build_status(Builder& b, StatusCommand& c) {
       "\nExamples:\n"
       "  peal status                               the nodes of `peal up`\n"
       "  peal status --to /tmp/c --json            for programs\n"
-      "  peal status --clients '#'                 clients, too, and which slow one is waited for\n"
+      "  peal status --clients '#'                 also clients, and what they wait for\n"
       "  peal status --wait members=3 --timeout 5  return when three are in one view");
   b.path("--to", "PATH", c.to, kToHelp);
   b.flag("--json", c.json, "JSON");

@@ -117,14 +117,14 @@ TEST_F(ToolNode, GoesOverToAnotherListOfNodes) {
   const Ran added = run("peal reload --to $DIR");
   EXPECT_EQ(added.status, 0);
   EXPECT_THAT(added.out, HasSubstr("a.sock: reloaded"));
-  EXPECT_THAT(added.out, HasSubstr("the nodes a,b will count"));
+  EXPECT_THAT(added.out, HasSubstr("the nodes a,b become active"));
   wait_for_line("event=nodes_given nodes=a,b");
   wait_for_line("event=nodes_adopted nodes=a,b");
   const Ran status = run("peal status --json --to $DIR");
   EXPECT_THAT(status.out, HasSubstr("\"list\""));
   EXPECT_THAT(status.out, HasSubstr("\"number\": 7"));
   const Ran again = run("peal reload --to $DIR");
-  EXPECT_THAT(again.out, Not(HasSubstr("will count"))) << "nothing is left to go over to";
+  EXPECT_THAT(again.out, Not(HasSubstr("become active"))) << "nothing is left to go over to";
   children_[0].signal(SIGTERM);
   children_[0].wait();
   EXPECT_EQ(children_[0].status(), 0);
@@ -156,7 +156,7 @@ TEST_F(ToolNode, WithPaxosGoesOverToAListWithItsAcceptors) {
     EXPECT_THAT(reload.err, HasSubstr(what));
   }
   write("c.toml", two);
-  EXPECT_THAT(run("peal reload --to $DIR/a.sock").out, HasSubstr("the nodes a,b will count"));
+  EXPECT_THAT(run("peal reload --to $DIR/a.sock").out, HasSubstr("the nodes a,b become active"));
   EXPECT_THAT(run("peal status --to $DIR/a.sock").out,
               HasSubstr("next=a,b waits_for=\"b, an acceptor of this list, which is not heard"));
   write("c.toml", two + "[paxos]\nacceptors = [1]\n");

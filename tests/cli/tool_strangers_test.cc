@@ -202,7 +202,7 @@ TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
     // At most one line: that some packets look like another version. No node is blamed.
     const std::string log = content(dir_ + "/" + name + ".log").substr(log_before[name].size());
     EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
-    EXPECT_THAT(log, HasSubstr("a packet that begins like one of another version of Peal"));
+    EXPECT_THAT(log, HasSubstr("packets that begin like those of another version of Peal"));
   }
 }
 
