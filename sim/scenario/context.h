@@ -64,9 +64,8 @@ class ScenarioContext final : public Watcher {
   void build();
   bool has_world() const { return world_ != nullptr; }
   World& world() { return *world_; }
-  HistoryRecorder& recorder() { return *recorder_; }
+  HistoryRecorder& recorder() const { return *recorder_; }
   FaultCounts& faults() { return recorder_->faults(); }
-  const HistoryRecorder* recorder_or_null() const { return recorder_.get(); }
 
   // Time.
   Instant now() const { return world_->now(); }
@@ -82,12 +81,11 @@ class ScenarioContext final : public Watcher {
   /// When `settle` left the cluster idle; empty if it did not.
   std::optional<Instant> settled_at() const { return settled_at_; }
   void settled() { settled_at_ = now(); }
-  void set_marks() { marks_.set(*world_); }
 
   // The parts.
   Targets& targets() { return *targets_; }
   Triggers& triggers() { return triggers_; }
-  const Marks& marks() const { return marks_; }
+  Marks& marks() { return marks_; }
   Expectations& expectations() { return expectations_; }
   ExpectedTranscript& transcript() { return transcript_; }
   PlainScript& plain() { return plain_; }

@@ -39,8 +39,7 @@ Outcome Interpreter::run() {
 }
 
 std::vector<std::string> Interpreter::last_events() const {
-  const HistoryRecorder* recorder = context_.recorder_or_null();
-  return recorder == nullptr ? std::vector<std::string>{} : recorder->last_events();
+  return context_.has_world() ? context_.recorder().last_events() : std::vector<std::string>{};
 }
 
 // ---- lines ----

@@ -133,7 +133,7 @@ void start_all(ScenarioContext& context) {
                                  "the nodes that were started did not form one view");
   }
   context.plain().built(context.now());
-  context.set_marks();
+  context.marks().set(context.world());
 }
 
 void do_cluster(ScenarioContext& context, Tokenizer& words) {

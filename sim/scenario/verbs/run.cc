@@ -29,7 +29,7 @@ void until_installed(ScenarioContext& context, Tokenizer& words) {
   });
   if (!met)
     context.fail("no view of " + nodes_text(members) + " at " + nodes_text(nodes) + " in time");
-  context.set_marks();
+  context.marks().set(context.world());
 }
 
 void until_delivered(ScenarioContext& context, Tokenizer& words) {
@@ -113,7 +113,7 @@ void do_run(ScenarioContext& context, Tokenizer& words) {
 }
 
 void do_mark(ScenarioContext& context, Tokenizer& words) {
-  if (context.acting(words)) context.set_marks();
+  if (context.acting(words)) context.marks().set(context.world());
 }
 
 void do_on(ScenarioContext& context, Tokenizer& words) {
