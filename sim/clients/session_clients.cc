@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "base/digest.h"
@@ -36,16 +35,12 @@ session::Options options_of(const Process& process, const ClientMix& mix, Random
 
 }  // namespace
 
-std::string ClientNames::draw(Random& random) const {
-  if (ids_.empty()) return {};
-  return std::next(ids_.begin(), static_cast<std::ptrdiff_t>(random.below(ids_.size())))->first;
-}
-
 SessionClients::SessionClients(Process& process, const ClientMix& mix, ClientNames& names,
                                std::uint64_t seed)
     : ClientSide(process),
       mix_(mix),
       names_(names),
+      judge_(process, names),
       random_(seed),
       spool_(seed + 1, 0.001),
       sessions_(options_of(process, mix, random_), *this, spool_) {
@@ -58,39 +53,21 @@ SessionClients::~SessionClients() = default;
 
 Instant SessionClients::local_now() const { return process_.clock.local(process_.world.now()); }
 
-std::string SessionClients::private_name(std::string_view client, NodeId node) const {
-  return "#" + std::string(client) + "#n" + std::to_string(node.value);
-}
-
-SessionClients::Station& SessionClients::of(const SimClient& talk) {
-  return stations_.at(talk.name());
-}
-
-void SessionClients::violation(const SimClient& talk, const std::string& text) const {
-  if (process_.world.recorder().broken()) return;
-  process_.world.recorder().violation(process_.world.now(), "sessions",
-                                      private_name(talk.name(), process_.self.node) + ": " + text);
-}
-
-void SessionClients::note(const SimClient& talk, const std::string& text) const {
-  if (!process_.world.recorder().echoes()) return;
-  process_.world.recorder().sent(process_.world.now(),
-                                 private_name(talk.name(), process_.self.node) + " " + text);
-}
-
 // ---- what clients do ----
 
 /// The client that has this slot now, or a new one.
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
-  const bool usable = at != stations_.end() && at->second.talk->state() != SimClient::State::over &&
-                      !at->second.doomed;
+  const bool usable = at != stations_.end() &&
+                      at->second.client->state() != SimClient::State::over &&
+                      !judge_.is_doomed(name);
   if (usable) return at->second;
   name = "c" + std::to_string(slot) + "." + std::to_string(process_.incarnation) + "." +
-         std::to_string(++last_number_);
+         std::to_string(judge_.next_number());
   Station& station = stations_[name];
-  station.talk = std::make_unique<SimClient>(name, static_cast<TalkWatcher&>(*this));
+  station.client = std::make_unique<SimClient>(name, judge_);
+  judge_.add(name);
   station.shares = random_.chance(0.5);
   station.uid = static_cast<std::uint32_t>(random_.below(2));
   return station;
@@ -99,14 +76,14 @@ SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
 void SessionClients::carry_out(const Submission& submission) {
   Station& station = station_of(random_.below(kSlots));
   if (station.link == 0) {
-    if (station.talk->state() == SimClient::State::apart &&
+    if (station.client->state() == SimClient::State::apart &&
         station.back_at <= process_.world.now()) {
       connect(station);
     }
     ++process_.submissions.refused;
     return;
   }
-  if (station.talk->state() != SimClient::State::talking) {
+  if (station.client->state() != SimClient::State::talking) {
     ++process_.submissions.refused;
     return;
   }
@@ -127,16 +104,16 @@ void SessionClients::act(Station& station, const Submission& submission) {
       limits.memory_bytes = static_cast<std::uint64_t>(random_.between(4'096, 50'000));
     }
     if (random_.chance(0.2)) limits.age_ms = static_cast<std::uint32_t>(random_.between(20, 500));
-    if (!station.talk->join(draw_group(), limits)) ++process_.submissions.refused;
+    if (!station.client->join(draw_group(), limits)) ++process_.submissions.refused;
     return;
   }
   if (chance < 24) {
-    if (!station.talk->leave(draw_group())) ++process_.submissions.refused;
+    if (!station.client->leave(draw_group())) ++process_.submissions.refused;
     return;
   }
   if (chance < 26) {
-    note(*station.talk, "says goodbye");
-    return station.talk->goodbye();
+    judge_.note(*station.client, "says goodbye");
+    return station.client->goodbye();
   }
   send(station, submission);
 }
@@ -147,18 +124,18 @@ void SessionClients::trouble(Station& station) {
   const Instant until =
       process_.world.now() + microseconds(static_cast<std::int64_t>(random_.below(200'000)));
   if (chance < 50) {
-    note(*station.talk, "stops reading");
+    judge_.note(*station.client, "stops reading");
     station.reads_from = until;
     return;
   }
   if (chance < 95) {
-    note(*station.talk, "is cut off");
+    judge_.note(*station.client, "is cut off");
     station.back_at = until;
     return cut(station, true);
   }
-  note(*station.talk, "vanishes");
+  judge_.note(*station.client, "vanishes");
   cut(station, true);
-  station.talk->vanish();
+  station.client->vanish();
 }
 
 void SessionClients::send(Station& station, const Submission& submission) {
@@ -170,22 +147,18 @@ void SessionClients::send(Station& station, const Submission& submission) {
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   const std::vector<std::string_view> named(targets.begin(), targets.end());
-  const std::uint64_t number = station.talk->next_number();
+  const std::uint64_t number = station.client->next_number();
   std::string payload(kNumberBytes, '\0');
   std::memcpy(payload.data(), &number, kNumberBytes);
   payload += submission.payload;
   const bool self_discard = random_.chance(0.1);
-  if (!station.talk->send(named, submission.service, self_discard, as_bytes_view(payload))) {
+  if (!station.client->send(named, submission.service, self_discard, as_bytes_view(payload))) {
     ++process_.submissions.refused;
     return;
   }
   const std::uint64_t hash = digest_of(as_bytes_view(payload));
   const auto own = self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
-  if (!hears(station)) return;
-  process_.world.recorder().groups().sent(now(), {station.id, number}, targets, hash, own);
-  if (process_.status.views == 0) {
-    early_.push_back({station.id.connection, number, std::move(targets), hash, own});
-  }
+  judge_.sent(station.client->name(), number, std::move(targets), hash, own);
 }
 
 // ---- connections ----
@@ -200,7 +173,7 @@ void SessionClients::connect(Station& station) {
   identity.kind = session::Identity::Kind::unix_user;
   identity.uid = station.uid;
   sessions_.accepted(local_now(), station.link, identity);
-  station.talk->connect(kKeepMs, station.shares);
+  station.client->connect(kKeepMs, station.shares);
   plan_service();
 }
 
@@ -210,7 +183,7 @@ void SessionClients::cut(Station& station, bool tells_daemon) {
     links_.erase(link);
     if (tells_daemon) sessions_.closed(local_now(), link);
   }
-  station.talk->cut();
+  station.client->cut();
 }
 
 /// Moves a random number of bytes in both directions.
@@ -220,13 +193,13 @@ void SessionClients::serve(Station& station) {
     return random_.chance(0.3) ? 1 + random_.below(bound) : bound;
   };
   const session::ConnectionId link = station.link;
-  const ByteView said = station.talk->output();
+  const ByteView said = station.client->output();
   if (station.daemon_reads && (!said.empty() || station.asks_again)) {
     station.asks_again = false;
     const ByteView part = said.empty() ? said : said.first(amount(said.size()));
     const std::size_t taken = sessions_.received(local_now(), link, part);
     if (taken < part.size()) station.daemon_reads = false;
-    station.talk->took(taken);
+    station.client->took(taken);
   }
   if (!station.daemon_writes || station.reads_from > process_.world.now()) return;
   std::vector<std::byte> heard;
@@ -239,11 +212,11 @@ void SessionClients::serve(Station& station) {
   }
   heard.resize(amount(heard.size()));
   if (const auto at = regions_.find(sessions_.region_of(link)); at != regions_.end()) {
-    station.talk->share(std::as_bytes(std::span(at->second)));
+    station.client->share(std::as_bytes(std::span(at->second)));
   }
   sessions_.written(local_now(), link, heard.size());
-  station.talk->hear(heard);
-  if (station.talk->state() == SimClient::State::over && station.link != 0) cut(station, true);
+  station.client->hear(heard);
+  if (station.client->state() == SimClient::State::over && station.link != 0) cut(station, true);
 }
 
 void SessionClients::serve() {
@@ -251,13 +224,16 @@ void SessionClients::serve() {
   for (auto& [name, station] : stations_) {
     if (station.link != 0) {
       serve(station);
-    } else if (station.talk->state() == SimClient::State::apart &&
+    } else if (station.client->state() == SimClient::State::apart &&
                station.back_at <= process_.world.now()) {
       connect(station);
     }
   }
-  std::erase_if(stations_, [](const auto& entry) {
-    return entry.second.talk->state() == SimClient::State::over && entry.second.link == 0;
+  std::erase_if(stations_, [this](const auto& entry) {
+    const bool over = entry.second.client->state() == SimClient::State::over;
+    if (!over || entry.second.link != 0) return false;
+    judge_.remove(entry.first);
+    return true;
   });
 }
 
@@ -307,14 +283,9 @@ void SessionClients::doom_those_who_miss() {
     const bool misses =
         std::any_of(session.memberships.begin(), session.memberships.end(),
                     [](const session::MembershipStatus& each) { return each.left_out > 0; });
-    const auto at = stations_.find(client_of(session));
-    if (misses && at != stations_.end()) doom(at->second);
+    const std::string client = client_of(session);
+    if (misses && stations_.contains(client)) judge_.doom(client);
   }
-}
-
-void SessionClients::doom(Station& station) {
-  if (hears(station)) process_.world.recorder().groups().gone(now(), station.id);
-  station.doomed = true;
 }
 
 /// Plans the next time at which a connection, or the daemon's side of one, has work.
@@ -324,10 +295,11 @@ void SessionClients::plan_service() {
   const auto want = [&](Instant time) { at = at ? std::min(*at, time) : time; };
   for (const auto& [name, station] : stations_) {
     if (station.link == 0) {
-      if (station.talk->state() == SimClient::State::apart) want(std::max(here, station.back_at));
+      if (station.client->state() == SimClient::State::apart) want(std::max(here, station.back_at));
       continue;
     }
-    if (station.daemon_reads && (station.asks_again || !station.talk->output().empty())) want(here);
+    if (station.daemon_reads && (station.asks_again || !station.client->output().empty()))
+      want(here);
     if (station.daemon_writes) want(std::max(here, station.reads_from));
   }
   if (at) *at = *at + microseconds(random_.between(1, 100));

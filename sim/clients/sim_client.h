@@ -19,29 +19,29 @@ namespace peal::sim {
 class SimClient;
 
 /// Observes what a client receives.
-class TalkWatcher {
+class ClientWatcher {
  public:
-  virtual ~TalkWatcher() = default;
-  virtual void started(SimClient& talk) = 0;  ///< its session has started; called once
-  virtual void resumed(SimClient& talk) = 0;
-  virtual void message(SimClient& talk, const wire::MessageEvent& event) = 0;
-  virtual void view(SimClient& talk, const wire::GroupViewEvent& event) = 0;
-  virtual void transitional(SimClient& talk, std::string_view group) = 0;
-  virtual void left(SimClient& talk, std::string_view group) = 0;
-  virtual void gap(SimClient& talk, const wire::GapEvent& event) = 0;
-  virtual void shared(SimClient& talk) = 0;  ///< the next event came through shared memory
-  virtual void settled(SimClient& talk, std::uint64_t number) = 0;  ///< a message was acknowledged
-                                                                    ///< that was not refused
-  virtual void ended(SimClient& talk, wire::ClientCode code) = 0;
+  virtual ~ClientWatcher() = default;
+  virtual void started(SimClient& client) = 0;  ///< its session has started; called once
+  virtual void resumed(SimClient& client) = 0;
+  virtual void message(SimClient& client, const wire::MessageEvent& event) = 0;
+  virtual void view(SimClient& client, const wire::GroupViewEvent& event) = 0;
+  virtual void transitional(SimClient& client, std::string_view group) = 0;
+  virtual void left(SimClient& client, std::string_view group) = 0;
+  virtual void gap(SimClient& client, const wire::GapEvent& event) = 0;
+  virtual void shared(SimClient& client) = 0;  ///< the next event came through shared memory
+  /// A message was acknowledged that was not refused.
+  virtual void settled(SimClient& client, std::uint64_t number) = 0;
+  virtual void ended(SimClient& client, wire::ClientCode code) = 0;
   /// The daemon violated the protocol.
-  virtual void wrong(SimClient& talk, const std::string& text) = 0;
+  virtual void wrong(SimClient& client, const std::string& text) = 0;
 };
 
 /// One simulated client of a daemon, from its first hello to the end of its session. It does what a
 /// client library does, without sockets: its owner moves the bytes in both directions.
 class SimClient {
  public:
-  SimClient(std::string name, TalkWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
+  SimClient(std::string name, ClientWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
 
   enum class State : std::uint8_t { apart, greeting, talking, over };
   State state() const { return state_; }
@@ -102,7 +102,7 @@ class SimClient {
   void wrong(const std::string& text);
 
   std::string name_;
-  TalkWatcher& watcher_;
+  ClientWatcher& watcher_;
   State state_ = State::apart;
   std::string private_name_;
   wire::SessionToken token_{};

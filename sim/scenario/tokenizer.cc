@@ -21,6 +21,9 @@ constexpr std::array<Unit, 6> kUnits{{{"ns", 1},
                                       {"min", 60'000'000'000},
                                       {"h", 3'600'000'000'000}}};
 
+/// Most names in a range such as x1-x9.
+constexpr std::uint64_t kNamesMost = 10'000;
+
 bool parse_number(std::string_view text, std::uint64_t& out) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), out);
   return !text.empty() && result.ec == std::errc{} && result.ptr == text.data() + text.size();
@@ -211,6 +214,35 @@ std::string Tokenizer::text() {
   return take("a quoted text");
 }
 
+std::vector<std::string> Tokenizer::names(std::string_view what) {
+  const std::string text = take(what);
+  std::vector<std::string> names;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t dash = part.find('-');
+    const std::size_t digits = part.find_first_of("0123456789");
+    if (dash == part.npos || digits >= dash) {
+      names.push_back(part);
+      continue;
+    }
+    const std::string stem = part.substr(0, digits);
+    const bool same_stem = part.compare(dash + 1, stem.size(), stem) == 0;
+    Tokenizer first(part.substr(digits, dash - digits), 0);
+    Tokenizer last(part.substr(std::min(dash + 1 + stem.size(), part.size())), 0);
+    const std::uint64_t low = first.number(0, kNamesMost);
+    const std::uint64_t high = last.number(low, kNamesMost);
+    if (!same_stem || first.failed() || last.failed()) {
+      fail("'" + part + "' is no range of names such as x1-x9");
+      return {};
+    }
+    for (std::uint64_t i = low; i <= high; ++i) names.push_back(stem + std::to_string(i));
+  }
+  return names;
+}
+
 void Tokenizer::take_keys() {
   std::vector<Word> others(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(next_));
   for (std::size_t i = next_; i < words_.size(); ++i) {
@@ -322,6 +354,10 @@ void Tokenizer::mark_used(std::string_view key) { static_cast<void>(value(key));
 
 void Tokenizer::fail(std::string problem) {
   if (problem_.empty()) problem_ = std::move(problem);
+}
+
+std::string Tokenizer::problem_and_usage() const {
+  return usage_.empty() ? problem_ : problem_ + "; usage: " + std::string(usage_);
 }
 
 bool Tokenizer::finish() {

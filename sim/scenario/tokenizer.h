@@ -36,7 +36,8 @@ class Tokenizer {
   Duration duration();                             ///< 20ms, 1.5s, 300us, 5ns
   std::pair<Duration, Duration> duration_range();  ///< 0-30ms, 2ms-5ms, or one duration
   std::uint64_t number(std::uint64_t low, std::uint64_t high);
-  std::string text();  ///< "quoted"
+  std::string text();                                     ///< "quoted"
+  std::vector<std::string> names(std::string_view what);  ///< x or x,y or x1-x9, as written
 
   /// Takes all `key=value` words from here on; the readers below look keys up.
   void take_keys();
@@ -61,6 +62,9 @@ class Tokenizer {
   void fail(std::string problem);
   bool failed() const { return !problem_.empty(); }
   const std::string& problem() const { return problem_; }
+  /// How the command is written; the text must outlive this.
+  void set_usage(std::string_view usage) { usage_ = usage; }
+  std::string problem_and_usage() const;
   /// Fails if a word or a key is left over. Returns true if there is no problem.
   bool finish();
 
@@ -87,6 +91,7 @@ class Tokenizer {
   std::size_t next_ = 0;
   std::vector<Key> keys_;
   std::string problem_;
+  std::string_view usage_;
 };
 
 /// "1.5ms": the shortest exact form that Tokenizer parses.

@@ -7,17 +7,12 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "sim/world/process_checks.h"
 
 namespace peal::sim {
 namespace {
 
 constexpr std::array<Lane, 3> kLanes{Lane::token, Lane::data, Lane::control};
-
-/// Most timer calls without any effect, per second and node.
-constexpr std::uint64_t kIdleTimersMax = 20'000;
-
-/// Buffers for anything but ordered packets: copies of tokens, a commit token.
-constexpr std::uint32_t kSlabsBeside = 64;
 
 }  // namespace
 
@@ -183,7 +178,7 @@ void Driver::run_once(Process& process) {
     call(process, [this, &process](node::Node& node, Instant local) {
       node.on_timer(local);
       if (process.work.effects_in_call != 0 || process.sending.in_call != 0) return;
-      note_idle_timer(process);
+      note_idle_timer(process, observers_.recorder);
     });
   }
 }
@@ -314,12 +309,15 @@ void Driver::after_call(Process& process) {
                                                : options_.send_cost.ns * process.sending.in_call;
   process.processor.work_for(Duration{options_.step_cost.ns + sends}, schedule_.now());
   if (process.end != Process::End::none) {
-    if (process.end == Process::End::conflict) note_conflict(process);
+    if (process.end == Process::End::conflict) {
+      const NodeLog* log = disks_.of(process.self.node);
+      note_conflict(process, log != nullptr && log->failed(), observers_.recorder);
+    }
     end(process);
     return;
   }
   process.node->check_invariants();
-  check_memory(process);
+  check_buffers(process, observers_.recorder);
   disks_.commit(process);
   const Application& application = process.application;
   if (application.room_used > 0 && application.consume_every.ns > 0 &&
@@ -327,19 +325,6 @@ void Driver::after_call(Process& process) {
     plan_consume(process);
   }
   plan_timer(process);
-}
-
-/// The process ended itself. Only its own clock, set back, or its own disk may cause this.
-void Driver::note_conflict(const Process& process) {
-  HistoryRecorder& recorder = observers_.recorder;
-  const NodeLog* log = disks_.of(process.self.node);
-  const bool disk_failed = log != nullptr && log->failed();
-  recorder.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
-  recorder.crashed(schedule_.now(), process.self);
-  if (disk_failed || process.set_back) return;
-  recorder.violation(
-      schedule_.now(), "fatal",
-      "n" + std::to_string(process.self.node.value) + ": " + process.status.fatal_reason);
 }
 
 void Driver::end(Process& process) {
@@ -351,33 +336,6 @@ void Driver::end(Process& process) {
   const NodeId node = process.self.node;
   machines_.remove(process);
   disks_.crash(node);
-}
-
-/// A node keeps packets until all members have them, and the maximal gap bounds their number: more
-/// than twice as many is a leak.
-void Driver::check_memory(const Process& process) {
-  const std::uint32_t held = process.buffers.held();
-  const std::uint32_t most = options_.engine.needs(options_.nodes).held;
-  if (held <= most + kSlabsBeside || observers_.recorder.broken()) return;
-  observers_.recorder.violation(schedule_.now(), "R1",
-                                "n" + std::to_string(process.self.node.value) + " holds " +
-                                    std::to_string(held) + " buffers, and " + std::to_string(most) +
-                                    " are accounted for");
-}
-
-/// A deadline that stays in the past would occupy a whole processor.
-void Driver::note_idle_timer(Process& process) {
-  WorkCounts& work = process.work;
-  ++work.idle_timer_calls;
-  if (schedule_.now() - work.idle_from >= seconds(1)) {
-    work.idle_from = schedule_.now();
-    work.idle_in_second = 0;
-  }
-  if (++work.idle_in_second != kIdleTimersMax) return;
-  observers_.recorder.violation(schedule_.now(), "R3",
-                                "n" + std::to_string(process.self.node.value) + ": " +
-                                    std::to_string(kIdleTimersMax) +
-                                    " timer calls without any effect in a second");
 }
 
 void Driver::delivered(Process& process, const node::Message& message) {

@@ -70,9 +70,6 @@ class Driver {
   void resume(Process& process);
   void consume(Process& process);
   void after_call(Process& process);
-  void note_conflict(const Process& process);
-  void note_idle_timer(Process& process);
-  void check_memory(const Process& process);
 
   const WorldOptions& options_;
   Schedule& schedule_;

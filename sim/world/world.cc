@@ -6,6 +6,7 @@
 
 #include "order/registry/inspection/inspections.h"
 #include "sim/clients/clients.h"
+#include "sim/clients/session_clients.h"
 
 namespace peal::sim {
 namespace {

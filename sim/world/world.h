@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "sim/clients/session_clients.h"
+#include "sim/clients/client_names.h"
 #include "sim/judge/history_recorder.h"
 #include "sim/netmodel/model.h"
 #include "sim/world/disks.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
-#include "sim/scenario/interpreter.h"
+#include "sim/scenario/verbs.h"
 #include "trace/event.h"
 #include "wire/frames.h"
 
@@ -46,9 +47,7 @@ void read_domains(Tokenizer& words, WorldOptions& options) {
   }
 }
 
-}  // namespace
-
-void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
+void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   read_engine(words, options);
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
@@ -75,7 +74,6 @@ void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   options.groups = words.yes_no("groups").value_or(false);
   options.sessions = words.yes_no("sessions").value_or(false);
   if (options.sessions && !options.groups) words.fail("sessions=yes needs groups=yes");
-  options.keep_payloads = options_.keep_history;
   const std::string driver = words.value("driver").value_or("any");
   if (driver != "any" && driver != "preferred") {
     words.fail("driver=" + driver + ": accepted is any or preferred");
@@ -103,7 +101,7 @@ void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   }
 }
 
-void Interpreter::read_acceptor_keys(Tokenizer& words, WorldOptions& options) {
+void read_acceptor_keys(Tokenizer& words, WorldOptions& options) {
   options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
   const order::Descriptor& engine = options.engine.engine();
   if (options.acceptors > engine.traits.acceptors_most) {
@@ -117,14 +115,36 @@ void Interpreter::read_acceptor_keys(Tokenizer& words, WorldOptions& options) {
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
 }
 
-void Interpreter::do_cluster(Tokenizer& words) {
-  if (clustered_) {
+/// Starts all nodes that are listed, and waits for their view.
+void start_all(ScenarioContext& context) {
+  World& world = context.world();
+  const std::vector<NodeId>& list = context.cluster().list;
+  const std::vector<NodeId> listed = list.empty() ? context.all_nodes() : list;
+  for (const NodeId node : listed) world.start(node);
+  const bool formed = context.advance_until(context.now() + context.timeout(), [&] {
+    return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
+      const Process* process = world.process(node);
+      return process != nullptr && process->status.operational &&
+             process->status.members.size() == listed.size();
+    });
+  });
+  if (!formed) {
+    context.recorder().violation(context.now(), "E10",
+                                 "the nodes that were started did not form one view");
+  }
+  context.plain().built(context.now());
+  context.marks().set(context.world());
+}
+
+void do_cluster(ScenarioContext& context, Tokenizer& words) {
+  if (context.has_cluster()) {
     words.fail("there is one cluster in a scenario, and it has been described");
     return;
   }
   words.take_keys();
   WorldOptions options;
-  options.maker = options_.maker;
+  options.maker = context.options().maker;
+  options.keep_payloads = context.options().keep_history;
   read_cluster_keys(words, options);
   if (options.engine.has_quorum()) read_acceptor_keys(words, options);
   const std::string start = words.value("start").value_or("all");
@@ -134,7 +154,7 @@ void Interpreter::do_cluster(Tokenizer& words) {
     if (!mutant) {
       words.fail(mutant.error());
     } else {
-      options_.mutant = *mutant;
+      context.options().mutant = *mutant;
     }
   }
   for (const auto& [key, value] : words.other_keys()) {
@@ -159,61 +179,20 @@ void Interpreter::do_cluster(Tokenizer& words) {
     words.fail("segment=" + std::to_string(options.segment_bytes) +
                ": accepted is a multiple of 8 that holds a packet and 4096 bytes more");
   }
-  world_options_ = options;
-  clustered_ = true;
-  if (acting(words)) build(options, start == "all");
+  context.set_cluster(options);
+  if (!context.acting(words)) return;
+  context.build();
+  if (start == "all") start_all(context);
 }
 
-void Interpreter::build(const WorldOptions& options, bool start_all) {
-  sim_hooks::activate_mutant(options_.mutant);
-  HistoryRecorder::Options recorder;
-  recorder.nodes = options.nodes;
-  recorder.engine = &options.engine.engine();
-  recorder.optimistic = options.engine.is_optimistic();
-  for (const order::DomainNodes& domain : options.domains) {
-    recorder.domains.push_back(domain.nodes);
-  }
-  recorder.sessions = options.sessions;
-  recorder.lists_change = !options.list.empty();
-  recorder.first_count = options.first_count;
-  recorder.keep_history = options_.keep_history;
-  recorder.trace = options_.trace;
-  recorder.echo = options_.echo;
-  recorder_ = std::make_unique<HistoryRecorder>(recorder);
-  world_ = std::make_unique<World>(options, *recorder_);
-  targets_ = std::make_unique<Targets>(*world_, options.seed,
-                                       [this](const std::string& line, Fault counted) {
-                                         if (counted != Fault::count)
-                                           recorder_->faults().add(counted);
-                                         run_text(line, line_);
-                                       });
-  for (auto& counts : packets_from_) counts.assign(options.nodes + 1, 0);
-  marks_.resize(options.nodes + 1);
-  install_cursor_.assign(options.nodes + 1, 0);
-  world_->watch(this);
-  if (!start_all) return;
-  std::vector<NodeId> listed = options.list;
-  for (std::uint32_t n = 1; n <= options.nodes && options.list.empty(); ++n) {
-    listed.push_back(NodeId{n});
-  }
-  for (const NodeId node : listed) world_->start(node);
-  const bool formed = advance_until(now() + patience(), [&] {
-    return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
-      const Process* process = world_->process(node);
-      return process != nullptr && process->status.operational &&
-             process->status.members.size() == listed.size();
-    });
-  });
-  if (!formed) {
-    recorder_->violation(now(), "E10", "the nodes that were started did not form one view");
-  }
-  plain_at_ = now();
-  set_marks();
-}
+constexpr std::array kClusterVerbs{
+    Verb{"cluster", do_cluster,
+         "cluster [order=ENGINE] [nodes=3] [seed=1] [start=all|none] [mutant=NAME] "
+         "[key=value ...]"},
+};
 
-Duration Interpreter::patience() const {
-  const Duration within = world_options_.engine.usual().forms;
-  return within + within * world_options_.drift_ppm / 500'000;
-}
+}  // namespace
+
+std::span<const Verb> cluster_verbs() { return kClusterVerbs; }
 
 }  // namespace peal::sim

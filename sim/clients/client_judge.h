@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "oracle/groups.h"
+#include "sim/clients/client_names.h"
+#include "sim/clients/client_side.h"
+#include "sim/clients/sim_client.h"
+
+namespace peal::sim {
+
+class HistoryRecorder;
+
+/// Judges what the clients of one simulated node receive, together with the oracle, which it tells
+/// all that they do and receive.
+class ClientJudge final : public ClientWatcher {
+ public:
+  ClientJudge(const Process& process, ClientNames& names) : process_(process), names_(names) {}
+
+  /// A number that no client of this incarnation has had.
+  std::uint32_t next_number() { return ++last_number_; }
+  void add(const std::string& client) { accounts_[client]; }
+  void remove(const std::string& client) { accounts_.erase(client); }
+  /// The oracle gets no more reports of the client, which misses messages.
+  void doom(const std::string& client);
+  bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
+  /// The id of a client; none before it has read its welcome.
+  oracle::ClientId id_of(std::string_view name) const;
+
+  void sent(const std::string& client, std::uint64_t number, std::vector<std::string> targets,
+            std::uint64_t hash, oracle::OwnCopy own);
+  /// This daemon has delivered the client's own message.
+  void ordered(const std::string& client, std::uint64_t number);
+  /// The daemon completed an exchange in `view` when the client's session had `events` events.
+  /// Clients receive events later than the daemon creates them, but must see the state of that
+  /// moment.
+  void mark(const std::string& client, std::uint64_t events, const ViewId& view);
+  /// The client has received all events that its session had.
+  void caught_up(const SimClient& client) { come_past_marks(of(client), client.events()); }
+  /// The node has its first view, or a later one.
+  void entered() { early_.clear(); }
+  /// The node's id changed from `before`; no other node has seen it under the old id.
+  void renamed(MemberId before);
+  /// The node's process has ended, and its clients with it.
+  void end();
+  /// For people who read what happens.
+  void note(const SimClient& client, const std::string& text) const;
+
+  // ClientWatcher
+  void started(SimClient& client) override;
+  void resumed(SimClient& client) override;
+  void message(SimClient& client, const wire::MessageEvent& event) override;
+  void view(SimClient& client, const wire::GroupViewEvent& event) override;
+  void transitional(SimClient& client, std::string_view group) override;
+  void left(SimClient& client, std::string_view group) override;
+  void gap(SimClient& client, const wire::GapEvent& event) override;
+  void shared(SimClient& client) override;
+  void settled(SimClient& client, std::uint64_t number) override;
+  void ended(SimClient& client, wire::ClientCode code) override;
+  void wrong(SimClient& client, const std::string& text) override;
+
+ private:
+  struct Mark {
+    std::uint64_t events;
+    ViewId view;
+  };
+  struct Account {
+    oracle::ClientId id{};            ///< set once the session has started
+    bool doomed = false;              ///< the oracle gets no more reports of it
+    std::set<std::uint64_t> ordered;  ///< its own messages that this daemon has delivered
+    std::deque<Mark> marks;           ///< marks whose events it has not all received
+    /// The oracle knows the client and gets reports of it.
+    bool is_reported() const { return id.connection != 0 && !doomed; }
+  };
+
+  Account& of(const SimClient& client) { return accounts_.at(client.name()); }
+  /// The account of a client that receives an event now.
+  Account& told(const SimClient& client);
+  void come_past_marks(Account& account, std::uint64_t events) const;
+  void doom(Account& account) const;
+  void violation(const std::string& client, const std::string& text) const;
+  HistoryRecorder& recorder() const;
+  oracle::GroupChecker& checker() const;
+  std::int64_t now() const;
+
+  const Process& process_;
+  ClientNames& names_;
+  std::map<std::string, Account, std::less<>> accounts_;  ///< by client name
+  std::vector<SentEarly> early_;  ///< sent before the first view, also by clients that are gone
+  std::uint32_t last_number_ = 0;
+};
+
+}  // namespace peal::sim

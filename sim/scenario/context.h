@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/expectations.h"
+#include "sim/scenario/expected_transcript.h"
+#include "sim/scenario/marks.h"
+#include "sim/scenario/plain_script.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/targets.h"
+#include "sim/scenario/tokenizer.h"
+#include "sim/scenario/triggers.h"
+#include "sim/world/world.h"
+
+namespace peal::sim {
+
+/// What the commands of a running scenario read and change: its world, the position in its file,
+/// its first error, and the parts that observe the world.
+///
+/// A command first parses its words, and acts only if acting() returns true. So the same code can
+/// check a script without running it.
+class ScenarioContext final : public Watcher {
+ public:
+  /// Executes or checks one command, which the script has in this line.
+  using RunCommand = std::function<void(const std::string& text, std::uint32_t line)>;
+
+  ScenarioContext(const Script& script, const RunOptions& options, bool checking,
+                  RunCommand run_command);
+  ~ScenarioContext() override;
+
+  // The script.
+  bool checking() const { return checking_; }
+  /// Ends the parsing of a command's words. False: they are wrong, or the script is only checked.
+  bool acting(Tokenizer& words) const;
+  std::uint32_t line() const { return line_; }
+  void set_line(std::uint32_t line) { line_ = line; }
+  void run_command(const std::string& text, std::uint32_t line) { run_command_(text, line); }
+  RunOptions& options() { return options_; }
+
+  // Errors. The first of each kind counts.
+  /// The script cannot be run.
+  void refuse(const std::string& text);
+  /// An expectation is not met.
+  void fail(const std::string& text);
+  /// True if nothing more is to be executed.
+  bool stopped() const;
+  Outcome& outcome() { return outcome_; }
+  /// "file:7: ".
+  std::string where() const;
+
+  // The cluster. It is described before it exists, and a script that is only checked has no world.
+  bool has_cluster() const { return cluster_.has_value(); }
+  const WorldOptions& cluster() const { return *cluster_; }
+  void set_cluster(const WorldOptions& cluster) { cluster_ = cluster; }
+  /// The size of the cluster; 0 before it is described.
+  std::uint32_t nodes() const { return cluster_ ? cluster_->nodes : 0; }
+  std::vector<NodeId> all_nodes() const;
+  void build();
+  bool has_world() const { return world_ != nullptr; }
+  World& world() { return *world_; }
+  HistoryRecorder& recorder() const { return *recorder_; }
+  FaultCounts& faults() { return recorder_->faults(); }
+
+  // Time.
+  Instant now() const { return world_->now(); }
+  /// The time within which the ordering engine promises to recover.
+  Duration timeout() const;
+  void advance(Instant limit);
+  /// Steps until `met` returns true, or until `limit`; false if `met` never did.
+  bool advance_until(Instant limit, const std::function<bool()>& met);
+  /// Calls `action` at `at`, unless faults end before that.
+  void plan(Instant at, std::function<void()> action);
+  /// Ends targeted faults and triggers, and cancels what plan() has planned.
+  void end_faults();
+  /// When `settle` left the cluster idle; empty if it did not.
+  std::optional<Instant> settled_at() const { return settled_at_; }
+  void settled() { settled_at_ = now(); }
+
+  // The parts.
+  Targets& targets() { return *targets_; }
+  Triggers& triggers() { return triggers_; }
+  Marks& marks() { return marks_; }
+  Expectations& expectations() { return expectations_; }
+  ExpectedTranscript& transcript() { return transcript_; }
+  PlainScript& plain() { return plain_; }
+
+  // Watcher
+  void on_send(const Packet& packet, MemberId from) override;
+  void on_event(MemberId who, const order::Event& event) override;
+
+ private:
+  const Script& script_;
+  RunOptions options_;
+  const bool checking_;
+  RunCommand run_command_;
+  std::uint32_t line_ = 0;  ///< number of the running line
+  Outcome outcome_;
+  std::optional<WorldOptions> cluster_;
+  Triggers triggers_;
+  Marks marks_;
+  Expectations expectations_;
+  ExpectedTranscript transcript_;
+  PlainScript plain_;
+  std::uint32_t era_ = 0;  ///< actions planned in an earlier era are cancelled
+  std::optional<Instant> settled_at_;
+  std::unique_ptr<HistoryRecorder> recorder_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Targets> targets_;
+};
+
+}  // namespace peal::sim

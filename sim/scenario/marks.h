@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/world/packet.h"
+#include "sim/world/world.h"
+
+namespace peal::sim {
+
+/// What has happened since the last `mark`: counts of nodes, as they were then, and of packets.
+/// Counts of an incarnation that is younger than the mark begin at 0.
+class Marks {
+ public:
+  /// A cluster of so many nodes begins.
+  void begin(std::uint32_t nodes);
+  /// From now on counts begin here.
+  void set(const World& world);
+  void on_send(const Packet& packet);
+
+  std::uint64_t views_since(const Process& process) const;
+  std::uint64_t events_since(const Process& process, const order::EventKind* kind) const;
+  /// Empty if the node has no counter of this name.
+  std::optional<std::uint64_t> counter_since(const Process& process, std::string_view name) const;
+  /// Packets of this kind from these nodes; no nodes: from any.
+  std::uint64_t packets_since(PacketKind kind, const std::vector<NodeId>& from) const;
+  /// True if the node is still in the view of the mark, or did not run then and does not now.
+  bool view_kept(NodeId node, const World& world) const;
+
+ private:
+  struct Mark {
+    std::uint32_t incarnation = 0;  ///< 0: the node did not run
+    std::uint64_t views = 0;
+    std::vector<std::uint64_t> counters;
+    std::map<const order::EventKind*, std::uint64_t> events;
+  };
+  /// The mark of this incarnation; null if it is younger.
+  const Mark* of(const Process& process) const;
+
+  std::vector<Mark> marks_;                                            ///< by node
+  std::array<std::vector<std::uint64_t>, kPacketKinds> packets_from_;  ///< by node
+};
+
+}  // namespace peal::sim

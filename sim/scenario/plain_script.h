@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "base/time.h"
+
+namespace peal::sim {
+
+/// Writes the commands that a run executes as another script, in which targeted faults are plain
+/// lines at fixed times: RunOptions::plain.
+class PlainScript {
+ public:
+  /// `file`: null if there is none.
+  explicit PlainScript(std::FILE* file) : file_(file) {}
+
+  /// The cluster has been built, and stands at this time.
+  void built(Instant now) { written_ = now; }
+  /// A command is executed now; an empty one only lets time pass.
+  void command(const std::string& text, Instant now);
+
+ private:
+  std::FILE* file_;
+  Instant written_{};  ///< time up to which the script goes
+};
+
+}  // namespace peal::sim
