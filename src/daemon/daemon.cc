@@ -238,7 +238,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     options_.socket_mode = options.socket_mode;
   }
   // All nodes must agree on whether packets are sealed, but not on the key.
-  if (runtime_->sending_key()) new_keys_ = options.member.keys;
+  if (runtime_->transport().sending_key()) new_keys_ = options.member.keys;
   new_nodes_ = config::listing_of(options.member);
   new_sessions_ = sessions;
   runtime_->look_up_names(now_);
