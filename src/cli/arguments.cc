@@ -76,7 +76,7 @@ void build_send(Builder& b, SendCommand& c) {
   b.several("--group", "GROUP",
             "a group, 1 to 128 bytes without control characters, or a private name "
             "\"#NAME#NODE\", up to 64 times",
-            "whom to send to; without it, the group all", c.groups, group::kTargetsMax,
+            "the groups to send to; without it, the group all", c.groups, group::kTargetsMax,
             group::is_target);
   b.client_name(c.name);
   b.service(c.service);
@@ -87,7 +87,7 @@ void build_recv(Builder& b, RecvCommand& c) {
   b.app().footer(
       "Joins groups and prints each message to them as one line, in the order that is\n"
       "the same for all. Lines that start with # tell of members (--views), of digests\n"
-      "(--digest), and of messages that were left out because they were not taken fast\n"
+      "(--digest), and of messages that were dropped because they were not read fast\n"
       "enough (--policy drop).\n"
       "\nExamples:\n"
       "  peal recv --views              messages and members, until Ctrl-C\n"
@@ -108,15 +108,15 @@ void build_recv(Builder& b, RecvCommand& c) {
             return c.count.has_value();
           });
   b.value("--policy", "POLICY", config::kAcceptedPolicy,
-          "if messages are not taken fast enough: everybody who sends waits (block), they go to "
-          "the node's disk and come back in order (spill), are left out (drop), or this ends "
+          "if messages are not read fast enough: all senders wait (block), messages go to the "
+          "node's disk and come back in order (spill), are dropped (drop), or this program ends "
           "(evict); without it, as the node's configuration says",
           [&c](const std::string& text) {
             const auto policy = config::parse_policy(text);
             if (policy) c.policy = *policy;
             return policy.has_value();
           });
-  b.flag("--views", c.views, "print who is in the groups, first when joined");
+  b.flag("--views", c.views, "print the members of the groups, first when joined");
   b.flag("--json", c.json, "one JSON object per line");
   b.flag("--digest", c.digest, "instead of messages, a digest of their order for each view");
 }
@@ -127,7 +127,7 @@ void build_status(Builder& b, StatusCommand& c) {
       "\nExamples:\n"
       "  peal status                               the nodes of `peal up`\n"
       "  peal status --to /tmp/c --json            for programs\n"
-      "  peal status --clients '#'                 also clients, and who holds up whom\n"
+      "  peal status --clients '#'                 clients, too, and which slow one is waited for\n"
       "  peal status --wait members=3 --timeout 5  return when three are in one view");
   b.path("--to", "PATH", c.to, kToHelp);
   b.flag("--json", c.json, "JSON");
@@ -166,8 +166,8 @@ void build_reload(Builder& b, ReloadCommand& c) {
       "Has nodes read their configuration files again, as SIGHUP does, and says what\n"
       "each of them answers: rules and limits of clients, secrets, certificates and\n"
       "keys, the list of nodes, and which of them are acceptors.\n"
-      "What cannot change while a node runs is refused, and then nothing of the file is\n"
-      "taken.\n"
+      "A change of a key that cannot change while a node runs is refused, and then\n"
+      "nothing of the file is taken.\n"
       "\nTo add a node: write it into [[nodes]] on all nodes, reload each, and start it.\n"
       "To remove one: stop it, take it out of [[nodes]] on the others, and reload each.\n"
       "Nodes that stay keep their numbers: if their places in the file change, write\n"
@@ -181,9 +181,9 @@ void build_reload(Builder& b, ReloadCommand& c) {
 
 void build_check(Builder& b, CheckCommand& c) {
   b.app().footer(
-      "Reads the traces of all nodes of one run and judges whether what the\n"
-      "applications saw is what Peal promises: one order, views agreed on, nothing\n"
-      "lost, nothing twice.\n"
+      "Reads the traces of all nodes of one run and checks what the applications saw\n"
+      "against the guarantees of Peal: one order, agreed views, nothing lost, nothing\n"
+      "twice.\n"
       "Exit status: 0 all promises kept, 1 violations, 2 a file that is not a trace.\n"
       "\nExamples:\n"
       "  peal up --trace --dir /tmp/c  run a while, send something, Ctrl-C\n"
@@ -391,7 +391,7 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (name == "reload") {
     return run("reload", "Have nodes read their configuration again.", rest, build_reload);
   }
-  if (name == "check") return run("check", "Judge the traces of a run.", rest, build_check);
+  if (name == "check") return run("check", "Check the traces of a run.", rest, build_check);
   if (name == "bench") {
     return parse_bench(rest);
   }

@@ -93,8 +93,8 @@ Error send_error(Errc code, const Session& session) {
   switch (code) {
     case Errc::would_block:
       return {ErrorCode::would_block,
-              "as many messages are unsettled as the daemon allows: wait for room_fd(), or until "
-              "flush() returns"};
+              "as many messages are unacknowledged as the daemon allows: wait for room_fd(), or "
+              "until flush() returns"};
     case Errc::too_large:
       return {ErrorCode::too_large,
               "the message is larger than the cluster's message_bytes_max, "
@@ -189,9 +189,10 @@ std::optional<Error> ConnectedSession::flush(Deadline deadline) {
   while (session_.outbox().settled() < last) {
     if (session_.phase() == Session::Phase::ended) return send_error(Errc::closed, session_);
     if (std::chrono::steady_clock::now() >= deadline) {
-      return Error{ErrorCode::timed_out,
-                   std::to_string(last - session_.outbox().settled()) +
-                       " messages are not settled yet: wait longer, and read events meanwhile"};
+      return Error{
+          ErrorCode::timed_out,
+          std::to_string(last - session_.outbox().settled()) +
+              " messages are not acknowledged yet: wait longer, and read events meanwhile"};
     }
     wait(lock, deadline);
   }

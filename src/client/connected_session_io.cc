@@ -90,7 +90,8 @@ std::size_t ConnectedSession::read_once(Lock& lock) {
 
 void ConnectedSession::check_torn() {
   if (!session_.inbox().is_torn() || trouble_ != Trouble::none) return;
-  fail(Trouble::writing, {Errc::closed, "what the daemon told was gone before it was read"});
+  fail(Trouble::writing,
+       {Errc::closed, "an event of the daemon was overwritten before it was read"});
 }
 
 void ConnectedSession::wait_until_unused(Lock& lock, bool and_not_polled) {

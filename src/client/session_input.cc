@@ -98,7 +98,7 @@ void Session::on_welcome(ByteView body) {
   if (drop != wire::Drop::none) return fault("a damaged welcome");
   if (welcome.message_bytes_max == 0 || welcome.message_bytes_max > kMessageBytesMax ||
       welcome.unsettled_messages_max == 0) {
-    return fault("a welcome with limits that cannot be");
+    return fault("a welcome with impossible limits");
   }
   if (welcome.shared_bytes > 0 && !options_.shares) return fault("memory that nobody asked for");
   if (terms_.welcomed && !welcome.resumed) {

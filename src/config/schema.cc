@@ -70,7 +70,7 @@ Key<Settings> order_key() {
   for (const order::Descriptor* engine : order::engines()) {
     key.help += ". " + quote(engine->name) + ": " + std::string(engine->summary);
   }
-  key.help += ". What only another protocol has is refused";
+  key.help += ". Keys of another protocol's table are refused";
   key.set = [](const Value& value, Settings& to) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr && order::take_engine(*text, to.order);
@@ -110,7 +110,7 @@ void add_top_level(Keys& keys) {
   keys.push_back(data_dir_key());
   keys.push_back(settings_path({"", "trace",
                                 "write what the application sees as JSON lines, for `peal check`; "
-                                "`--trace` on the command line goes before it"},
+                                "`--trace` on the command line overrides it"},
                                "/var/tmp/a.trace", &Settings::trace));
   keys.back().absent = "no trace";
   keys.push_back(settings_path(

@@ -41,11 +41,11 @@ std::string whole_line(bool json, std::string_view name,
 
 Result<NodeLog, io::IoError> NodeLog::open(bool json, int fd) {
   auto writer = io::LineWriter::open(fd, [json](std::uint64_t lines) {
-    return whole_line(json, "lines_dropped",
-                      {{"count", std::to_string(lines)},
-                       {"reason", std::to_string(lines) +
-                                      " log lines were dropped: nobody read them, or there was no "
-                                      "room where they go"}});
+    return whole_line(
+        json, "lines_dropped",
+        {{"count", std::to_string(lines)},
+         {"reason", std::to_string(lines) + " log lines were dropped: nobody read them, or the "
+                                            "disk or pipe was full where they go"}});
   });
   if (!writer) return unexpected(writer.error());
   return NodeLog(json, std::move(*writer));

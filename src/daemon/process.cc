@@ -199,7 +199,8 @@ class Process final : public Owner {
     const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
     return "; the nodes " + next +
-           " will count once all nodes have been reloaded (peal status says what they wait for)";
+           " becomes active once all nodes have been reloaded (peal status says what they wait "
+           "for)";
   }
 
   Result<void, std::string> reload() {

@@ -55,7 +55,7 @@ Result<std::string, std::string> RunningFile::reload(Daemon& daemon) {
   if (!file) return unexpected(file.error());
   if (std::string fixed = config::fixed_difference(file_, *file); !fixed.empty()) {
     return unexpected(file->path + ": " + fixed +
-                      " cannot change while the node runs: restart it, or take it back");
+                      " cannot change while the node runs: restart the node, or undo the change");
   }
   auto options = options_of(*file);
   if (!options) return unexpected(options.error());

@@ -45,7 +45,7 @@ Result<SpoolFiles::File*, Errc> SpoolFiles::file_of(session::SpoolId id) {
     fd.reset();
     errno = EMFILE;
   }
-  if (fd.get() < 0) return fail("a file for what waits on disk cannot be made");
+  if (fd.get() < 0) return fail("a file for messages that wait on disk cannot be made");
   return &files_.emplace(id, File{std::move(fd), 0, {}}).first->second;
 }
 
@@ -83,7 +83,7 @@ Result<void, Errc> SpoolFiles::write(File& file, ByteView bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (n == 0) errno = ENOSPC;
-      const auto failed = fail("writing what waits on disk");
+      const auto failed = fail("writing messages that wait on disk");
       // All or nothing: a partial write is overwritten or cut off.
       ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.written)), "it is written over");
       return failed;
@@ -113,7 +113,7 @@ Result<void, Errc> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, B
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (n == 0) errno = EIO;  // the file is shorter than what was written
-      return fail("reading what waits on disk");
+      return fail("reading messages that wait on disk");
     }
     got += static_cast<std::size_t>(n);
   }

@@ -45,9 +45,10 @@ inline constexpr WaitKind slow_application{"slow_application",
 inline constexpr WaitKind window{"window",
                                  "{who} to receive what was sent; flow control holds back more"};
 /// Members gather to agree on a view.
-inline constexpr WaitKind gathering{"gathering", "{who} to agree on who is there"};
+inline constexpr WaitKind gathering{"gathering", "{who} to agree on the members"};
 /// Members repair the packets of the old view.
-inline constexpr WaitKind recovering{"recovering", "{who} to get what it lacks of the old view"};
+inline constexpr WaitKind recovering{"recovering",
+                                     "{who} to fetch the messages of the old view that it lacks"};
 /// This node hears nodes that do not receive its packets.
 inline constexpr WaitKind not_heard{
     "not_heard",

@@ -14,7 +14,7 @@ void Runtime::set_nodes(Instant now, const config::Listing& listing) {
   if (listing == nodes_.pending().value_or(nodes_.listing())) return;  // as in most reloads
   // The active list may have changed since the request.
   if (const auto change = nodes_.validate(listing); !change) {
-    application_.on_warning("the new list of nodes is not gone over to: " + change.error());
+    application_.on_warning("the new list of nodes does not become active: " + change.error());
     return;
   }
   nodes_.set_pending(now, listing);

@@ -217,8 +217,8 @@ void Runtime::on_event(const order::Event& event) {
   if (event.kind == &order::event::nodes_adopted) nodes_adopted_ = true;
   if (event.kind == &order::event::nodes_not_given) {
     application_.on_warning(
-        "the others go by another list of nodes now than this node was given: give it that one "
-        "(peal reload)");
+        "the active list of nodes is another one than this node was given: give it that list (peal "
+        "reload)");
   }
   if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
     transport_->refusals().add(

@@ -92,8 +92,8 @@ std::string passage_text(std::span<const MemberId> members, std::span<const Memb
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
   // Packets of another version cannot be decoded, so their sender is unknown.
   if (reason == wire::Drop::bad_version) {
-    return "a packet that begins like one of another version of Peal is ignored, as all such will "
-           "be: run the same version on all nodes, or find who else sends to these ports";
+    return "packets that begin like those of another version of Peal are ignored: run the same "
+           "version on all nodes, or find which other program sends to these ports";
   }
   const std::string name = names.name(who.node);
   switch (reason) {
@@ -105,16 +105,17 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
              ", which must be the same on all nodes (with acceptors, network.packet_bytes too)";
     case wire::Drop::other_list:
       return "node " + name +
-             " is ignored: it goes by another list of nodes, or of acceptors; bring the older list "
-             "up to date, and run peal reload there";
+             " is ignored: its list of nodes, or of acceptors, is another one; bring the older "
+             "list up to date, and run peal reload there";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }
 
 std::string owed_text(const order::Event& event, const trace::Names& names) {
   return "node " + names.name(event.who.node) + " is away, and " + std::to_string(event.a) +
-         " values that it lacks of its last view had to make room here: unless another node still "
-         "has them, it stops once it is back, and joins again when it is restarted";
+         " values of its last view that it lacks are discarded here, as there are too many to "
+         "retain: unless another node still has them, it stops once it is back, and joins again "
+         "when it is restarted";
 }
 
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names) {

@@ -73,7 +73,7 @@ std::optional<Denial> Lifecycle::begin(Link& link, const wire::Hello& hello, Per
   if (by_rule >= rule->sessions_max || registry_.size() >= options.sessions_max) {
     return deny(wire::ClientCode::too_many,
                 std::to_string(by_rule) + " sessions by this rule and " +
-                    std::to_string(registry_.size()) + " in sum are as many as may be");
+                    std::to_string(registry_.size()) + " in all are the most that are allowed");
   }
   const auto connected = connect_name(*rule, name);
   if (!connected) {

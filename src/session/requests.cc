@@ -291,7 +291,7 @@ void Requests::acknowledge(const Settlement::Entry& entry) {
 
 void Requests::finish_goodbye(Session& it) {
   if (it.account.settled != it.account.received) return;
-  registry_.end_later(it, wire::ClientCode::goodbye, "all that was sent is settled");
+  registry_.end_later(it, wire::ClientCode::goodbye, "everything that was sent is acknowledged");
 }
 
 void Requests::mark() {

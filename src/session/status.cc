@@ -25,20 +25,19 @@ std::string wait_text(const Session& it, const Options& options) {
   for (const std::uint32_t slot : it.block_slots) {
     const Membership* member = it.events.memberships()[slot].get();
     if (member->unwritten_bytes < member->limits.memory_bytes) continue;
-    return "everybody who sends waits until this client takes what waits in '" + member->group +
-           "'";
+    return "all senders wait until this client reads its messages of '" + member->group + "'";
   }
   if (it.link == nullptr) return "the client, which is not connected";
   switch (it.link->pause) {
     case Link::Pause::none:
       if (!has_sent_its_fill(it.account, options)) break;
       [[fallthrough]];
-    case Link::Pause::unsettled: return "what was sent before, which is not settled yet";
+    case Link::Pause::unsettled: return "acknowledgements of its earlier messages";
     case Link::Pause::node: return "the node, which has too much to order";
     case Link::Pause::input: return "other clients, whose large messages come in";
     case Link::Pause::output: return "the client, which does not read its replies";
   }
-  if (it.leaving) return "what was sent before the goodbye, which is not settled yet";
+  if (it.leaving) return "acknowledgements of its messages from before the goodbye";
   if (it.events.spills()) return "the client, for which events are on disk";
   return {};
 }

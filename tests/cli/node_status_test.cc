@@ -147,9 +147,10 @@ TEST(NodeStatus, DropsSayWhenTheyLastGrew) {
   ASSERT_TRUE(report);
   EXPECT_THAT(
       drop_lines({*report}),
-      ElementsAre("a lost 1,234 lines of its trace (peal check will refuse it; last 70 s ago)",
-                  "a dropped 1 log line (nobody read them, or there was no room; last 0 s ago)",
-                  "a dropped 3 packets that it cannot use: bad_magic 3 (last 8 s ago)"));
+      ElementsAre(
+          "a lost 1,234 lines of its trace (peal check will refuse it; last 70 s ago)",
+          "a dropped 1 log line (nobody read them, or the disk or pipe was full; last 0 s ago)",
+          "a dropped 3 packets that it cannot use: bad_magic 3 (last 8 s ago)"));
 }
 
 TEST(NodeStatus, NonsenseIsNoReport) {

@@ -195,7 +195,7 @@ TEST(NodeLists, EveryWaitForOneHasWords) {
   EXPECT_THAT(names_in({entry("c", 9), entry("a", 1), entry("b", 4)}),
               testing::ElementsAre("a", "b", "c"));
   EXPECT_THAT(runtime::incompatible_text({NodeId{3}, 1}, wire::Drop::other_list, names),
-              HasSubstr("node c is ignored: it goes by another list of nodes"));
+              HasSubstr("node c is ignored: its list of nodes"));
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(WaitText, NamesNodesAndPositionsInThePlaceOfBraces) {
   EXPECT_EQ(runtime::wait_text(all, names),
             "a majority of the acceptors; a, b and c are not heard");
   all.kind = &order::wait::gathering;
-  EXPECT_EQ(runtime::wait_text(all, names), "a, b and c to agree on who is there");
+  EXPECT_EQ(runtime::wait_text(all, names), "a, b and c to agree on the members");
 }
 
 }  // namespace

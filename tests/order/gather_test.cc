@@ -165,6 +165,16 @@ TEST_F(Gathering, MoreProcessesThanAJoinNamesAreForgotten) {
   EXPECT_THAT(begun_anew.failed, IsEmpty());
 }
 
+TEST_F(Gathering, WhenTooManyAreForgottenTheSetsStaySorted) {
+  MemberSet lives{kSelf};
+  for (std::uint64_t life = 1; life < wire::kProcessesMax; ++life) lives.push_back({kC.node, life});
+  hear(lives.back(), join(lives));
+  run(milliseconds(5));
+  ASSERT_LT(kA, kSelf);
+  hear(kA, join({kA, kSelf}));
+  EXPECT_THAT(said().processes, ElementsAre(kA, kSelf));
+}
+
 // ---- those that do not answer ----
 
 TEST_F(Gathering, NobodyRushesIntoAViewOfOne) {

@@ -357,6 +357,18 @@ TEST_F(PaxosCoordinatorPasses, NoMoreThanTheWindowIfItIsNotFull) {
   EXPECT_FALSE(pass()) << "now it is, and what was passed is under way";
 }
 
+TEST_F(PaxosCoordinatorPasses, NoSecondOneWhileTheFirstIsNextToBeConsumed) {
+  one_.submit("a");
+  ASSERT_TRUE(pass());
+  for (int i = 0; i < 8; ++i) one_.submit("b");
+  one_.sync();
+  one_.state(kTwo, voted(round_, 9));
+  EXPECT_FALSE(pass());
+  one_.sync();
+  one_.state(kTwo, voted(round_, 10));
+  EXPECT_TRUE(pass());
+}
+
 TEST_F(PaxosCoordinatorPasses, ItAsksItselfForNothing) {
   one_.sent.clear();
   one_.ensemble().want_pass(1'000, one_);

@@ -168,7 +168,7 @@ TEST(Sessions, WhoHasSentAsMuchAsItMayIsSaidToWait) {
     alone.x.send("g", std::string(bytes, 'b'));
     alone.daemon.pump();
     EXPECT_FALSE(alone.daemon.pipe(alone.x.connection).paused);
-    EXPECT_EQ(waits_for(), "what was sent before, which is not settled yet");
+    EXPECT_EQ(waits_for(), "acknowledgements of its earlier messages");
     alone.daemon.run();
     EXPECT_EQ(waits_for(), "");
   }
@@ -183,7 +183,7 @@ TEST(Sessions, WhoHasTooMuchThatIsNotSettledIsNotReadOn) {
   EXPECT_EQ(alone.daemon.waiting.size(), 3U);
   EXPECT_TRUE(alone.daemon.pipe(alone.x.connection).paused);
   EXPECT_EQ(alone.daemon.sessions->status(alone.daemon.now).sessions[0].waits_for,
-            "what was sent before, which is not settled yet");
+            "acknowledgements of its earlier messages");
   alone.daemon.run();
   alone.x.take();
   EXPECT_EQ(alone.x.acked, 5U);

@@ -345,7 +345,7 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   EXPECT_EQ(hall.daemon.sessions->room_bytes(), 0U);
   EXPECT_LT(hall.received[1], 120U);
   EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory + 300);
-  EXPECT_THAT(hall.status().waits_for, HasSubstr("everybody who sends waits"));
+  EXPECT_THAT(hall.status().waits_for, HasSubstr("all senders wait"));
   hall.daemon.let_read(hall.slow().connection, true);
   for (int i = 0; i < 300 && hall.received[0] < 300; ++i) {
     hall.daemon.run();

@@ -67,13 +67,13 @@ void add_engine(Builder& b, BenchCommand& c) {
   b.flag(
       "--optimistic", [&c] { c.options.set(kOptimistic, 1); },
       "with --order " + engines_with(kOptimistic) +
-          ", nodes are told of messages before these have their places, too, and it is measured "
+          ", nodes are told of messages before these have their places, too, and the report says "
           "how soon, and how often at another place than they get");
   b.storage(c.options);
   b.data(c.streams);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order " + engines_with(&order::Traits::quorum) +
-              ", how many nodes vote; the others only learn what was decided. Without it all of up "
+              ", how many nodes vote; the others learn decisions. Without it all of up "
               "to two nodes, three of up to four, else five",
           [&c](const std::string& text) {
             c.acceptors = number_in<std::uint32_t>(text, 1, kBenchAcceptorsMax);
@@ -143,7 +143,8 @@ void build_bench(Builder& b, BenchCommand& c) {
                    "data packets that each node drops on arrival, by chance");
   for (const order::Descriptor* engine : order::engines()) add_table(b, c, *engine);
   b.value("--thread", "WHOSE", "\"caller\" or \"own\"",
-          "who runs each member: the thread that sends and receives (caller, the default), or one "
+          "which thread runs each member: the one that sends and receives (caller, the default), "
+          "or one "
           "of the member's own; see peal::Thread in peal/config.h",
           [&c](const std::string& text) {
             c.own_thread = text == "own";
@@ -152,7 +153,7 @@ void build_bench(Builder& b, BenchCommand& c) {
   b.flag("--insecure", c.insecure,
          "with packets that are neither encrypted nor authenticated; else with a key of its own");
   b.value("--multicast", "WHETHER", "\"auto\" or \"off\"",
-          "auto (the default): by multicast to whomever it reaches; off: a copy to each node",
+          "auto (the default): by multicast to the nodes that it reaches; off: a copy to each node",
           [&c](const std::string& text) {
             c.multicast = text == "auto";
             return text == "auto" || text == "off";
@@ -241,7 +242,7 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.app().footer(
       "Runs one daemon and its clients on this machine. Prints how much memory of the\n"
       "daemon each idle client and each group takes; how long it takes to connect and\n"
-      "to join; what 1,000 connections that say nothing mean for a good client; and\n"
+      "to join; what 1,000 silent connections cost a well-behaved client; and\n"
       "what one client of 100 that stops reading does to the others, under each policy\n"
       "for slow clients.\n"
       "\nExamples:\n"
@@ -304,7 +305,7 @@ std::string storage_conflict(const order::Descriptor& order, const order::Option
 std::string data_conflict(const order::Descriptor& order, bool streams) {
   if (!streams || order.traits.streams) return {};
   return "--data streams does not go with --order " + std::string(order.name) +
-         ", which lives from multicast" +
+         ", which needs multicast" +
          leave_out_or_say(engines_with(&order::Traits::streams, "--order "));
 }
 

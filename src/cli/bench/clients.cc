@@ -262,7 +262,7 @@ class Measurement {
         return !held_back() || over() || !sender.heard().closing.empty();
       };
       if (!crowd.run_until(more, begin + length + kPatienceNs)) {
-        return fail("messages are not settled");
+        return fail("messages are not acknowledged");
       }
       if (!sender.heard().closing.empty()) return fail("the sender: " + sender.heard().closing);
     }

@@ -20,9 +20,9 @@ Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOpt
     case v0::ErrorCode::unreachable: return unexpected(NoClient{true, "no node runs at " + socket});
     case v0::ErrorCode::timed_out: return unexpected(NoClient{false, silent_text(socket)});
     case v0::ErrorCode::not_permitted:
-      return unexpected(NoClient{false, why.message +
-                                            ": accepted are the user who runs the node, root, and "
-                                            "whom a [[client]] of its configuration lets in"});
+      return unexpected(
+          NoClient{false, why.message + ": accepted are the user who runs the node, root, and "
+                                        "clients that a [[client]] of its configuration lets in"});
     default: return unexpected(NoClient{false, why.message});
   }
 }

@@ -121,7 +121,8 @@ class Sender {
     if (told_ || now - moved_ < kStuck || ::isatty(STDERR_FILENO) != 1) return;
     told_ = true;
     const std::uint64_t waiting = status.sent - status.settled;
-    std::fprintf(stderr, "%s not settled yet: `peal status%s%s` says what the nodes wait for\n",
+    std::fprintf(stderr,
+                 "%s not acknowledged yet: `peal status%s%s` says what the nodes wait for\n",
                  (counted(waiting, "message") + (waiting == 1 ? " is" : " are")).c_str(),
                  to_.empty() ? "" : " --to ", to_.c_str());
   }

@@ -236,7 +236,7 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
       const std::string last = last_text(report, name);
       if (name == daemon::kLogLines) {
         lines.push_back(report.name + " dropped " + counted(count, "log line") +
-                        in_brackets("nobody read them, or there was no room", last));
+                        in_brackets("nobody read them, or the disk or pipe was full", last));
       } else if (name == daemon::kTraceLines) {
         lines.push_back(report.name + " lost " + counted(count, "line") + " of its trace" +
                         in_brackets("peal check will refuse it", last));

@@ -214,7 +214,7 @@ class Up {
       if (!client && client.error().absent) ::unlink(socket.c_str());
     }
     if (!command_.trace) return;
-    output_->write("judge the run with:\n  peal check " + shell_word(cluster_.dir) + "/*.trace\n");
+    output_->write("check the run with:\n  peal check " + shell_word(cluster_.dir) + "/*.trace\n");
   }
 
   const UpCommand& command_;

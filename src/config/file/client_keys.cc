@@ -52,10 +52,10 @@ Key<File> client_path(std::string name, std::string example, std::string help,
 Key<File> policy_key() {
   Key<File> key{
       "clients", "slow",
-      "what happens to a client that does not take what it is sent, if it does not ask for "
-      "something else when it joins. \"block\": everybody who sends waits for it. \"spill\": what "
-      "is too much goes to this machine's disk and comes back in order. \"drop\": what is too much "
-      "is left out and the client is told so. \"evict\": its session ends"};
+      "what happens when a client reads too slowly, unless it asks for another policy when it "
+      "joins. \"block\": all senders wait for it. \"spill\": messages beyond the limits go to this "
+      "machine's disk and come back in order. \"drop\": messages beyond the limits are dropped, "
+      "and the client is told how many. \"evict\": its session ends"};
   key.accepted = kAcceptedPolicy;
   key.set = [](const Value& value, File& file) {
     const auto* text = std::get_if<std::string>(&value);
@@ -94,10 +94,9 @@ Key<File> listen_key() {
 
 void add_doors(Keys& keys) {
   keys.push_back(listen_key());
-  keys.push_back(
-      client_path("certificate", "/etc/peal/node.crt",
-                  "this node's certificate, and those between it and its authority, in PEM",
-                  &Clients::certificate));
+  keys.push_back(client_path("certificate", "/etc/peal/node.crt",
+                             "this node's certificate, and the intermediate ones, in PEM",
+                             &Clients::certificate));
   keys.back().absent = "none";
   keys.push_back(
       client_path("key", "/etc/peal/node.key",
@@ -126,7 +125,7 @@ void add_slow(Keys& keys) {
       "else. The same limits hold for clients that are away for a while",
       [](auto& file) -> auto& { return file.clients.sessions.slow.memory_bytes; });
   add(
-      "slow_disk_bytes", 0, kBytesMax, "and on disk, with \"spill\"",
+      "slow_disk_bytes", 0, kBytesMax, "the same on disk, with \"spill\"",
       [](auto& file) -> auto& { return file.clients.sessions.slow.disk_bytes; });
   add(
       "slow_age_ms", 0, kDayMs,
@@ -171,8 +170,7 @@ void add_bounds(Keys& keys) {
       "bytes of messages that clients have begun to send and not ended",
       [](auto& file) -> auto& { return file.clients.sessions.input_bytes_max; });
   add(
-      "unsettled_messages_max", 1, 1 << 24,
-      "messages that one client may have sent and not heard of again",
+      "unsettled_messages_max", 1, 1 << 24, "messages of one client that may be unacknowledged",
       [](auto& file) -> auto& { return file.clients.sessions.unsettled_messages_max; });
   add(
       "unsettled_bytes_max", 65'536, kBytesMax, "the same in bytes",
@@ -185,8 +183,8 @@ void add_bounds(Keys& keys) {
                           "how long a new connection may take to say who it is",
                           &session::Options::hello_patience));
   keys.push_back(time_key("ping_ms", 100, 600'000,
-                          "how often clients of other machines say that they are there; one that "
-                          "is silent for some times as long is given up",
+                          "how often clients of other machines send a sign of life; one that is "
+                          "silent for several times as long is disconnected",
                           &session::Options::ping));
 }
 

@@ -32,7 +32,7 @@ bool read_node_numbers(const Value& value, std::vector<NodeId>& out) {
 Key<DomainEntry> nodes_key() {
   Key<DomainEntry> key{
       "domain", "nodes",
-      "who is in it; numbers that are not in the list of nodes (yet) do not count"};
+      "the numbers of its nodes; those that are not in the list of nodes (yet) do not count"};
   key.accepted =
       "a list of 1 to 128 different numbers of nodes, from 1 to 65535, such as [1, 2, 3]";
   key.example = "[1, 2, 3]";
@@ -45,7 +45,7 @@ Key<DomainEntry> nodes_key() {
 }
 
 Key<DomainEntry> acceptors_of_domain() {
-  Key<DomainEntry> key{"domain", "acceptors", "who votes; each needs a data_dir"};
+  Key<DomainEntry> key{"domain", "acceptors", "the nodes that vote; each needs a data_dir"};
   key.accepted = "an odd number of different numbers of the domain's nodes, such as [1, 2, 3]";
   key.example = "[1, 2, 3]";
   key.absent = "all of up to two that are in the list, three of up to four, else the five lowest";
@@ -77,7 +77,7 @@ Key<DomainEntry> groups_key() {
 std::vector<Key<DomainEntry>> make_domain_keys() {
   std::vector<Key<DomainEntry>> keys;
   keys.push_back(text_key<DomainEntry>(
-      {"domain", "name", "how `peal status` and errors call it"}, std::string(kAcceptedName),
+      {"domain", "name", "its name in `peal status` and errors"}, std::string(kAcceptedName),
       "east", [](const std::string& typed) { return is_name(typed); },
       [](auto& domain) -> auto& { return domain.name; }));
   keys.back().absent = "needed";
@@ -119,9 +119,10 @@ const List<DomainEntry>& domain_list() {
   static const std::vector<Key<DomainEntry>> kKeys = make_domain_keys();
   static const List<DomainEntry> kList{
       "domain", 0, kDomainsMax, kKeys,
-      "Some nodes with an order of their own, up to 15 times. What is sent to a domain, only its "
-      "nodes learn, and only their links carry it; each of them has it in one order with what all "
-      "nodes learn. The same on all nodes, for as long as they keep their logs"};
+      "Some nodes with an order of their own, up to 15 times. Only the nodes of a domain learn the "
+      "messages that are sent to it, and only their links carry them; each of them delivers these "
+      "in one order with the messages to all nodes. The same on all nodes, for as long as they "
+      "keep their logs"};
   return kList;
 }
 

@@ -124,7 +124,7 @@ const List<NodeRow>& node_list() {
   static const List<NodeRow> kList{
       "nodes", 1, kNodesMax, kKeys,
       "The nodes of the cluster, up to limits.nodes_max, with the same names and numbers on all "
-      "nodes. Those that do not run yet are waited for by nobody: they join when they start. Nodes "
+      "nodes. No node waits for those that do not run yet: they join when they start. Nodes "
       "are added and removed while the others run: write the list into all files, run `peal "
       "reload` on each, and `peal status` says what it waits for"};
   return kList;

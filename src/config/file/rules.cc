@@ -74,7 +74,7 @@ std::string why_nobody(const Value& value) {
 
 template <class Rule>
 Key<Rule> who_key(std::string table) {
-  Key<Rule> key{std::move(table), "who", "whom the rule is about"};
+  Key<Rule> key{std::move(table), "who", "the clients that the rule is about"};
   key.accepted =
       "\"everyone\", \"user:NAME\", \"group:NAME\", \"certificate:NAME\" or \"secret:FILE\"; NAME "
       "of a user or a group of this machine, or its number";
@@ -139,8 +139,8 @@ std::vector<Key<GroupRule>> make_group_keys() {
       {"group", "send", "may send to them"}, [](auto& rule) -> auto& { return rule.send; }));
   keys.push_back(flag_key<GroupRule>(
       {"group", "block",
-       "may be a member with the policy block, so that everybody who sends waits for it, as long "
-       "as it likes. Without this right a client that asks for block is refused. With slow = "
+       "may be a member with the policy block, so that all senders wait for it, for any length of "
+       "time. Without this right a client that asks for block is refused. With slow = "
        "\"block\" in [clients] all members have that policy who ask for no other; then slow_age_ms "
        "should be set, which they cannot prolong without the right"},
       [](auto& rule) -> auto& { return rule.block; }));
@@ -176,8 +176,9 @@ const List<ClientRule>& client_list() {
   static const std::vector<Key<ClientRule>> kKeys = make_client_keys();
   static const List<ClientRule> kList{
       "client", 0, kRulesMax, kKeys,
-      "Who may connect, and how much each may use; the first that fits decides, and who fits none "
-      "is turned away. Users and groups of this machine are known by the Unix socket, certificates "
+      "Who may connect, and how much each may use; the first that fits decides, and a client that "
+      "fits none is refused. Users and groups of this machine are known by the Unix socket, "
+      "certificates "
       "are verified by TLS, and a secret is the first line of a file, 16 to 256 bytes, which the "
       "client says when it connects; nobody but its owner may be able to read the file. Without "
       "any rule: the user who runs this node, and root, may do everything on the Unix socket. They "

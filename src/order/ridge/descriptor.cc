@@ -29,7 +29,7 @@ constexpr std::array kWays{
          .in_status = true,
          .help = "how messages reach all nodes. \"distributors\": along a chain of acceptors, and "
                  "from one of the other nodes in turn. \"ring\": from node to node, to compare "
-                 "with: as much throughput, and latency that grows with each node"}),
+                 "with: the same throughput, and latency that grows with each node"}),
     field<&Ways::ensembles>(
         {.key = "ridge.ensembles",
          .least = 1,
@@ -38,8 +38,9 @@ constexpr std::array kWays{
          .in_status = true,
          .help =
              "how many ensembles order together: each has a coordinator of its own and a part of "
-             "the messages, and their orders become one. Several pay where all nodes send and one "
-             "coordinator is what is full. They cost heartbeats and views of each, and a message "
+             "the messages, and their orders become one. Several pay off where all nodes send and "
+             "one coordinator is the bottleneck. They cost heartbeats and views of each, and a "
+             "message "
              "may wait until the other ensembles say that they have nothing before it. The logs in "
              "data_dir are of this number: to change it, stop all nodes and start them with empty "
              "folders"}),
@@ -52,13 +53,14 @@ constexpr std::array kWays{
              "how the orders of several ensembles become one. \"keys\": by their senders' clocks. "
              "\"rotation\": one value of each in turn, as Multi-Ring Paxos, to compare with: each "
              "message may wait for a turn of the others, which skip theirs every millisecond, and "
-             "an ensemble that orders more than 50,000 values in a second is held up to that. Only "
+             "an ensemble that orders more than 50,000 values in a second is slowed down to that. "
+             "Only "
              "with `ensembles` of 2 or more"}),
     field<&Ways::optimistic>(
         {.key = "ridge.optimistic",
          .cluster_wide = true,
          .help = "with true, applications that embed a member are told of each message before it "
-                 "has its place, in the order that is probable, and then whether that was right; "
+                 "has its place, in the probable order, and then whether that order was right; "
                  "clients of a daemon are not. The network carries each message twice. With one "
                  "ensemble only"}),
 };

@@ -23,7 +23,7 @@ inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< who = the mem
 
 namespace gather {
 
-inline constexpr GatherReason guard{"guard", "the repair of the view before took too long"};
+inline constexpr GatherReason guard{"guard", "recovery of the old view took too long"};
 
 }  // namespace gather
 
