@@ -31,9 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       continue;
     }
-    const std::uint64_t settled = session.settled();
+    const std::uint64_t settled = session.outbox().settled();
     session.received(piece);
-    PEAL_ASSERT(session.settled() >= settled && session.settled() <= session.sent());
+    PEAL_ASSERT(session.outbox().settled() >= settled &&
+                session.outbox().settled() <= session.outbox().sent());
     peal::ignore(session.send(targets, piece, peal::Service::agreed, 0, false), "may be over");
     std::vector<peal::ByteView> chunks;
     session.gather(chunks, 4);
@@ -42,10 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     session.written(bytes - bytes / 3);
     // Some remain, so that a connection ends before they are read.
     peal::wire::MessageEvent message;
-    for (std::size_t left = length % 4; session.unread_events() > left;) {
+    for (std::size_t left = length % 4; session.inbox().size() > left;) {
       peal::ignore(session.take(message), "it may be gone, or no event");
     }
-    PEAL_ASSERT((session.unread_events() == 0) == (session.unread_bytes() == 0));
+    PEAL_ASSERT((session.inbox().size() == 0) == (session.inbox().unread_bytes() == 0));
   }
   return 0;
 }

@@ -99,7 +99,7 @@ Error send_error(Errc code, const Session& session) {
       return {ErrorCode::too_large,
               "the message is larger than the cluster's message_bytes_max, "
               "which is " +
-                  std::to_string(session.message_bytes_max())};
+                  std::to_string(session.terms().message_bytes_max)};
     case Errc::invalid_option:
       return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
     default:
@@ -185,13 +185,13 @@ Result<std::uint64_t, Error> ConnectedSession::send(const Outgoing& message, Dea
 
 std::optional<Error> ConnectedSession::flush(Deadline deadline) {
   Lock lock(mutex_);
-  const std::uint64_t last = session_.sent();
-  while (session_.settled() < last) {
+  const std::uint64_t last = session_.outbox().sent();
+  while (session_.outbox().settled() < last) {
     if (session_.phase() == Session::Phase::ended) return send_error(Errc::closed, session_);
     if (std::chrono::steady_clock::now() >= deadline) {
       return Error{
           ErrorCode::timed_out,
-          std::to_string(last - session_.settled()) +
+          std::to_string(last - session_.outbox().settled()) +
               " messages are not acknowledged yet: wait longer, and read events meanwhile"};
     }
     wait(lock, deadline);
@@ -267,7 +267,7 @@ std::optional<Item> ConnectedSession::take(Deadline deadline, std::vector<std::b
   ++takers_;
   std::optional<Item> item;
   for (bool looked = false; !item;) {
-    if (session_.has_item()) {
+    if (session_.inbox().has_item()) {
       const bool was_full = !session_.wants_input();
       item = session_.take(message);
       if (was_full && session_.wants_input()) wake_thread();
@@ -285,8 +285,8 @@ std::optional<Item> ConnectedSession::take(Deadline deadline, std::vector<std::b
     }
   }
   --takers_;
-  if (session_.taken_bytes() >= kSayTakenBytes && may_serve()) write_out(lock);
-  if (takers_ == 0 && session_.has_item()) signals_.set_events();
+  if (session_.inbox().taken_bytes() >= kSayTakenBytes && may_serve()) write_out(lock);
+  if (takers_ == 0 && session_.inbox().has_item()) signals_.set_events();
   return item;
 }
 
@@ -294,23 +294,23 @@ int ConnectedSession::events_fd() {
   const std::lock_guard lock(mutex_);
   signals_.use_events();
   watch();
-  if (takers_ == 0 && session_.has_item()) signals_.set_events();
+  if (takers_ == 0 && session_.inbox().has_item()) signals_.set_events();
   return signals_.events_fd();
 }
 
 v0::ClientStatus ConnectedSession::status() const {
   const std::lock_guard lock(mutex_);
   v0::ClientStatus status;
-  status.name = session_.name();
-  status.node = session_.node();
-  status.cluster = session_.cluster();
+  status.name = session_.terms().name;
+  status.node = session_.terms().node;
+  status.cluster = session_.terms().cluster;
   status.connected = session_.phase() == Session::Phase::open;
   status.ended = session_.phase() == Session::Phase::ended;
-  status.sent = session_.sent();
-  status.settled = session_.settled();
-  status.unread_events = session_.unread_events();
-  status.unread_bytes = session_.unread_bytes();
-  status.message_bytes_max = session_.message_bytes_max();
+  status.sent = session_.outbox().sent();
+  status.settled = session_.outbox().settled();
+  status.unread_events = session_.inbox().size();
+  status.unread_bytes = session_.inbox().unread_bytes();
+  status.message_bytes_max = session_.terms().message_bytes_max;
   return status;
 }
 

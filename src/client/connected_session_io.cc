@@ -89,7 +89,7 @@ std::size_t ConnectedSession::read_once(Lock& lock) {
 }
 
 void ConnectedSession::check_torn() {
-  if (!session_.is_torn() || trouble_ != Trouble::none) return;
+  if (!session_.inbox().is_torn() || trouble_ != Trouble::none) return;
   fail(Trouble::writing,
        {Errc::closed, "an event of the daemon was overwritten before it was read"});
 }
@@ -122,8 +122,8 @@ void ConnectedSession::wake_thread() {
 }
 
 void ConnectedSession::notify() {
-  if (takers_ == 0 && session_.has_item()) signals_.set_events();
-  if (polled_ && session_.has_item()) kick_.set();
+  if (takers_ == 0 && session_.inbox().has_item()) signals_.set_events();
+  if (polled_ && session_.inbox().has_item()) kick_.set();
   if (signals_.room_wanted() && session_.has_room(signals_.room_bytes())) signals_.set_room();
   if (waiters_ > 0) changed_.notify_all();
 }
@@ -187,7 +187,7 @@ void ConnectedSession::look(Lock& lock) {
   for (int i = 0; i < kLooksMax; ++i) {
     if (!may_serve()) return;
     read_once(lock);
-    if (session_.has_item() || connection_.read_blocked()) return;
+    if (session_.inbox().has_item() || connection_.read_blocked()) return;
   }
   hand_over();
 }
@@ -214,7 +214,7 @@ void ConnectedSession::serve(Lock& lock, Deadline deadline) {
   if (fds[1].revents != 0) kick_.clear();
   if (fds[0].revents != 0) {
     connection_.may_read();
-    if (may_serve() && !session_.has_item()) read_once(lock);
+    if (may_serve() && !session_.inbox().has_item()) read_once(lock);
   }
   if (attendance_.end_rest()) wake_thread();
   if (waiters_ > 0) changed_.notify_all();

@@ -106,7 +106,7 @@ void ConnectedSession::after_sleep(Instant until, bool wants_input, bool wants_r
 
 Instant ConnectedSession::alarm(bool listens) const {
   if (session_.phase() == Session::Phase::greeting) return greeting_ends_;
-  return pulse_.next(milliseconds(session_.ping_ms()), listens);
+  return pulse_.next(milliseconds(session_.terms().ping_ms), listens);
 }
 
 /// `heard_all`: there is nothing to read at this moment.
@@ -115,7 +115,7 @@ void ConnectedSession::on_alarm(Instant now, bool heard_all) {
     if (now < greeting_ends_) return;
     return fail(Trouble::reading, {Errc::would_block, "no welcome came in time"});
   }
-  const Duration ping = milliseconds(session_.ping_ms());
+  const Duration ping = milliseconds(session_.terms().ping_ms);
   if (pulse_.is_silent(now, ping)) {
     if (heard_all) {
       return fail(
@@ -154,7 +154,7 @@ void ConnectedSession::part(Lock& lock) {
   trouble_ = Trouble::none;
   suspects_ = false;
   if (was_open_) {
-    retry_.start(now, milliseconds(session_.keep_ms()));
+    retry_.start(now, milliseconds(session_.terms().keep_ms));
   } else {
     retry_.on_failed(now);
   }
@@ -167,7 +167,7 @@ void ConnectedSession::come_back() {
     const std::lock_guard lock(mutex_);
     session_.end(wire::ClientCode::session_lost,
                  "could not come back to " + dialer_.where() + " within " +
-                     std::to_string(session_.keep_ms()) + " ms: " + why_.message);
+                     std::to_string(session_.terms().keep_ms) + " ms: " + why_.message);
     return notify();
   }
   if (!retry_.is_due(now)) {

@@ -83,7 +83,7 @@ bool Connection::may_leave_output() const {
 }
 
 bool Connection::has_much_unsaid(const Session& session) const {
-  return unsaid_bytes_ >= kUnsaidBytesMax || session.taken_bytes() >= kUnsaidSharedBytesMax;
+  return unsaid_bytes_ >= kUnsaidBytesMax || session.inbox().taken_bytes() >= kUnsaidSharedBytesMax;
 }
 
 }  // namespace peal::client

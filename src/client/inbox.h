@@ -71,7 +71,7 @@ class Inbox {
   void fetch_all();
   /// The connection is gone, and with it the shared memory; call fetch_all() before.
   void disconnected();
-  /// An event was missing from shared memory: see Session::is_torn().
+  /// An event was missing from shared memory: see Session::inbox().
   bool is_torn() const { return torn_; }
 
   std::uint64_t events_seen() const { return events_seen_; }

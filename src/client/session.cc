@@ -23,7 +23,7 @@ void Session::connected() {
   phase_ = Phase::greeting;
   wire::Hello hello;
   hello.name = options_.name;
-  hello.session = token_;
+  hello.session = terms_.token;
   hello.events_seen = inbox_.events_seen();
   hello.keep_ms = options_.keep_ms;
   hello.shares = options_.shares;
@@ -41,7 +41,7 @@ void Session::disconnected(const std::string& why) {
   inbox_.disconnected();
   if (goodbye_ == Goodbye::queued) goodbye_ = Goodbye::wanted;
   if (!was_open) return;
-  if (!resumable()) return end(wire::ClientCode::session_lost, why);
+  if (!terms_.resumable()) return end(wire::ClientCode::session_lost, why);
   auto notice = std::make_unique<End>();
   notice->text = why;
   inbox_.push_notice(Item::Kind::disconnected, std::move(notice));
@@ -57,7 +57,7 @@ void Session::end(wire::ClientCode code, std::string text) {
   end_.unsettled_first = end_.unsettled == 0 ? 0 : outbox_.settled() + 1;
   requests_.end(end_.text);
   outbox_.end();
-  if (welcomed_) inbox_.push_notice(Item::Kind::ended, std::make_unique<End>(end_));
+  if (terms_.welcomed) inbox_.push_notice(Item::Kind::ended, std::make_unique<End>(end_));
 }
 
 // ---- The application
@@ -78,7 +78,7 @@ Result<std::uint64_t, Errc> Session::send(std::span<const std::string_view> targ
     bytes += 1 + target.size();
     request.targets.push_back(target);
   }
-  if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
+  if (payload.size() > terms_.message_bytes_max) return unexpected(Errc::too_large);
   if (!outbox_.fits(payload.size())) return unexpected(Errc::would_block);
   request.service = service;
   request.type = type;

@@ -32,6 +32,21 @@ struct SessionOptions {
   bool shares = false;  ///< the client can read events from memory that the daemon shares
 };
 
+/// What the daemon has said in its welcome.
+struct Terms {
+  bool welcomed = false;  ///< false: nothing below is known yet
+  wire::SessionToken token{};
+  std::string name;
+  std::string node;
+  std::string cluster;
+  std::uint32_t message_bytes_max = 0;
+  std::uint32_t keep_ms = 0;
+  std::uint32_t ping_ms = 0;
+
+  /// The session can continue on another connection.
+  bool resumable() const { return welcomed && keep_ms > 0; }
+};
+
 /// A session, over any number of connections, one after the other. Thread: one at a time.
 class Session {
  public:
@@ -64,20 +79,16 @@ class Session {
   void received(ByteView bytes);
   /// The connection is gone. Ends the session if it cannot be resumed.
   void disconnected(const std::string& why);
-  /// An event was missing from shared memory. The session ignores all further input except the
-  /// daemon's reason for closing. The caller reads what the connection still holds, and ends it.
-  bool is_torn() const { return inbox_.is_torn(); }
-  /// Bytes of events taken from shared memory since the daemon was last told what was seen.
-  std::uint64_t taken_bytes() const { return inbox_.taken_bytes(); }
   /// There is room for more input. A greeting always has room: otherwise the session would be lost
   /// while the application does not read.
   bool wants_input() const {
-    return phase_ == Phase::greeting || unread_bytes() < options_.receive_bytes_max;
+    return phase_ == Phase::greeting || inbox_.unread_bytes() < options_.receive_bytes_max;
   }
   /// There is room for the rest of a connection that has ended, which is at most what its buffers
   /// hold. False if so much from earlier connections waits already that this one must wait, too.
   bool wants_rest() const {
-    const std::uint64_t more = unread_bytes() - std::min(unread_bytes(), kRestBytesMax);
+    const std::uint64_t unread = inbox_.unread_bytes();
+    const std::uint64_t more = unread - std::min(unread, kRestBytesMax);
     return phase_ != Phase::ended && (more == 0 || more < options_.receive_bytes_max);
   }
   /// Appends references to bytes to write, at most `chunks_max`; valid until written().
@@ -109,9 +120,8 @@ class Session {
   /// Nothing more may be sent. The session says goodbye after all queued messages.
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
-  bool has_item() const { return inbox_.has_item(); }
-  /// Takes the next item; a message is decoded into `message`. Returns nothing if the event in
-  /// shared memory was invalid, which is a fault, or missing, which sets is_torn().
+  /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if the
+  /// event in shared memory was invalid, which is a fault, or missing, which tears the inbox.
   std::optional<Item> take(wire::MessageEvent& message);
   /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
@@ -121,18 +131,13 @@ class Session {
   Phase phase() const { return phase_; }
   /// Valid once the phase is `ended`.
   const End& ending() const { return end_; }
-  bool was_welcome() const { return welcomed_; }
-  bool resumable() const { return welcomed_ && keep_ms_ > 0; }
-  std::uint32_t keep_ms() const { return keep_ms_; }
-  std::uint32_t ping_ms() const { return ping_ms_; }
-  std::uint32_t message_bytes_max() const { return message_bytes_max_; }
-  const std::string& name() const { return name_; }
-  const std::string& node() const { return node_; }
-  const std::string& cluster() const { return cluster_; }
-  std::uint64_t sent() const { return outbox_.sent(); }
-  std::uint64_t settled() const { return outbox_.settled(); }
-  std::uint64_t unread_events() const { return inbox_.size(); }
-  std::uint64_t unread_bytes() const { return inbox_.unread_bytes(); }
+  const Terms& terms() const { return terms_; }
+  /// What waits for the application. Once the inbox is torn, the session ignores all further input
+  /// except the daemon's reason for closing: the caller reads what the connection still holds, and
+  /// ends it.
+  const Inbox& inbox() const { return inbox_; }
+  /// What was sent, and how much of it was acknowledged.
+  const Outbox& outbox() const { return outbox_; }
   /// Waiting for room is over: send() would take a message of this size, or fail for good.
   bool has_room(std::size_t payload_bytes) const;
   bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
@@ -144,7 +149,6 @@ class Session {
 
   void handle(const wire::Record& record);
   void on_welcome(ByteView body);
-  void start_session(const wire::Welcome& welcome);
   bool resume_session(const wire::Welcome& welcome);
   void on_acked(ByteView body);
   void on_refused(ByteView body);
@@ -155,21 +159,11 @@ class Session {
     if (wrong) fault(*wrong);
   }
   std::uint32_t request(wire::RecordKind kind, std::uint32_t id, std::vector<std::byte> record);
-  std::uint64_t length_max() const;
 
   SessionOptions options_;
   Phase phase_ = Phase::apart;
-  bool welcomed_ = false;
   End end_;
-
-  // From the daemon's welcome.
-  wire::SessionToken token_{};
-  std::string name_;
-  std::string node_;
-  std::string cluster_;
-  std::uint32_t message_bytes_max_ = 0;
-  std::uint32_t keep_ms_ = 0;
-  std::uint32_t ping_ms_ = 0;
+  Terms terms_;
 
   std::vector<std::byte> input_;     ///< the beginning of an incomplete record
   std::set<std::uint64_t> refused_;  ///< refusals above acked_; may come again

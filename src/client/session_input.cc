@@ -15,13 +15,13 @@ namespace {
 /// Upper bound for a record before the welcome, with texts of maximum length.
 constexpr std::uint64_t kGreetingLengthMax = 16'384;
 
+std::uint64_t length_max(const Terms& terms) {
+  return terms.welcomed ? terms.message_bytes_max + Session::kRecordExtraMax : kGreetingLengthMax;
+}
+
 std::string number_text(std::uint64_t number) { return std::to_string(number); }
 
 }  // namespace
-
-std::uint64_t Session::length_max() const {
-  return welcomed_ ? message_bytes_max_ + kRecordExtraMax : kGreetingLengthMax;
-}
 
 void Session::fault(const std::string& what) {
   end(wire::ClientCode::bad_record,
@@ -37,7 +37,7 @@ void Session::received(ByteView bytes) {
     bytes = input_;
   }
   while (phase_ == Phase::greeting || phase_ == Phase::open) {
-    const wire::Framed framed = wire::next_record(bytes, length_max());
+    const wire::Framed framed = wire::next_record(bytes, length_max(terms_));
     if (framed.state == wire::Framed::State::bad_length)
       return fault("a record of an impossible length");
     if (framed.state == wire::Framed::State::incomplete) break;
@@ -101,21 +101,25 @@ void Session::on_welcome(ByteView body) {
     return fault("a welcome with impossible limits");
   }
   if (welcome.shared_bytes > 0 && !options_.shares) return fault("memory that nobody asked for");
-  if (welcomed_ && !welcome.resumed) {
+  if (terms_.welcomed && !welcome.resumed) {
     return end(wire::ClientCode::session_lost, "the daemon does not know the session any more");
   }
-  message_bytes_max_ = welcome.message_bytes_max;
+  terms_.message_bytes_max = welcome.message_bytes_max;
   outbox_.set_limits(welcome.unsettled_messages_max, welcome.unsettled_bytes_max);
-  keep_ms_ = welcome.keep_ms;
-  ping_ms_ = welcome.ping_ms;
-  if (welcomed_) {
+  terms_.keep_ms = welcome.keep_ms;
+  terms_.ping_ms = welcome.ping_ms;
+  if (terms_.welcomed) {
     if (!resume_session(welcome)) return;
   } else {
     if (welcome.resumed || welcome.received != 0 || welcome.acked != 0 ||
         welcome.events_next != 1) {
       return fault("a welcome to a session that was never there");
     }
-    start_session(welcome);
+    terms_.welcomed = true;
+    terms_.token = welcome.session;
+    terms_.name = welcome.name;
+    terms_.node = welcome.node;
+    terms_.cluster = welcome.cluster;
   }
   phase_ = Phase::open;
   if (inbox_.shared_bytes() != welcome.shared_bytes) inbox_.share({});
@@ -123,14 +127,6 @@ void Session::on_welcome(ByteView body) {
   requests_.each_open([this](std::uint32_t number, const std::vector<std::byte>& record) {
     outbox_.say_request(record, number);
   });
-}
-
-void Session::start_session(const wire::Welcome& welcome) {
-  welcomed_ = true;
-  token_ = welcome.session;
-  name_ = welcome.name;
-  node_ = welcome.node;
-  cluster_ = welcome.cluster;
 }
 
 bool Session::resume_session(const wire::Welcome& welcome) {
@@ -142,8 +138,8 @@ bool Session::resume_session(const wire::Welcome& welcome) {
   // A daemon that repeats its refusals acknowledges only what precedes them, although messages
   // after them may be acknowledged already.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
-  if (welcome.session != token_ || welcome.name != name_ || welcome.received < settled ||
-      welcome.received > sent()) {
+  if (welcome.session != terms_.token || welcome.name != terms_.name ||
+      welcome.received < settled || welcome.received > outbox_.sent()) {
     fault("a welcome that is not of this session");
     return false;
   }
@@ -170,7 +166,7 @@ void Session::on_acked(ByteView body) {
 void Session::on_refused(ByteView body) {
   wire::Refused refused;
   if (decode(body, refused) != wire::Drop::none) return fault("a damaged refusal");
-  if (refused.number == 0 || refused.number > sent()) {
+  if (refused.number == 0 || refused.number > outbox_.sent()) {
     return fault("message " + number_text(refused.number) + " is refused, and was never sent");
   }
   // After a reconnection a daemon may repeat refusals that it cannot know to have arrived.
@@ -189,7 +185,7 @@ void Session::on_closing(ByteView body) {
   if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
   const std::string text(closing.text);
   // The daemon gives up only the connection, since the client was silent for too long.
-  if (closing.code == wire::ClientCode::silent && resumable()) return disconnected(text);
+  if (closing.code == wire::ClientCode::silent && terms_.resumable()) return disconnected(text);
   end(closing.code, text);
 }
 

@@ -94,6 +94,30 @@ Result<void, io::IoError> check_folder(const std::string& folder) {
                                     "): accepted is a folder that exists and can be written to"});
 }
 
+using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
+
+/// The sockets that clients connect to. Each new connection gets the TLS context that `tls` then
+/// holds.
+Result<Doors, io::IoError> open_doors(const Options& options,
+                                      const std::shared_ptr<const io::TlsContext>& tls) {
+  Doors doors;
+  auto local = io::StreamListener::unix_socket(options.socket, options.socket_mode);
+  if (!local) {
+    return unexpected(io::IoError{local.error().code, "socket: " + local.error().message});
+  }
+  doors.push_back(std::move(*local));
+  if (!options.tls) return doors;
+  auto remote = io::StreamListener::tcp(options.tls->at, [&tls](io::Fd fd, io::StreamPeer peer) {
+    return io::make_tls_server_stream(std::move(fd), std::move(peer), tls);
+  });
+  if (!remote) {
+    return unexpected(
+        io::IoError{remote.error().code, "clients.listen: " + with_remedy(remote.error()).message});
+  }
+  doors.push_back(std::move(*remote));
+  return doors;
+}
+
 }  // namespace
 
 /// The loop drives the node; clients are read between its packets and its timers.
@@ -157,7 +181,7 @@ Result<void, io::IoError> Daemon::prepare() {
     if (!context) return unexpected(context.error());
     tls_ = std::move(*context);
   }
-  auto doors = open_doors();
+  auto doors = open_doors(options_, tls_);
   if (!doors) return unexpected(doors.error());
   auto runtime = runtime::Runtime::open(options_.member, *loop_, *this);
   if (!runtime) return unexpected(with_key(runtime.error()));
@@ -177,25 +201,6 @@ Result<void, io::IoError> Daemon::prepare() {
     if (auto listening = connections_->listen(std::move(door)); !listening) return listening;
   }
   return {};
-}
-
-Result<Daemon::Doors, io::IoError> Daemon::open_doors() {
-  Doors doors;
-  auto local = io::StreamListener::unix_socket(options_.socket, options_.socket_mode);
-  if (!local) {
-    return unexpected(io::IoError{local.error().code, "socket: " + local.error().message});
-  }
-  doors.push_back(std::move(*local));
-  if (!options_.tls) return doors;
-  auto remote = io::StreamListener::tcp(options_.tls->at, [this](io::Fd fd, io::StreamPeer peer) {
-    return io::make_tls_server_stream(std::move(fd), std::move(peer), tls_);
-  });
-  if (!remote) {
-    return unexpected(
-        io::IoError{remote.error().code, "clients.listen: " + with_remedy(remote.error()).message});
-  }
-  doors.push_back(std::move(*remote));
-  return doors;
 }
 
 void Daemon::run() {
@@ -233,7 +238,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     options_.socket_mode = options.socket_mode;
   }
   // All nodes must agree on whether packets are sealed, but not on the key.
-  if (runtime_->sending_key()) new_keys_ = options.member.keys;
+  if (runtime_->transport().sending_key()) new_keys_ = options.member.keys;
   new_nodes_ = config::listing_of(options.member);
   new_sessions_ = sessions;
   runtime_->look_up_names(now_);

@@ -64,8 +64,6 @@ class Daemon final : private runtime::Application, private session::Host {
 
   Daemon(const Options& options, Owner& owner);
   Result<void, io::IoError> prepare();
-  using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
-  Result<Doors, io::IoError> open_doors();
 
   // runtime::Application
   void on_wake(Instant now) override;

@@ -95,7 +95,7 @@ void Daemon::on_view(const order::View& view) {
   if (view.primary != order::Primary::unclaimed) {
     notice.primary = view.primary == order::Primary::yes;
   }
-  notice.reason = runtime_->why_view_ended();
+  notice.reason = runtime_->view_cause().text();
   owner_.on_view(now_, notice);
 }
 

@@ -14,7 +14,7 @@
 #include "io/frame_header.h"
 #include "io/loop.h"
 #include "io/peers.h"
-#include "io/sender.h"
+#include "io/send_batch.h"
 #include "io/slab_cursor.h"
 #include "io/udp.h"
 #include "seal/opener.h"

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/sender.h"
 
-#include <netinet/in.h>
-#include <netinet/udp.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/assert.h"
-
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
 
 namespace peal::io {
 
@@ -22,18 +13,11 @@ Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& coun
     : options_(options),
       peers_(peers),
       counters_(counters),
-      own_(own),
       faults_(faults),
       sealer_(sealer),
-      segmentation_(options.segmentation),
       queue_(options.queue_packets),
-      messages_(kMessagesMax),
-      metas_(kMessagesMax),
-      controls_(kMessagesMax),
-      vectors_(kVectorsMax),
-      singles_(kSegmentsMax),
-      sorted_(kVectorsMax),
-      sealed_(sealer == nullptr ? 0 : kSealedMax) {
+      sorted_(SendBatch::kPacketsMax),
+      batch_({options.call, options.segmentation, sealer != nullptr}, counters, own) {
   group_bytes_ = to_sockaddr(options.group, group_);
 }
 
@@ -64,9 +48,7 @@ void Sender::push(const Outgoing& outgoing) {
 
 void Sender::move_peers(const PeerMap& map) {
   // A batch points to the addresses at their old places.
-  for (; covered_ > 0 && sent_count_ < message_count_; ++sent_count_) {
-    counters_.drop_queue_full += messages_[sent_count_].msg_hdr.msg_iovlen;
-  }
+  if (covered_ > 0) counters_.drop_queue_full += batch_.left_packets();
   finish_batch();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -87,7 +69,10 @@ void Sender::flush() {
   blocked_fd_ = -1;
   while (count_ > 0) {
     if (covered_ == 0) build_batch();
-    if (!submit_batch()) return;
+    if (!batch_.submit()) {
+      blocked_fd_ = batch_.fd();
+      return;
+    }
     finish_batch();
   }
 }
@@ -128,24 +113,17 @@ void Sender::gather_by_peer() {
 
 // Fills the batch from the front of the queue, as long as the socket is the same.
 void Sender::build_batch() {
-  if (segmentation_) gather_by_peer();
-  message_count_ = vector_count_ = sent_count_ = sealed_count_ = 0;
-  batch_fd_ = fd_of(at(0).lane);
-  while (covered_ < count_ && fd_of(at(covered_).lane) == batch_fd_) {
+  if (batch_.segmentation()) gather_by_peer();
+  batch_.begin(fd_of(at(0).lane));
+  while (covered_ < count_ && fd_of(at(covered_).lane) == batch_.fd()) {
     const std::size_t length = run_length(covered_);
-    if (!has_room(covered_, length)) break;
+    const Outgoing& first = at(covered_);
+    // No packet of a run is longer than its first.
+    if (!batch_.has_room(destinations(first), length, length * size_of(first))) break;
     add_run(covered_, length);
     covered_ += length;
   }
   PEAL_ASSERT(covered_ > 0);  // one run to every peer fits
-}
-
-bool Sender::has_room(std::size_t index, std::size_t length) const {
-  const Outgoing& first = queue_[(first_ + index) % queue_.size()];
-  return message_count_ + destinations(first) <= kMessagesMax &&
-         vector_count_ + length <= kVectorsMax &&
-         // No packet of a run is longer than its first.
-         (sealer_ == nullptr || sealed_count_ + length * size_of(first) <= kSealedMax);
 }
 
 // The number of packets from `index` on that can form one message: data to the same destination,
@@ -153,12 +131,12 @@ bool Sender::has_room(std::size_t index, std::size_t length) const {
 std::size_t Sender::run_length(std::size_t index) {
   const Outgoing& first = at(index);
   const std::size_t size = size_of(first);
-  const bool alone = !segmentation_ || first.lane != Lane::data || size == 0 ||
+  const bool alone = !batch_.segmentation() || first.lane != Lane::data || size == 0 ||
                      (faults_ != nullptr && faults_->by_packet(Lane::data));
   if (alone) return 1;
   std::size_t length = 1;
   std::size_t bytes = size;
-  while (length < kSegmentsMax && index + length < count_) {
+  while (length < SendBatch::kSegmentsMax && index + length < count_) {
     const Outgoing& next = at(index + length);
     if (next.lane != Lane::data || next.to != first.to) break;
     const std::size_t next_size = size_of(next);
@@ -176,32 +154,32 @@ std::size_t Sender::destinations(const Outgoing& outgoing) const {
   return route_.unicast_count + (route_.multicast ? 1U : 0U);
 }
 
-// Adds one message per destination; all of them share the vectors.
+// Adds one message per destination; all of them share the packets.
 void Sender::add_run(std::size_t index, std::size_t length) {
-  const std::size_t vector = vector_count_;
+  const std::size_t packets = batch_.packets();
   for (std::size_t i = 0; i < length; ++i) {
     const Outgoing& each = at(index + i);
     const BufferRef& packet = each.packet;
-    vectors_[vector_count_++] =
-        sealer_ != nullptr ? sealed(each)
-                           : iovec{packet.size() == 0 ? nullptr : packet.data(), packet.size()};
+    batch_.add_packet(sealer_ != nullptr
+                          ? sealed(each)
+                          : iovec{packet.size() == 0 ? nullptr : packet.data(), packet.size()});
   }
   const Outgoing& first = at(index);
   if (first.to != kEveryone) {
-    add_to(first.to, first, vector, length);
+    add_to(first.to, first.lane, packets, length);
   } else if (first.lane != Lane::data) {
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      add_to(static_cast<PeerIndex>(peer), first, vector, length);
+      add_to(static_cast<PeerIndex>(peer), first.lane, packets, length);
     }
   } else {
     if (route_.multicast) {
       const bool lost =
           faults_ != nullptr && (faults_->loses_multicast_out() || faults_->loses_out(Lane::data));
       if (lost) counters_.drop_fault_out += length;
-      if (!lost) add_message(group_, group_bytes_, {Lane::data, true, 0}, vector, length);
+      if (!lost) batch_.add_message({group_, group_bytes_, Lane::data, true}, packets, length);
     }
     for (std::size_t i = 0; i < route_.unicast_count; ++i) {
-      add_to(route_.unicast[i], first, vector, length);
+      add_to(route_.unicast[i], Lane::data, packets, length);
     }
   }
 }
@@ -209,21 +187,19 @@ void Sender::add_run(std::size_t index, std::size_t length) {
 // The packet itself does not change: it may be sent again, in another batch and sealed anew.
 iovec Sender::sealed(const Outgoing& outgoing) {
   const std::size_t bytes = size_of(outgoing);
-  const ByteSpan out = ByteSpan(sealed_).subspan(sealed_count_, bytes);
+  const ByteSpan out = batch_.reserve(bytes);
   // A short header has no receiver: all holders of the key may read data.
   const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
   const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
   // It fails only after 2^48 packets of one lane, which take years.
   const ByteView plain = outgoing.packet.view().subspan(left_out(outgoing));
   PEAL_ASSERT(sealer_->seal(outgoing.lane, to, plain, out));
-  sealed_count_ += bytes;
   return {out.data(), out.size()};
 }
 
-void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, std::size_t length) {
+void Sender::add_to(PeerIndex peer, Lane lane, std::size_t packets, std::size_t length) {
   const PeerTable::Entry& entry = peers_[peer];
-  if (faults_ != nullptr &&
-      (faults_->mutes(entry.node, first.lane) || faults_->loses_out(first.lane))) {
+  if (faults_ != nullptr && (faults_->mutes(entry.node, lane) || faults_->loses_out(lane))) {
     counters_.drop_fault_out += length;
     return;
   }
@@ -231,60 +207,8 @@ void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, s
     counters_.drop_no_address += length;
     return;
   }
-  const sockaddr_storage& to = first.lane == Lane::data ? entry.data : entry.token;
-  add_message(to, peers_.address_bytes(), {first.lane, false, 0}, vector, length);
-}
-
-void Sender::add_message(const sockaddr_storage& to, socklen_t to_bytes, const Meta& meta,
-                         std::size_t vector, std::size_t length) {
-  const std::size_t index = message_count_++;
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < length; ++i) bytes += vectors_[vector + i].iov_len;
-  metas_[index] = meta;
-  metas_[index].bytes = static_cast<std::uint32_t>(bytes);
-
-  msghdr& header = messages_[index].msg_hdr;
-  header = {};
-  header.msg_name = const_cast<sockaddr_storage*>(&to);  // the kernel only reads it
-  header.msg_namelen = to_bytes;
-  header.msg_iov = &vectors_[vector];
-  header.msg_iovlen = length;
-  if (length == 1) return;
-  Control& control = controls_[index];
-  header.msg_control = control.bytes.data();
-  header.msg_controllen = control.bytes.size();
-  cmsghdr* item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = IPPROTO_UDP;
-  item->cmsg_type = UDP_SEGMENT;
-  item->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-  const auto segment = static_cast<std::uint16_t>(vectors_[vector].iov_len);
-  std::memcpy(CMSG_DATA(item), &segment, sizeof segment);
-}
-
-// True if the whole batch left or failed for good; false if the kernel has no room.
-bool Sender::submit_batch() {
-  while (sent_count_ < message_count_) {
-    ++counters_.send_calls;
-    mmsghdr* next = &messages_[sent_count_];
-    const auto left = static_cast<unsigned>(message_count_ - sent_count_);
-    const int sent = options_.call(batch_fd_, next, left, MSG_DONTWAIT);
-    const int error = errno;
-    if (sent > 0) {
-      for (int i = 0; i < sent; ++i, ++sent_count_) {
-        count_sent(messages_[sent_count_], metas_[sent_count_]);
-      }
-      continue;
-    }
-    if (error == EINTR) continue;
-    if (error == EAGAIN || error == EWOULDBLOCK) {
-      ++counters_.send_blocked;
-      blocked_fd_ = batch_fd_;
-      return false;
-    }
-    on_refused(*next, metas_[sent_count_], error);
-    ++sent_count_;
-  }
-  return true;
+  const sockaddr_storage& to = lane == Lane::data ? entry.data : entry.token;
+  batch_.add_message({to, peers_.address_bytes(), lane, false}, packets, length);
 }
 
 void Sender::finish_batch() {
@@ -292,83 +216,6 @@ void Sender::finish_batch() {
   first_ = (first_ + covered_) % queue_.size();
   count_ -= covered_;
   covered_ = 0;
-}
-
-// The kernel refuses this message. If it had to segment it, the packets are sent one by one: some
-// devices cannot segment, and older kernels segment less.
-void Sender::on_refused(mmsghdr& message, const Meta& meta, int error) {
-  if (message.msg_hdr.msg_iovlen == 1) {
-    count_failed(error);
-    return;
-  }
-  ++counters_.segmentation_refused;
-  const bool went_well = send_one_by_one(message, meta);
-  // If the single packets are refused too, segmentation was not the reason.
-  if (went_well) segmentation_ = false;
-}
-
-bool Sender::send_one_by_one(const mmsghdr& message, const Meta& meta) {
-  const std::size_t count = message.msg_hdr.msg_iovlen;
-  for (std::size_t i = 0; i < count; ++i) {
-    msghdr& header = singles_[i].msg_hdr;
-    header = message.msg_hdr;
-    header.msg_iov = message.msg_hdr.msg_iov + i;
-    header.msg_iovlen = 1;
-    header.msg_control = nullptr;
-    header.msg_controllen = 0;
-  }
-  bool went_well = true;
-  std::size_t done = 0;
-  while (done < count) {
-    ++counters_.send_calls;
-    const int sent = options_.call(batch_fd_, &singles_[done], static_cast<unsigned>(count - done),
-                                   MSG_DONTWAIT);
-    const int error = errno;
-    for (int i = 0; i < sent; ++i, ++done) {
-      Meta single = meta;
-      single.bytes = static_cast<std::uint32_t>(singles_[done].msg_hdr.msg_iov->iov_len);
-      count_sent(singles_[done], single);
-    }
-    if (sent > 0 || error == EINTR) continue;
-    count_failed(error);  // no room counts as refused here, which happens rarely
-    went_well = false;
-    ++done;
-  }
-  return went_well;
-}
-
-void Sender::count_sent(const mmsghdr& message, const Meta& meta) {
-  const std::uint64_t packets = message.msg_hdr.msg_iovlen;
-  ++counters_.send_messages;
-  if (packets > 1) {
-    ++counters_.segmented_messages;
-    counters_.segmented_packets += packets;
-  }
-  switch (meta.lane) {
-    case Lane::token:
-      counters_.token_packets_out += packets;
-      counters_.token_bytes_out += meta.bytes;
-      break;
-    case Lane::control:
-      counters_.control_packets_out += packets;
-      counters_.control_bytes_out += meta.bytes;
-      break;
-    case Lane::data:
-      counters_.data_packets_out += packets;
-      counters_.data_bytes_out += meta.bytes;
-      if (!meta.multicast) break;
-      counters_.data_multicast_out += packets;
-      own_.count += own_.whole ? 1 : packets;
-      break;
-  }
-}
-
-void Sender::count_failed(int error) {
-  if (error == EMSGSIZE) {
-    ++counters_.drop_too_big;
-  } else {
-    ++counters_.drop_send_error;
-  }
 }
 
 }  // namespace peal::io

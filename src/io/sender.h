@@ -12,27 +12,17 @@
 #include "io/fault_injector.h"
 #include "io/frame_header.h"
 #include "io/peers.h"
+#include "io/send_batch.h"
 #include "io/udp.h"
 #include "seal/sealer.h"
 
 namespace peal::io {
-
-/// sendmmsg(2), or a test's replacement.
-using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
 
 /// How data travels now: by multicast to the peers that it reaches, and by unicast to these.
 struct DataRoute {
   bool multicast = false;
   std::uint16_t unicast_count = 0;
   std::array<PeerIndex, kPeersMax> unicast{};
-};
-
-/// Copies of our own multicasts, which the filter of the group socket drops: the socket counts them
-/// as losses.
-struct OwnCopies {
-  bool filtered = false;
-  bool whole = false;  ///< a batch that the kernel segments comes back as one
-  std::uint64_t count = 0;
 };
 
 /// The sending side of a transport: a bounded queue, and batches of it for the kernel. Packets
@@ -74,16 +64,12 @@ class Sender {
 
   /// The route of packets that are not in a batch yet.
   DataRoute& route() { return route_; }
-  bool segmentation() const { return segmentation_; }
+  bool segmentation() const { return batch_.segmentation(); }
 
  private:
-  static constexpr std::size_t kMessagesMax = 256;
-  static constexpr std::size_t kVectorsMax = 512;
-  static constexpr std::size_t kSegmentsMax = 64;  // what every kernel takes in one message
   static constexpr std::size_t kSegmentedBytesMax = 65'000;
   static constexpr std::size_t kFlushAt = 64;  // packets: a batch worth a system call
   static constexpr std::size_t kDatagramMax = 65'507;
-  static constexpr std::size_t kSealedMax = 256U << 10;  // bytes of a batch's sealed packets
   static constexpr PeerIndex kEveryone = 0xffff;
 
   struct Outgoing {
@@ -91,21 +77,12 @@ class Sender {
     PeerIndex to = kEveryone;
     Lane lane = Lane::data;
   };
-  struct Control {
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
-  };
-  struct Meta {
-    Lane lane = Lane::data;
-    bool multicast = false;
-    std::uint32_t bytes = 0;
-  };
 
   Outgoing& at(std::size_t index) { return queue_[(first_ + index) % queue_.size()]; }
   int fd_of(Lane lane) const { return lane == Lane::data ? options_.data_fd : options_.token_fd; }
   void push(const Outgoing& outgoing);
   std::size_t left_out(const Outgoing& outgoing) const;
   std::size_t size_of(const Outgoing& outgoing) const;
-  bool has_room(std::size_t index, std::size_t length) const;
   iovec sealed(const Outgoing& outgoing);
 
   void gather_by_peer();
@@ -113,46 +90,26 @@ class Sender {
   std::size_t run_length(std::size_t index);
   std::size_t destinations(const Outgoing& outgoing) const;
   void add_run(std::size_t index, std::size_t length);
-  void add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, std::size_t length);
-  void add_message(const sockaddr_storage& to, socklen_t to_bytes, const Meta& meta,
-                   std::size_t vector, std::size_t length);
-  bool submit_batch();
+  void add_to(PeerIndex peer, Lane lane, std::size_t packets, std::size_t length);
   void finish_batch();
-  void on_refused(mmsghdr& message, const Meta& meta, int error);
-  bool send_one_by_one(const mmsghdr& message, const Meta& meta);
-  void count_sent(const mmsghdr& message, const Meta& meta);
-  void count_failed(int error);
 
   Options options_;
   const PeerTable& peers_;
   UdpCounters& counters_;
-  OwnCopies& own_;
   FaultInjector* faults_;
   seal::Sealer* sealer_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};
   DataRoute route_;
-  bool segmentation_;
   int blocked_fd_ = -1;
 
   std::vector<Outgoing> queue_;  ///< a ring
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 
-  // The batch: messages that cover the first `covered_` packets of the queue.
-  std::vector<mmsghdr> messages_;
-  std::vector<Meta> metas_;
-  std::vector<Control> controls_;
-  std::vector<iovec> vectors_;
-  std::vector<mmsghdr> singles_;   ///< for send_one_by_one
-  std::vector<Outgoing> sorted_;   ///< for gather_by_peer
-  std::vector<std::byte> sealed_;  ///< the vectors point here if packets are sealed
-  std::size_t sealed_count_ = 0;   ///< bytes
-  std::size_t message_count_ = 0;
-  std::size_t vector_count_ = 0;
-  std::size_t sent_count_ = 0;
-  std::size_t covered_ = 0;
-  int batch_fd_ = -1;
+  std::vector<Outgoing> sorted_;  ///< for gather_by_peer
+  SendBatch batch_;
+  std::size_t covered_ = 0;  ///< the batch is of so many packets at the front of the queue
 };
 
 }  // namespace peal::io

@@ -8,7 +8,7 @@
 #include "io/endpoint.h"
 #include "io/error.h"
 #include "io/fd.h"
-#include "io/sender.h"
+#include "io/send_batch.h"
 #include "io/udp.h"
 
 namespace peal::io {

@@ -66,7 +66,7 @@ void Deliveries::push_view(const order::View& view) {
   notice.old = view.old;
   notice.members.assign(view.members.begin(), view.members.end());
   notice.primary = view.primary;
-  notice.text = runtime_->why_view_ended();
+  notice.text = runtime_->view_cause().text();
   transitional_ = view.transitional;
   if (!view.transitional) {
     view_ = view.id;

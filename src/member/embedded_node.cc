@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 #include "io/clock.h"
 #include "io/slice.h"
@@ -51,6 +52,22 @@ config::Settings with_node_limits(const config::Settings& settings) {
   return changed;
 }
 
+/// Starts a thread that runs no signal handlers: those of the application are for its own threads.
+template <class Run>
+Result<std::thread, io::IoError> start_thread(Run run) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Result<std::thread, io::IoError> result = std::thread();
+  try {
+    result = std::thread(std::move(run));
+  } catch (const std::system_error& error) {
+    result = unexpected(io::system_error("a thread for the member", error.code().value()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
@@ -79,23 +96,10 @@ Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
     if (embedded->loop_->stopped()) embedded->finish();
     return embedded;
   }
-  if (auto started = embedded->start_thread(); !started) return unexpected(started.error());
+  auto thread = start_thread([node = embedded.get()] { node->run(); });
+  if (!thread) return unexpected(thread.error());
+  embedded->thread_ = std::move(*thread);
   return embedded;
-}
-
-Result<void, io::IoError> EmbeddedNode::start_thread() {
-  // The application's signal handlers are for its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<void, io::IoError> result;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    result = unexpected(io::system_error("a thread for the member", error.code().value()));
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return result;
 }
 
 EmbeddedNode::EmbeddedNode(const config::Settings& settings)

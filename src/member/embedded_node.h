@@ -62,7 +62,6 @@ class EmbeddedNode final : private runtime::Application {
 
  private:
   explicit EmbeddedNode(const config::Settings& settings);
-  Result<void, io::IoError> start_thread();
   void run();
   void finish();
 
@@ -97,7 +96,6 @@ class EmbeddedNode final : private runtime::Application {
   void leave_if_done(Instant now);
   void close(bool on_request, std::string reason);
   void take_requests(Instant now);
-  std::string give_nodes(Instant now, const config::Listing& listing);
   runtime::Snapshot snapshot() const;
 
   const config::Settings settings_;

@@ -13,6 +13,20 @@ namespace {
 
 io::IoError closed() { return {Errc::closed, "the member has left"}; }
 
+/// Thread: the loop's. Returns why not, or nothing.
+std::string give_nodes(Instant now, const config::Listing& listing, runtime::Runtime& to,
+                       Deliveries& deliveries) {
+  if (auto checked = to.nodes().validate(listing); !checked) return "nodes: " + checked.error();
+  Notice notice;  // must precede all events of new nodes
+  notice.kind = Notice::Kind::names;
+  for (const config::NodeEntry& node : listing.nodes) {
+    notice.names.emplace_back(node.number, node.name);
+  }
+  deliveries.push(std::move(notice));
+  to.set_nodes(now, listing);
+  return {};
+}
+
 }  // namespace
 
 Result<seal::KeyId, io::IoError> EmbeddedNode::reload_keys() {
@@ -57,25 +71,12 @@ runtime::Snapshot EmbeddedNode::status() const {
 
 void EmbeddedNode::take_requests(Instant now) {
   if (const auto keys = requests_.take_keys()) runtime_->set_keys(*keys);
-  if (const auto nodes = requests_.take_nodes()) requests_.answer_nodes(give_nodes(now, *nodes));
+  if (const auto nodes = requests_.take_nodes()) {
+    requests_.answer_nodes(give_nodes(now, *nodes, *runtime_, deliveries_));
+  }
   if (const auto question = requests_.open_status_question()) {
     requests_.answer_status(*question, snapshot());
   }
-}
-
-/// Returns why not, or nothing.
-std::string EmbeddedNode::give_nodes(Instant now, const config::Listing& listing) {
-  if (auto checked = runtime_->nodes().validate(listing); !checked) {
-    return "nodes: " + checked.error();
-  }
-  Notice notice;  // must precede all events of new nodes
-  notice.kind = Notice::Kind::names;
-  for (const config::NodeEntry& node : listing.nodes) {
-    notice.names.emplace_back(node.number, node.name);
-  }
-  deliveries_.push(std::move(notice));
-  runtime_->set_nodes(now, listing);
-  return {};
 }
 
 runtime::Snapshot EmbeddedNode::snapshot() const {

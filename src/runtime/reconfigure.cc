@@ -18,20 +18,15 @@ void Runtime::set_nodes(Instant now, const config::Listing& listing) {
     return;
   }
   nodes_.set_pending(now, listing);
-  use_table();
-  node_->set_nodes(now, list_of(with(settings(), listing)));
+  transport_->use_table();
+  node_->set_nodes(now, list_of(with(nodes_.settings(), listing)));
 }
 
 void Runtime::take_adopted(Instant now) {
   if (!std::exchange(nodes_adopted_, false)) return;
   nodes_.adopt(now);
-  use_table();
+  transport_->use_table();
   application_.on_nodes();
-}
-
-void Runtime::use_table() {
-  udp_->set_nodes(nodes_.peers());
-  refusals_.tell_again_unless([this](NodeId node) { return nodes_.has(node); });
 }
 
 }  // namespace peal::runtime

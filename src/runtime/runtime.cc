@@ -16,8 +16,6 @@
 namespace peal::runtime {
 namespace {
 
-static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
-
 /// The bits of trace::Event::domains.
 std::uint16_t domain_bits(const config::Settings& settings) {
   std::uint32_t bits = 0;
@@ -48,32 +46,17 @@ Runtime::Runtime(const config::Settings& settings, const io::Endpoint& own_at, i
       loop_(loop),
       application_(application),
       buffers_(settings),
-      state_file_(config::state_file(settings)) {
-  if (settings.keys) sending_ = settings.keys->sending;
-}
+      state_file_(config::state_file(settings)) {}
 
 Runtime::~Runtime() = default;
 
 Result<void, io::IoError> Runtime::prepare() {
   const config::Settings& settings = nodes_.settings();
-  io::UdpConfig udp;
-  udp.self = settings.self();
-  udp.nodes = nodes_.peers();
-  udp.cluster = cluster_id(settings);
-  if (settings.keys) {
-    udp.seal = io::UdpSeal{*settings.keys, seal_cluster_id(settings), 0,
-                           settings.order->write_data_header};
-  }
-  udp.multicast = settings.streams ? io::MulticastMode::off : settings.multicast;
-  if (settings.streams) udp.streams.emplace();
-  udp.group = settings.group;
-  udp.packet_bytes_max = packet_bytes(settings);
-  udp.faults = settings.faults;
-  udp.fault_seed = udp.self.value;  // so that nodes do not lose the same packets
-  auto opened = io::UdpTransport::open(udp, buffers_.received);
-  if (!opened) return unexpected(opened.error());
-  udp_ = std::move(*opened);
-  if (auto attached = udp_->attach(loop_); !attached) return attached;
+  auto transport =
+      NodeTransport::open(nodes_, loop_, buffers_.received,
+                          [this](const std::string& text) { application_.on_warning(text); });
+  if (!transport) return unexpected(transport.error());
+  transport_ = std::move(*transport);
 
   if (!settings.trace.empty()) {
     auto trace = TraceLog::open(
@@ -100,13 +83,13 @@ Result<void, io::IoError> Runtime::prepare() {
     start_warnings_.push_back(stored.error().message);
   }
   for (std::string& each : absent_texts(settings)) start_warnings_.push_back(std::move(each));
-  udp_->set_epoch(choice.epoch);
+  transport_->udp().set_epoch(choice.epoch);
   make_node(choice.epoch);
   return {};
 }
 
 Result<void, io::IoError> Runtime::open_log() {
-  auto log = AcceptorLog::open(settings());
+  auto log = AcceptorLog::open(nodes_.settings());
   if (!log) return unexpected(log.error());
   log_ = std::move(*log);
   state_file_ = log_->state_file();
@@ -114,19 +97,19 @@ Result<void, io::IoError> Runtime::open_log() {
 }
 
 void Runtime::make_node(std::uint64_t epoch) {
-  port::Transport& transport = *this;
   node::Sink& sink = *this;
   node_ = std::make_unique<node::Node>(
-      node_limits(settings()), buffers_.units,
+      node_limits(nodes_.settings()), buffers_.units,
       [this, epoch](order::Host& host) {
-        return make_engine(settings(), epoch, log_.get(), buffers_.frames, host);
+        return make_engine(nodes_.settings(), epoch, log_.get(), buffers_.frames, host);
       },
-      transport, sink);
+      *transport_, sink);
+  transport_->attach(*node_, trace_.get());
 }
 
 void Runtime::start(Instant now) {
   if (trace_ != nullptr) trace_->start(node_->self());
-  if (settings().insecure) application_.on_warning(std::string(kInsecureText));
+  if (nodes_.settings().insecure) application_.on_warning(std::string(kInsecureText));
   for (const std::string& each : start_warnings_) application_.on_warning(each);
   node_->start(now);
 }
@@ -161,10 +144,12 @@ void Runtime::leave(Instant now) {
 
 void Runtime::on_timer(Instant now) {
   if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
-  if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
+  if (const auto due = transport_->udp().next_deadline(); due && *due <= now)
+    transport_->udp().on_timer(now);
   if (const auto due = nodes_.next_deadline(); due && *due <= now) {
     nodes_.on_timer(now, [this](const io::AddressBook::Change& change) {
-      if (change.entry.at != change.before) udp_->set_address(change.entry.node, change.entry.at);
+      if (change.entry.at != change.before)
+        transport_->udp().set_address(change.entry.node, change.entry.at);
       application_.on_address(change);
     });
   }
@@ -172,7 +157,7 @@ void Runtime::on_timer(Instant now) {
 
 void Runtime::on_turn_end(Instant now) {
   now_ = now;
-  nodes_.on_strangers(now, udp_->counters().drop_unknown_source);
+  nodes_.on_strangers(now, transport_->udp().counters().drop_unknown_source);
   application_.on_turn_end(now);
   take_adopted(now);
   if (log_ != nullptr) log_->commit();
@@ -184,68 +169,16 @@ void Runtime::on_turn_end(Instant now) {
     }
   }
   application_.on_publish();
-  udp_->flush();
-  if (settings().streams) watch_streams(now);
-}
-
-NodeId Runtime::congested() const {
-  const NodeId slow = udp_->congested();
-  held_ = held_ || slow != NodeId{};
-  return slow;
-}
-
-void Runtime::watch_streams(Instant now) {
-  // New units were held back because of a congested peer: they continue once it has caught up.
-  if (held_ && udp_->congested() == NodeId{}) {
-    held_ = false;
-    node_->on_room(now);
-    udp_->flush();
-  }
-  unreached_.look(
-      now, [this] { return udp_->streams(); },
-      [this](const io::StreamState& state) {
-        application_.on_warning(unreached_text(state, names()));
-      });
+  transport_->flush(now);
 }
 
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
-  for (const auto& each : {node_->next_deadline(), udp_->next_deadline(), nodes_.next_deadline(),
-                           application_.next_deadline()}) {
+  for (const auto& each : {node_->next_deadline(), transport_->udp().next_deadline(),
+                           nodes_.next_deadline(), application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
   return first;
-}
-
-void Runtime::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
-  unreached_.heard(from);
-  node_->on_packet(now, lane, packet);
-}
-
-void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) {
-  if (refused.reason == seal::Refusal::old_incarnation && refused.newest.epoch != 0) {
-    node_->on_old_incarnation(now, refused.newest);
-  }
-  const std::string text = refusals_.add(from, refused.reason, names());
-  if (!text.empty()) application_.on_warning(text);
-}
-
-void Runtime::set_keys(const seal::Keys& keys) {
-  sending_ = keys.sending;
-  udp_->set_keys(keys);
-  refusals_.clear();
-}
-
-std::vector<std::pair<NodeId, std::string>> Runtime::missing() const {
-  const std::vector<MemberId>& members = cause_.members();
-  std::vector<std::pair<NodeId, std::string>> missing;
-  for (const config::NodeEntry& node : nodes_.active()) {
-    const bool here = std::any_of(members.begin(), members.end(),
-                                  [&](const MemberId& each) { return each.node == node.number; });
-    if (here || node.number == settings().self()) continue;
-    missing.emplace_back(node.number, refusals_.why(node.number));
-  }
-  return missing;
 }
 
 void Runtime::on_message(const node::Message& message) {
@@ -263,7 +196,7 @@ void Runtime::on_view(const order::View& view) {
   cause_.on_view(view, names());
   if (!view.transitional) {
     nodes_.set_present(now_, view.members);
-    for (const MemberId& each : view.members) refusals_.erase(each.node);
+    for (const MemberId& each : view.members) transport_->refusals().erase(each.node);
   }
   application_.on_view(view);
   if (!view.transitional) cause_.on_told();
@@ -288,8 +221,8 @@ void Runtime::on_event(const order::Event& event) {
         "reload)");
   }
   if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
-    refusals_.add(event.who.node,
-                  incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
+    transport_->refusals().add(
+        event.who.node, incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
   }
   if (event.kind == &order::event::owed_dropped) {
     application_.on_warning(owed_text(event, names()));
@@ -299,12 +232,13 @@ void Runtime::on_event(const order::Event& event) {
   }
   if (event.kind == &order::event::acceptor_renewed) {
     const NodeId node = event.who.node;
-    application_.on_warning(renewed_text(node, node == settings().self(), names()));
+    application_.on_warning(renewed_text(node, node == nodes_.settings().self(), names()));
   }
   if (event.kind == &order::event::log_put_back) {
-    const bool own = event.who.node == settings().self();
-    application_.on_warning(own ? put_back_text(settings().data_dir + "/" + settings().name)
-                                : put_back_text(event.who.node, names()));
+    const bool own = event.who.node == nodes_.settings().self();
+    application_.on_warning(
+        own ? put_back_text(nodes_.settings().data_dir + "/" + nodes_.settings().name)
+            : put_back_text(event.who.node, names()));
   }
   application_.on_event(event);
 }
@@ -316,21 +250,11 @@ void Runtime::on_fatal(std::string_view reason) {
 }
 
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {
-  udp_->set_epoch(epoch);
-  if (trace_ != nullptr) trace_->start({settings().self(), epoch});
+  transport_->udp().set_epoch(epoch);
+  if (trace_ != nullptr) trace_->start({nodes_.settings().self(), epoch});
   if (const auto stored = io::store_epoch(state_file_, epoch); !stored) {
     application_.on_warning(stored.error().message);
   }
-}
-
-void Runtime::send(NodeId to, Lane lane, const BufferRef& packet) {
-  if (trace_ != nullptr) trace_->flush();
-  udp_->send(to, lane, packet);
-}
-
-void Runtime::multicast(Lane lane, const BufferRef& packet) {
-  if (trace_ != nullptr) trace_->flush();
-  udp_->multicast(lane, packet);
 }
 
 }  // namespace peal::runtime

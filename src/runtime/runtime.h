@@ -16,13 +16,11 @@
 #include "io/address_book.h"
 #include "io/error.h"
 #include "io/loop.h"
-#include "io/udp.h"
 #include "node/node.h"
 #include "runtime/buffers.h"
 #include "runtime/node_table.h"
-#include "runtime/refusals.h"
+#include "runtime/node_transport.h"
 #include "runtime/trace_log.h"
-#include "runtime/unreached.h"
 #include "runtime/view_cause.h"
 
 namespace peal::runtime {
@@ -51,10 +49,7 @@ class Application : public node::Sink {
 
 /// One node in an event loop: its buffers, its sockets, its engine and its trace.
 /// Thread: the loop's, for everything but open().
-class Runtime final : private io::LoopHost,
-                      private io::PacketSink,
-                      private node::Sink,
-                      private port::Transport {
+class Runtime final : private io::LoopHost, private node::Sink {
  public:
   /// Opens sockets, trace and, on an acceptor, its log. `loop` and `application` must outlive it.
   /// Errors: invalid_option, address_in_use, not_permitted, system.
@@ -66,9 +61,7 @@ class Runtime final : private io::LoopHost,
   /// Starts the engine. Call it once, before the loop runs.
   void start(Instant now);
   /// Seals and opens packets with these keys from now on; packets must be sealed already.
-  void set_keys(const seal::Keys& keys);
-  /// The key for sealing packets; none if they are not sealed.
-  std::optional<seal::KeyId> sending_key() const { return sending_; }
+  void set_keys(const seal::Keys& keys) { transport_->set_keys(keys); }
 
   /// Makes this list active once all members of the view have it; setting the active list withdraws
   /// a pending one. Until then packets of the nodes of both lists are accepted. See
@@ -95,20 +88,16 @@ class Runtime final : private io::LoopHost,
   /// For what needs no entry in the trace: control messages, and what the application made space
   /// for. They may be submitted from node::Sink's side of the application.
   node::Node& node() { return *node_; }
-  const io::UdpTransport& transport() const { return *udp_; }
+  const NodeTransport& transport() const { return *transport_; }
   const trace::Names& names() const { return nodes_.names(); }
-  const config::Settings& settings() const { return nodes_.settings(); }
-  /// Nodes of the active list that are not in the newest view, with the known reason: one line, or
-  /// empty.
-  std::vector<std::pair<NodeId, std::string>> missing() const;
   /// The number of lines missing in the trace; nothing if there is no trace.
   std::optional<std::uint64_t> trace_lines_lost() const {
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  /// Why the newest view ended, in plain words; empty before that. While the application is told a
-  /// regular view, this is why the view before ended.
-  const std::string& why_view_ended() const { return cause_.text(); }
+  /// The newest regular view, and why it ended. While the application is told a regular view, this
+  /// is why the view before ended.
+  const ViewCause& view_cause() const { return cause_; }
 
  private:
   Runtime(const config::Settings& settings, const io::Endpoint& own_at, io::Loop& loop,
@@ -117,23 +106,16 @@ class Runtime final : private io::LoopHost,
   Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
   void on_epoch_corrected(std::uint64_t epoch);
-  void use_table();
   void take_adopted(Instant now);
-  void watch_streams(Instant now);
 
   // io::LoopHost
   void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
-  io::Progress on_sockets(const io::Turn& turn) override { return udp_->receive(turn, *this); }
+  io::Progress on_sockets(const io::Turn& turn) override { return transport_->receive(turn); }
   void on_drained(Instant now) override { node_->on_drained(now); }
   void on_wake(Instant now) override { application_.on_wake(now); }
   void on_timer(Instant now) override;
   void on_turn_end(Instant now) override;
   std::optional<Instant> next_deadline() const override;
-
-  // io::PacketSink
-  void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) override;
-  void on_refused(Instant now, NodeId from, const seal::Opened& refused) override;
-  Lane preferred_lane() const override { return node_->preferred_lane(); }
 
   // node::Sink
   void on_message(const node::Message& message) override;
@@ -149,24 +131,14 @@ class Runtime final : private io::LoopHost,
   }
   void on_unit_early(const order::Delivery& early) override { application_.on_unit_early(early); }
 
-  // port::Transport: no packet leaves before the trace has all that it may reveal.
-  void send(NodeId to, Lane lane, const BufferRef& packet) override;
-  void multicast(Lane lane, const BufferRef& packet) override;
-  void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
-  NodeId congested() const override;
-
   NodeTable nodes_;
   bool nodes_adopted_ = false;  ///< the engine uses the pending list already
   io::Loop& loop_;
   Application& application_;
   Buffers buffers_;
-  std::unique_ptr<io::UdpTransport> udp_;
-  std::optional<seal::KeyId> sending_;  ///< none if packets are not sealed
-  Instant now_{};                       ///< of the newest turn
-  std::unique_ptr<TraceLog> trace_;     ///< null if there is none
-  Refusals refusals_;
-  mutable bool held_ = false;  ///< the node was told about a slow peer
-  Unreached unreached_;
+  std::unique_ptr<NodeTransport> transport_;
+  Instant now_{};                    ///< of the newest turn
+  std::unique_ptr<TraceLog> trace_;  ///< null if there is none
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
   std::string state_file_;            ///< stores the epoch; empty: none

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/snapshot.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "config/domains.h"
 #include "config/nodes.h"
@@ -14,7 +16,7 @@ namespace peal::runtime {
 /// What is waited for, and in which domain the order stands still, if not in all.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
-  const std::string_view name = domain_name(runtime.settings(), reason.domain);
+  const std::string_view name = domain_name(runtime.nodes().settings(), reason.domain);
   const std::string text = wait_text(reason, runtime.names());
   return name.empty() ? text : text + ", in the domain " + std::string(name);
 }
@@ -32,26 +34,36 @@ std::vector<ChosenOption> shown_options(const config::Settings& settings) {
   return shown;
 }
 
+/// Nodes of the active list that are not in the newest view, with the reason if it is known.
+void add_missing(const Runtime& runtime, Snapshot& to) {
+  const std::vector<MemberId>& members = runtime.view_cause().members();
+  for (const config::NodeEntry& node : runtime.nodes().active()) {
+    const bool here = std::any_of(members.begin(), members.end(),
+                                  [&](const MemberId& each) { return each.node == node.number; });
+    if (here || node.number == runtime.nodes().settings().self()) continue;
+    to.missing.push_back(
+        {runtime.names().name(node.number), runtime.transport().refusals().why(node.number)});
+  }
+}
+
 Snapshot snapshot_of(const Runtime& runtime) {
   const node::Node& node = runtime.node();
   Snapshot now;
   now.id = trace::text_of(node.self(), runtime.names());
   now.queued_messages = node.queued_messages();
   now.queued_bytes = node.queued_bytes();
-  now.order = runtime.settings().order->name;
-  now.options = shown_options(runtime.settings());
-  now.domains = own_domain_names(runtime.settings());
-  const NodeId slow = runtime.transport().congested();
+  now.order = runtime.nodes().settings().order->name;
+  now.options = shown_options(runtime.nodes().settings());
+  now.domains = own_domain_names(runtime.nodes().settings());
+  const NodeId slow = runtime.transport().udp().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())
                       : wait_text(runtime);
   now.without_majority = node.why().kind->without_majority;
-  for (auto& [absent, reason] : runtime.missing()) {
-    now.missing.push_back({runtime.names().name(absent), std::move(reason)});
-  }
-  now.multicast = runtime.transport().multicast_status();
-  now.data = data_text(runtime.transport(), runtime.names());
-  const auto key = runtime.sending_key();
+  add_missing(runtime, now);
+  now.multicast = runtime.transport().udp().multicast_status();
+  now.data = data_text(runtime.transport().udp(), runtime.names());
+  const auto key = runtime.transport().sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const io::AddressBook::Entry& entry : runtime.nodes().addresses().entries()) {
     now.nodes.push_back({runtime.names().name(entry.node), entry.node.value, to_string(entry.name),
@@ -71,13 +83,13 @@ Snapshot snapshot_of(const Runtime& runtime) {
     now.counters.emplace_back(each.name, each.value);
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
-                              runtime.transport().counters().*field.value);
+                              runtime.transport().udp().counters().*field.value);
   }
-  if (const io::PeerStreamCounters* streams = runtime.transport().stream_counters()) {
+  if (const io::PeerStreamCounters* streams = runtime.transport().udp().stream_counters()) {
     for (const io::PeerStreamCounterField& field : io::peer_stream_counter_fields()) {
       now.counters.emplace_back("stream_" + std::string(field.name), streams->*field.value);
     }
-    for (const io::StreamState& each : runtime.transport().streams()) {
+    for (const io::StreamState& each : runtime.transport().udp().streams()) {
       now.counters.emplace_back("stream_dropped_to_" + runtime.names().name(each.node),
                                 each.dropped);
     }
@@ -88,7 +100,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
     const bool opened = reason == seal::Refusal::none;
     now.counters.emplace_back(
         "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
-        runtime.transport().count(reason));
+        runtime.transport().udp().count(reason));
   }
   return now;
 }

@@ -25,8 +25,7 @@ std::string wait_text(const Session& it, const Options& options) {
   for (const std::uint32_t slot : it.block_slots) {
     const Membership* member = it.events.memberships()[slot].get();
     if (member->unwritten_bytes < member->limits.memory_bytes) continue;
-    return "all senders wait until this client reads its messages of '" + member->group +
-           "'";
+    return "all senders wait until this client reads its messages of '" + member->group + "'";
   }
   if (it.link == nullptr) return "the client, which is not connected";
   switch (it.link->pause) {

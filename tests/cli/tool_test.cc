@@ -204,9 +204,9 @@ TEST_F(Tool, SendTellsAPersonWhereToLookWhenNothingMoves) {
   ASSERT_TRUE(terminal) << terminal.error();
   children_.push_back(std::move(*terminal));
   ASSERT_EQ(run("timeout 20 tail -n +1 -F $DIR/told | grep -q -m 1 says").status, 0);
-  EXPECT_THAT(
-      content(dir_ + "/told"),
-      HasSubstr("1 message is not acknowledged yet: `peal status --to " + dir_ + "/n1.sock` says what"));
+  EXPECT_THAT(content(dir_ + "/told"),
+              HasSubstr("1 message is not acknowledged yet: `peal status --to " + dir_ +
+                        "/n1.sock` says what"));
 }
 
 TEST_F(Tool, WhatUpSaysCanBePasted) {

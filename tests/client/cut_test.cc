@@ -68,7 +68,7 @@ void check_cut(std::size_t cut, std::size_t step, bool& reached) {
   EXPECT_EQ(daemon.complaints, std::vector<std::string>{}) << "cut after " << cut;
   EXPECT_EQ(daemon.messages, expected()) << "cut after " << cut;
   EXPECT_EQ(messages_of(session), expected()) << "cut after " << cut;
-  EXPECT_EQ(session.settled(), kCutMessages) << "cut after " << cut;
+  EXPECT_EQ(session.outbox().settled(), kCutMessages) << "cut after " << cut;
   EXPECT_EQ(session.phase(), Session::Phase::open) << session.ending().text;
 }
 
@@ -99,7 +99,7 @@ TEST(Cut, TwiceChangesNothing) {
       ASSERT_EQ(daemon.complaints, std::vector<std::string>{});
       ASSERT_EQ(daemon.messages, expected());
       ASSERT_EQ(messages_of(session), expected());
-      ASSERT_EQ(session.settled(), kCutMessages);
+      ASSERT_EQ(session.outbox().settled(), kCutMessages);
     }
   }
 }

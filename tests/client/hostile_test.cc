@@ -105,7 +105,7 @@ TEST(Hostile, AnythingButAWelcomeFirst) {
   session.received(acked(0));
   EXPECT_EQ(session.phase(), Session::Phase::ended);
   EXPECT_EQ(session.ending().code, wire::ClientCode::bad_record);
-  EXPECT_FALSE(session.has_item()) << "whoever connects is told so by connect()";
+  EXPECT_FALSE(session.inbox().has_item()) << "whoever connects is told so by connect()";
 }
 
 TEST(Hostile, WelcomesThatCannotBe) {
@@ -199,7 +199,7 @@ TEST(Hostile, MutatedTalks) {
     ignore(session.send(targets, as_bytes_view("x"), Service::agreed, 0, false), "may be over");
     take_output(session);
     read_all(session);
-    EXPECT_EQ(session.unread_bytes(), 0U);
+    EXPECT_EQ(session.inbox().unread_bytes(), 0U);
     if (session.phase() == Session::Phase::ended) ++ended;
   }
   EXPECT_GT(ended, 500U);

@@ -171,7 +171,7 @@ std::vector<std::byte> take_output(Session& session, std::size_t bytes_max) {
 
 std::vector<std::string> read_all(Session& session) {
   std::vector<std::string> texts;
-  while (session.has_item()) {
+  while (session.inbox().has_item()) {
     wire::MessageEvent event;
     const auto taken = session.take(event);
     if (!taken) continue;

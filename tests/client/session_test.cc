@@ -28,11 +28,11 @@ struct SessionTest : testing::Test {
 
 TEST_F(SessionTest, TakesOverWhatTheWelcomeSays) {
   start();
-  EXPECT_EQ(session->name(), "#ada#n1");
-  EXPECT_EQ(session->node(), "n1");
-  EXPECT_EQ(session->cluster(), "test");
-  EXPECT_EQ(session->message_bytes_max(), 1'000U);
-  EXPECT_TRUE(session->resumable());
+  EXPECT_EQ(session->terms().name, "#ada#n1");
+  EXPECT_EQ(session->terms().node, "n1");
+  EXPECT_EQ(session->terms().cluster, "test");
+  EXPECT_EQ(session->terms().message_bytes_max, 1'000U);
+  EXPECT_TRUE(session->terms().resumable());
 }
 
 TEST_F(SessionTest, TakesAsManyMessagesAsMayBeUnsettled) {
@@ -114,7 +114,7 @@ TEST_F(SessionTest, WantsNoInputWhileTooMuchWaits) {
   EXPECT_FALSE(session->wants_input());
   read_all(*session);
   EXPECT_TRUE(session->wants_input());
-  EXPECT_EQ(session->unread_bytes(), 0U);
+  EXPECT_EQ(session->inbox().unread_bytes(), 0U);
 }
 
 TEST_F(SessionTest, SaysGoodbyeAfterAllThatWasSent) {
@@ -271,7 +271,7 @@ TEST_F(SessionTest, GoesOnWithADaemonThatSaysItsRefusalsAgain) {
   daemon.refuse(1, wire::ClientCode::not_permitted);
   daemon.acknowledge(3);
   converse(*session, daemon);
-  EXPECT_EQ(session->settled(), 3U);
+  EXPECT_EQ(session->outbox().settled(), 3U);
   EXPECT_EQ(read_all(*session),
             (std::vector<std::string>{"<82>", "<disconnected>", "<reconnected>"}));
   EXPECT_TRUE(daemon.complaints.empty());

@@ -120,8 +120,8 @@ TEST_F(SharedTest, WhatIsGoneWhenItIsTakenComesAgain) {
   session.received(event_record("behind it"));
   put(1'024, event_record("else"));
   EXPECT_EQ(read_all(session), std::vector<std::string>{"kept"});
-  EXPECT_TRUE(session.is_torn());
-  EXPECT_EQ(session.unread_bytes(), 0U);
+  EXPECT_TRUE(session.inbox().is_torn());
+  EXPECT_EQ(session.inbox().unread_bytes(), 0U);
   session.disconnected("it is gone");
   session.connected();
   const Bytes hello = take_output(session);
@@ -150,13 +150,13 @@ TEST_F(SharedTest, WhatIsGoneEndsTheConnectionAndIsNeverTold) {
   put(1'024, record);
   put(1'024, event_record("else"));
   say({1'024, static_cast<std::uint32_t>(record.size()), generation - 1});
-  EXPECT_TRUE(session.is_torn());
+  EXPECT_TRUE(session.inbox().is_torn());
   tell(2'048, event_record("behind it"));
   session.received(event_record("on the connection"));
   EXPECT_EQ(read_all(session), std::vector<std::string>{"kept"});
   EXPECT_EQ(session.phase(), Session::Phase::open);
   session.disconnected("it is gone");
-  EXPECT_FALSE(session.is_torn());
+  EXPECT_FALSE(session.inbox().is_torn());
   session.connected();
   const Bytes hello = take_output(session);
   wire::Hello said;
@@ -166,7 +166,7 @@ TEST_F(SharedTest, WhatIsGoneEndsTheConnectionAndIsNeverTold) {
 
 TEST_F(SharedTest, BehindWhatIsGoneTheReasonOfTheDaemonIsStillTaken) {
   say({64, 100, 9});
-  ASSERT_TRUE(session.is_torn());
+  ASSERT_TRUE(session.inbox().is_torn());
   Bytes closing;
   append(closing, wire::Closing{wire::ClientCode::slow, "too slow"});
   session.received(closing);
@@ -236,7 +236,7 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
     lie(*this);
     EXPECT_TRUE(read_all(session) == std::vector<std::string>{"<ended>"}) << what;
     EXPECT_TRUE(is_fault()) << what;
-    EXPECT_FALSE(session.is_torn()) << what;
+    EXPECT_FALSE(session.inbox().is_torn()) << what;
   }
 }
 

@@ -14,16 +14,6 @@ namespace {
 
 /// Passes of one call, before other work gets its turn.
 constexpr int kPassesMax = 4;
-/// A coordinator with nothing to order announces that for this time ahead, so that the other
-/// ensembles need not wait.
-constexpr std::uint64_t kAheadUs = 2'000;
-/// Between two requests of a node for such an announcement; and how long it waits for another
-/// node's request to help.
-constexpr Duration kWantAgain = microseconds(500);
-constexpr Duration kWantLate = milliseconds(2);
-/// An empty value that is not decided after this time may be lost.
-constexpr Duration kPassingMax = milliseconds(10);
-
 /// Each ensemble has its share of what one engine may keep.
 paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   const auto count = static_cast<std::uint32_t>(ensembles);
@@ -57,14 +47,14 @@ std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
 Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets,
                      Host& host, const MakeEnsemble& make)
     : self_(config.self),
-      cluster_(config.cluster),
       layout_(layout),
       waiting_max_(part_of(config.options, learned_by(config.self.node, layout).size()).max_gap),
-      own_max_(config.options.member_window),
       host_(host),
       pool_(packets),
       left_out_(2 * config.options.history_bytes_max, config.owed),
-      merge_(learned_by(config.self.node, layout).size()) {
+      merge_(learned_by(config.self.node, layout).size()),
+      own_(config.options.member_window),
+      senders_(config.options.member_window) {
   const std::vector<std::uint8_t> numbers = learned_by(self_.node, layout);
   if (config.log != nullptr) {
     log_ = std::make_unique<SharedLog>(*config.log, numbers);
@@ -77,10 +67,11 @@ void Ensembles::add(std::uint8_t number, const paxos::Config& config, const Make
   const std::size_t index = inner_.size();
   const auto domain =
       static_cast<Domain>(number < layout_.ensembles ? 0 : number - layout_.ensembles + 1);
-  auto& inner = inner_.emplace_back(std::make_unique<Inner>(*this, index, number, domain));
+  auto& inner = inner_.emplace_back(std::make_unique<Inner>(
+      *this, index, number, ensemble_cluster(config.cluster, number), domain));
   paxos::Config part = config;
   part.options = part_of(config.options, merge_.streams());
-  part.cluster = ensemble_cluster(config.cluster, number);
+  part.cluster = inner->cluster;
   part.log = log_ == nullptr ? nullptr : &log_->of(index);
   part.owed = nullptr;
   part.left_out = &left_out_;
@@ -129,7 +120,7 @@ void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effec
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
   std::size_t to = 0;  // it counts packets for no ensemble
   for (std::size_t i = 0; i < inner_.size(); ++i) {
-    if (cluster == ensemble_cluster(cluster_, inner_[i]->number)) to = i;
+    if (cluster == inner_[i]->cluster) to = i;
   }
   inner_[to]->engine->on_packet(now, lane, packet, *inner_[to]);
   if (!stopped_) pump();
@@ -188,7 +179,7 @@ NodesWait Ensembles::nodes_wait() const {
 std::optional<Instant> Ensembles::next_deadline() const {
   if (stopped_) return std::nullopt;
   if (more_) return Instant{};
-  std::optional<Instant> next = skip_at_;
+  std::optional<Instant> next = line_.next_tick();
   for (const auto& inner : inner_) {
     const std::optional<Instant> due = inner->engine->next_deadline();
     if (due && (!next || *due < *next)) next = due;
@@ -233,99 +224,12 @@ void Ensembles::make_ready() {
   for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
 }
 
-// Values of other ensembles come behind all that this node's ensembles may still order before them.
-// An ensemble with nothing to order announces that, and repeats it before it expires, as long as
-// others order something.
-void Ensembles::let_others_pass() {
-  if (rotates()) return skip_turns();
-  for (const auto& inner : inner_) {
-    const std::uint64_t last = last_of_others(*inner);
-    if (stopped_ || PEAL_MUTANT(re_never_passes)) return;
-    let_pass(*inner, std::max(last, others_begin(*inner)));
-    want_pass(*inner, last);
-  }
-}
-
-/// Key of the last unit or view that another ensemble has ordered; 0 if it is beyond all
-/// timestamps, which nobody can pass.
-std::uint64_t Ensembles::last_of_others(const Inner& inner) const {
-  std::uint64_t last = 0;
-  for (const auto& other : inner_) {
-    if (other.get() != &inner) last = std::max(last, other->last_item);
-  }
-  return last > wire::kStampMax ? 0 : last;
-}
-
-/// The keys at which this node began in the orders of other ensembles: other nodes may still have
-/// to reach them, and nothing of that arrives here.
-std::uint64_t Ensembles::others_begin(const Inner& inner) const {
-  std::uint64_t from = 0;
-  for (const auto& other : inner_) {
-    if (other.get() != &inner) from = std::max(from, other->engine->from());
-  }
-  return from > wire::kStampMax ? 0 : from;
-}
-
-// Behind its own units an ensemble needs no announcement, unless they come from nodes whose keys
-// are behind those of others, whose values this ensemble need not learn.
-void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
-  const bool idle = inner.engine->idle();
-  const bool enough = last == 0 || inner.engine->key() >= last + kAheadUs / 2;
-  const bool wanted = inner.engine->key() < inner.wanted &&
-                      (inner.passing < inner.wanted || now_ >= inner.passing_at + kPassingMax);
-  if (!wanted && (enough || !idle)) return;
-  const std::uint64_t key = std::max({key_now(), last, inner.wanted}) + kAheadUs;
-  if (!inner.engine->pass(now_, key, inner)) return;
-  inner.passing = key;
-  inner.passing_at = now_;
-  ++counts_.passed;
-  more_ = true;
-}
-
-// The coordinator of an ensemble may not learn the values that wait for it. Then the first node
-// that learns both asks it; if that does not help, all others do.
-void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
-  const bool waits = inner.engine->key() < last;
-  const std::uint64_t enough = last + kAheadUs / 2;
-  if (layout_.domains.empty() || last == 0 || inner.engine->key() >= enough) {
-    inner.want_at.reset();
-    return;
-  }
-  const MemberId coordinator = inner.engine->coordinated_by();
-  bool learns = true;
-  bool first = false;
-  for (const auto& other : inner_) {
-    if (other->last_item != last || layout_.has(other->domain, coordinator.node)) continue;
-    learns = false;
-    first = first_to_learn(inner.domain, other->domain);
-  }
-  // A time in the past would trigger the timer again and again.
-  if (learns || coordinator == MemberId{} || coordinator == self_) {
-    inner.want_at.reset();
-    return;
-  }
-  if (!inner.want_at) inner.want_at = first ? now_ : now_ + kWantLate;
-  if (now_ < *inner.want_at) return;
-  inner.want_at = now_ + (first ? kWantAgain : kWantLate);
-  if (!first && !waits) return;
-  inner.engine->want_pass(enough, inner);
-  ++counts_.asked;
-}
-
-/// Is this node the first member of the view that learns both?
-bool Ensembles::first_to_learn(Domain one, Domain other) const {
-  for (const MemberId& member : members_) {
-    if (layout_.has(one, member.node) && layout_.has(other, member.node)) return member == self_;
-  }
-  return true;
-}
-
 // Units for the ensembles, and space for their results.
 void Ensembles::feed() {
   for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
     Inner& inner = *inner_[i];
     const std::size_t before = inner.handed.size();
-    if (backlog(i) == 0 && !inner.starved) continue;
+    if (inner.backlog_units() == 0 && !inner.starved) continue;
     inner.starved = false;
     inner.engine->on_work(now_, inner);
     if (inner.handed.size() != before) more_ = true;

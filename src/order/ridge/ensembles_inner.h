@@ -20,15 +20,14 @@ namespace peal::order::ridge {
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
   /// `index` among those of this node, `number` among all.
-  Inner(Ensembles& all, std::size_t index, std::uint8_t its_number, Domain its_domain)
-      : number(its_number), domain(its_domain), all_(all), index_(index) {}
+  Inner(Ensembles& all, std::size_t index, std::uint8_t its_number, std::uint64_t its_cluster,
+        Domain its_domain)
+      : number(its_number), cluster(its_cluster), domain(its_domain), all_(all), index_(index) {}
 
   // Host
-  std::uint32_t backlog_units() const override { return all_.backlog(index_); }
-  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
-    return all_.next_unit(index_, unit_bytes_max, out);
-  }
-  std::uint32_t receive_room_units() const override { return all_.room(index_); }
+  std::uint32_t backlog_units() const override;
+  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
+  std::uint32_t receive_room_units() const override;
 
   // Effects
   void send(NodeId to, Lane lane, const BufferRef& packet) override {
@@ -44,13 +43,17 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   // paxos::Merger
   void on_key(std::uint64_t key, bool nothing) override {
     key_ = key;
-    if (nothing) return all_.see_nothing(key);
+    if (nothing) {
+      if (all_.rotates()) all_.line_.see_nothing(all_.now_, key);
+      return;
+    }
     last_item = key;
-    all_.see_item(key);
+    if (all_.rotates()) {
+      all_.line_.see_item(all_.now_);
+    } else {
+      all_.keys_.see(all_.now_, key);
+    }
   }
-  /// In rotation. The ensemble may begin elsewhere than behind the value that it consumed last.
-  void see_where_it_begins();
-  void may_learn(const std::vector<NodeId>& nodes);
   bool needs_all() const override {
     // Until the end of its last view is merged, this node owes the application what belongs before
     // it.
@@ -64,8 +67,8 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
     if (all_.rotates()) return;  // rotation uses no requests
-    wanted = std::max(wanted, key);
-    all_.see_key(key);
+    wanted_ = std::max(wanted_, key);
+    all_.keys_.see(all_.now_, key);
   }
   std::vector<NodeList> parts(const NodeList& list) const override {
     std::vector<NodeList> parts;
@@ -83,31 +86,42 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
                        [](const auto& inner) { return inner->engine->disk_hangs(); });
   }
 
+  void may_learn(const std::vector<NodeId>& nodes);
+  /// In rotation. The ensemble may begin elsewhere than behind the value that it consumed last.
+  void see_where_it_begins();
+  std::uint64_t last_of_others() const;
+  std::uint64_t others_begin() const;
+  void let_pass(std::uint64_t last);
+  void want_pass(std::uint64_t last);
+
   /// A unit of this node that the ensemble was handed and has not placed.
   struct Handed {
     std::uint64_t view{};
     std::uint64_t number{};
   };
   const std::uint8_t number;
-  const Domain domain;         ///< the domain whose nodes learn it
-  std::vector<NodeId> others;  ///< of a domain: the other nodes that may learn it
+  const std::uint64_t cluster;  ///< in its packets
+  const Domain domain;          ///< the domain whose nodes learn it
+  std::vector<NodeId> others;   ///< of a domain: the other nodes that may learn it
   std::deque<Handed> handed;
-  std::uint64_t last_item = 0;  ///< key of the last value that was not empty
-  std::uint64_t wanted = 0;     ///< a node needs keys above this one
-  std::uint64_t passing = 0;    ///< key of the last proposed empty value
-  std::uint64_t skip_to = 0;    ///< in rotation, at the last tick: where its turn should be
-  Instant passing_at{};
+  std::uint64_t last_item = 0;     ///< key of the last value that was not empty
+  std::uint64_t skip_to = 0;       ///< in rotation, at the last tick: where its turn should be
   std::optional<Instant> want_at;  ///< when to ask for an empty value; nothing: no need
-  bool starved = false;            ///< there was no space for its results
+  mutable bool starved = false;    ///< there was no space for its results
   std::uint64_t adopted_list = 0;  ///< hash of its last active list of nodes
   std::unique_ptr<paxos::Ensemble> engine;
 
  private:
+  bool may_take() const;
+  bool hand_again(std::uint32_t unit_bytes_max, Unit& out);
   void take_back();
 
   Ensembles& all_;
   const std::size_t index_;
   std::uint64_t key_ = 0;
+  std::uint64_t wanted_ = 0;   ///< a node needs keys above this one
+  std::uint64_t passing_ = 0;  ///< key of the last proposed empty value
+  Instant passing_at_{};
   MemberSet company_;     ///< of the last transitional view
   bool in_view_ = false;  ///< its last view contains this node
 };

@@ -81,12 +81,8 @@ void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
 /// Units without a place at the end of this ensemble's view are sent again.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
-    const std::uint64_t end = all_.own_first_ + all_.own_.size();
     const bool ours = each.view == all_.view_.number && all_.joined_;
-    if (ours && each.number >= all_.own_first_ && each.number < end) {
-      PEAL_PROBE("ensembles.unit_again");
-      all_.again_.insert(each.number);
-    }
+    if (ours && all_.own_.take_back(each.number)) PEAL_PROBE("ensembles.unit_again");
   }
 }
 
@@ -131,32 +127,27 @@ void Ensembles::take_unit(Item item) {
     return;
   }
   const std::uint64_t number = item.placing.number;
-  const std::uint64_t placed = placed_[index];
+  const std::uint64_t placed = senders_.placed(index);
   // With domains, a sender waits whenever it changes the domain, and other nodes see only some of
   // its units.
   const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
   if (in_order || PEAL_MUTANT(re_arrival_order)) {
-    placed_[index] = number;
+    senders_.place(index, number);
     place(item);
-    return place_deferred(index);
+    while (!stopped_) {
+      const auto kept = senders_.take_next(index);
+      if (kept.empty()) return;
+      place(kept.mapped());
+    }
+    return;
   }
-  // No sender has more in progress, and a unit that was handed to two ensembles may come twice.
-  if (number <= placed || number - placed > own_max_ ||
-      !deferred_[index].emplace(number, std::move(item)).second) {
+  // A unit that was handed to two ensembles may come twice.
+  if (!senders_.keep(index, number, std::move(item))) {
     ++counts_.ignored;
     return;
   }
   ++counts_.deferred;
   PEAL_PROBE("ensembles.unit_deferred");
-}
-
-void Ensembles::place_deferred(std::size_t index) {
-  auto& waiting = deferred_[index];
-  while (!stopped_ && !waiting.empty() && waiting.begin()->first == placed_[index] + 1) {
-    const auto first = waiting.extract(waiting.begin());
-    placed_[index] = first.key();
-    place(first.mapped());
-  }
 }
 
 // A node that learns more domains delivers more units, so they cannot be counted. With domains, a
@@ -171,13 +162,10 @@ Seq Ensembles::next_position() const {
 void Ensembles::place(const Item& item) {
   seq_ = next_position();
   if (item.origin == self_) {
-    if (own_.empty() || item.placing.number != own_first_) {
+    if (!own_.place(item.placing.number)) {
       return stop("decided unit claims this origin but is not its next pending unit");
     }
     out_->originate(view_, seq_);
-    again_.erase(own_first_);
-    own_.pop_front();
-    ++own_first_;
     ++counts_.originated;
   }
   ++counts_.delivered;
@@ -215,12 +203,9 @@ void Ensembles::install(Item item) {
   joined_ = true;
   view_ = item.view;
   members_ = std::move(item.members);
-  placed_.assign(members_.size(), 0);
-  deferred_.assign(members_.size(), {});
+  senders_.clear(members_.size());
   seq_ = 0;
   own_.clear();
-  own_first_ = 1;
-  again_.clear();
   ++counts_.views;
   view.transitional = false;
   view.old = {};

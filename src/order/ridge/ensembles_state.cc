@@ -99,9 +99,8 @@ void Ensembles::check_invariants() const {
     PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
   }
   PEAL_ASSERT(!joined_ || contains(members_, self_));
-  PEAL_ASSERT(placed_.size() == members_.size() && deferred_.size() == members_.size());
-  PEAL_ASSERT(again_.empty() ||
-              (*again_.begin() >= own_first_ && *again_.rbegin() < own_first_ + own_.size()));
+  PEAL_ASSERT(senders_.members() == members_.size());
+  own_.check_invariants();
 }
 
 std::uint64_t Ensembles::digest() const {
@@ -116,13 +115,12 @@ std::uint64_t Ensembles::digest() const {
   digest.add(view_.number);
   digest.add(seq_);
   digest.add(exclusions_ahead_);
-  digest.add(own_first_);
+  digest.add(own_.first_number());
   digest.add(own_.size());
-  digest.add(again_.size());
-  digest.add(stamped_);
-  digest.add(static_cast<std::uint64_t>(places_ahead_));
-  for (const std::uint64_t placed : placed_) digest.add(placed);
-  for (const auto& waiting : deferred_) digest.add(waiting.size());
+  digest.add(own_.again());
+  digest.add(keys_.last_stamp());
+  digest.add(static_cast<std::uint64_t>(line_.ahead()));
+  senders_.add_to(digest);
   return digest.value();
 }
 

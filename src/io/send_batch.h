@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "io/udp.h"
+
+namespace peal::io {
+
+/// sendmmsg(2), or a test's replacement.
+using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
+
+/// Copies of our own multicasts, which the filter of the group socket drops: the socket counts them
+/// as losses.
+struct OwnCopies {
+  bool filtered = false;
+  bool whole = false;  ///< a batch that the kernel segments comes back as one
+  std::uint64_t count = 0;
+};
+
+/// Messages for one socket, which the kernel takes with few system calls. A message has one packet,
+/// or several that the kernel segments (UDP_SEGMENT); messages of the same packets share them.
+/// Allocates nothing after construction.
+class SendBatch {
+ public:
+  static constexpr std::size_t kMessagesMax = 256;
+  static constexpr std::size_t kPacketsMax = 512;
+  static constexpr std::size_t kSegmentsMax = 64;  ///< what every kernel takes in one message
+
+  struct Options {
+    SendCall call = &::sendmmsg;
+    bool segmentation = false;
+    bool seals = false;  ///< reserve() is used
+  };
+  struct Destination {
+    const sockaddr_storage& to;  ///< must stay until the message was submitted
+    socklen_t bytes{};
+    Lane lane = Lane::data;
+    bool multicast = false;
+  };
+  /// Counts what is sent, its multicasts in `own`, too.
+  SendBatch(const Options& options, UdpCounters& counters, OwnCopies& own);
+
+  /// Begins anew, for this socket.
+  void begin(int fd);
+  /// Can it take this many more messages and packets, with this many sealed bytes?
+  bool has_room(std::size_t messages, std::size_t packets, std::size_t sealed_bytes) const {
+    return message_count_ + messages <= kMessagesMax && packet_count_ + packets <= kPacketsMax &&
+           (sealed_.empty() || sealed_count_ + sealed_bytes <= kSealedMax);
+  }
+  /// Memory for a sealed packet; stays until begin().
+  ByteSpan reserve(std::size_t bytes) {
+    sealed_count_ += bytes;
+    return ByteSpan(sealed_).subspan(sealed_count_ - bytes, bytes);
+  }
+  std::size_t packets() const { return packet_count_; }
+  void add_packet(const iovec& packet) { packets_[packet_count_++] = packet; }
+  /// A message of `length` packets, the first of which has this index.
+  void add_message(const Destination& destination, std::size_t first, std::size_t length);
+
+  /// True if all messages left or failed for good; false if the kernel has no room.
+  bool submit();
+  int fd() const { return fd_; }
+  /// Packets of the messages that submit() has not handed over.
+  std::uint64_t left_packets() const;
+  /// Whether the kernel segments messages; it may turn out that it does not.
+  bool segmentation() const { return segmentation_; }
+
+ private:
+  static constexpr std::size_t kSealedMax = 256U << 10;  // bytes
+
+  struct Control {
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
+  };
+  struct Meta {
+    Lane lane = Lane::data;
+    bool multicast = false;
+    std::uint32_t bytes = 0;
+  };
+
+  void on_refused(mmsghdr& message, const Meta& meta, int error);
+  bool send_one_by_one(const mmsghdr& message, const Meta& meta);
+  void count_sent(const mmsghdr& message, const Meta& meta);
+  void count_failed(int error);
+
+  const SendCall call_;
+  UdpCounters& counters_;
+  OwnCopies& own_;
+  bool segmentation_;
+  int fd_ = -1;
+  std::vector<mmsghdr> messages_;
+  std::vector<Meta> metas_;
+  std::vector<Control> controls_;
+  std::vector<iovec> packets_;
+  std::vector<mmsghdr> singles_;   ///< for send_one_by_one
+  std::vector<std::byte> sealed_;  ///< empty if packets are not sealed
+  std::size_t message_count_ = 0;
+  std::size_t packet_count_ = 0;
+  std::size_t sealed_count_ = 0;  ///< bytes
+  std::size_t sent_count_ = 0;    ///< messages that left or failed
+};
+
+}  // namespace peal::io

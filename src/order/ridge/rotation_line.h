@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "wire/paxos.h"
+
+namespace peal::order::ridge {
+
+/// The line of the merge in rotation (ensembles_rotation.cc): the place that each ensemble should
+/// have reached by now, and when to look whether it has.
+class RotationLine {
+ public:
+  /// The present place of the line.
+  std::uint64_t place(Instant now) const {
+    return static_cast<std::uint64_t>(now.ns / kPlace.ns + ahead_);
+  }
+  /// An ensemble has reached this place without ordering anything.
+  void see_nothing(Instant now, std::uint64_t place_reached) {
+    if (place_reached > wire::kStampMax) return;
+    const std::uint64_t here = place(now);
+    if (place_reached > here) ahead_ += static_cast<std::int64_t>(place_reached - here);
+  }
+  /// An ensemble has ordered a value that is not empty.
+  void see_item(Instant now) { last_at_ = now; }
+
+  /// Ensembles keep up with the line, since something was ordered not long ago.
+  bool awake(Instant now) const { return last_at_ && now < *last_at_ + kAwake; }
+  bool tick_due(Instant now) const { return tick_at_ && now >= *tick_at_; }
+  /// Nothing: no tick is needed.
+  std::optional<Instant> next_tick() const { return tick_at_; }
+  void end_ticks() { tick_at_.reset(); }
+  /// Moves the tick on if it is due, or there is none.
+  void keep_ticking(Instant now) {
+    if (!tick_at_ || now >= *tick_at_) {
+      tick_at_ = Instant{(now.ns / kInterval.ns + 1) * kInterval.ns};
+    }
+  }
+  /// Places by which the line is ahead of this node's time.
+  std::int64_t ahead() const { return ahead_; }
+
+ private:
+  /// From one place of the line to the next: 50,000 values per second.
+  static constexpr Duration kPlace = microseconds(20);
+  /// Between two ticks; ticks are at multiples of it, as if there had always been some.
+  static constexpr Duration kInterval = milliseconds(1);
+  /// For so long after the last non-empty value, ensembles keep up with the line.
+  static constexpr Duration kAwake = milliseconds(50);
+
+  std::int64_t ahead_ = 0;
+  std::optional<Instant> last_at_;  ///< when a value was last ordered
+  std::optional<Instant> tick_at_;
+};
+
+}  // namespace peal::order::ridge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+
+namespace peal::order::ridge {
+
+/// The units of each member of a view, in the order in which it sent them: two ensembles may order
+/// two of its units otherwise. Units that come before earlier ones are kept until their turn.
+template <class Item>
+class SenderOrder {
+ public:
+  using Kept = typename std::map<std::uint64_t, Item>::node_type;
+
+  /// `ahead_max`: no sender has more units without a place.
+  explicit SenderOrder(std::uint64_t ahead_max) : ahead_max_(ahead_max) {}
+
+  /// Begins a view with so many members.
+  void clear(std::size_t members) {
+    placed_.assign(members, 0);
+    kept_.assign(members, {});
+  }
+  std::size_t members() const { return placed_.size(); }
+  /// Number of the last unit of the member that has a place.
+  std::uint64_t placed(std::size_t member) const { return placed_[member]; }
+  void place(std::size_t member, std::uint64_t number) { placed_[member] = number; }
+
+  /// Keeps a unit. False: it has a place, is kept already, or cannot be.
+  bool keep(std::size_t member, std::uint64_t number, Item item) {
+    if (number <= placed_[member] || number - placed_[member] > ahead_max_) return false;
+    return kept_[member].emplace(number, std::move(item)).second;
+  }
+  /// The kept unit whose turn it is, which has its place from now on; empty if there is none.
+  Kept take_next(std::size_t member) {
+    auto& kept = kept_[member];
+    if (kept.empty() || kept.begin()->first != placed_[member] + 1) return {};
+    ++placed_[member];
+    return kept.extract(kept.begin());
+  }
+
+  void add_to(Digest& digest) const {
+    for (const std::uint64_t placed : placed_) digest.add(placed);
+    for (const auto& kept : kept_) digest.add(kept.size());
+  }
+
+ private:
+  const std::uint64_t ahead_max_;
+  std::vector<std::uint64_t> placed_;                ///< by member: units with a place
+  std::vector<std::map<std::uint64_t, Item>> kept_;  ///< by member and number
+};
+
+}  // namespace peal::order::ridge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "io/error.h"
+#include "io/loop.h"
+#include "io/udp.h"
+#include "node/node.h"
+#include "port/transport.h"
+#include "runtime/node_table.h"
+#include "runtime/refusals.h"
+#include "runtime/trace_log.h"
+#include "runtime/unreached.h"
+
+namespace peal::runtime {
+
+/// A node's packets, both ways: from its engine to the sockets, and from the sockets to the node.
+/// Knows which nodes' packets are refused, and which nodes cannot be reached. Thread: the loop's.
+class NodeTransport final : public port::Transport, private io::PacketSink {
+ public:
+  /// One line for a person.
+  using Warn = std::function<void(const std::string& text)>;
+
+  /// Opens the sockets and watches them. `loop`, `received` and `nodes` must outlive it. Errors:
+  /// invalid_option, address_in_use, not_permitted, system.
+  static Result<std::unique_ptr<NodeTransport>, io::IoError> open(const NodeTable& nodes,
+                                                                  io::Loop& loop,
+                                                                  BufferPool& received, Warn warn);
+
+  /// The node that sends and receives, and its trace, or null. Call it once, before any packet.
+  void attach(node::Node& node, TraceLog* trace);
+
+  // port::Transport: no packet leaves before the trace has all that it may reveal.
+  void send(NodeId to, Lane lane, const BufferRef& packet) override;
+  void multicast(Lane lane, const BufferRef& packet) override;
+  void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
+  NodeId congested() const override;
+
+  /// Hands what has arrived to the node.
+  io::Progress receive(const io::Turn& turn) { return udp_->receive(turn, *this); }
+  /// At the end of a turn: all packets leave, and the streams are checked.
+  void flush(Instant now);
+
+  /// Seals and opens packets with these keys from now on; packets must be sealed already.
+  void set_keys(const seal::Keys& keys);
+  /// The key for sealing packets; none if they are not sealed.
+  std::optional<seal::KeyId> sending_key() const { return sending_; }
+  /// Packets come from and go to the nodes that the table has now.
+  void use_table();
+
+  io::UdpTransport& udp() { return *udp_; }
+  const io::UdpTransport& udp() const { return *udp_; }
+  Refusals& refusals() { return refusals_; }
+  const Refusals& refusals() const { return refusals_; }
+
+ private:
+  NodeTransport(const NodeTable& nodes, std::unique_ptr<io::UdpTransport> udp, Warn warn);
+
+  // io::PacketSink
+  void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) override;
+  void on_refused(Instant now, NodeId from, const seal::Opened& refused) override;
+  Lane preferred_lane() const override { return node_->preferred_lane(); }
+
+  const NodeTable& nodes_;
+  const Warn warn_;
+  std::unique_ptr<io::UdpTransport> udp_;
+  node::Node* node_ = nullptr;
+  TraceLog* trace_ = nullptr;
+  std::optional<seal::KeyId> sending_;
+  Refusals refusals_;
+  Unreached unreached_;
+  mutable bool held_ = false;  ///< the node was told about a slow peer
+};
+
+}  // namespace peal::runtime
