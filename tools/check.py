@@ -12,9 +12,10 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 
-from checks import layout, public_docs, rooms, sizes, tree, words  # noqa: E402
+from checks import classes, layout, public_docs, rooms, sizes, tree, words  # noqa: E402
 
-CHECKS = rooms.CHECKS + words.CHECKS + sizes.CHECKS + public_docs.CHECKS + layout.CHECKS
+CHECKS = (rooms.CHECKS + words.CHECKS + sizes.CHECKS + classes.CHECKS + public_docs.CHECKS +
+          layout.CHECKS)
 
 
 def name_of(check):
