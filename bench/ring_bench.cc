@@ -34,12 +34,12 @@ class Cluster {
     for (auto& site : sites_) site->inbox.clear();
   }
 
-  /// True once all are in one view, which takes at most so many turns.
+  /// True once all members are in one view, within this number of turns.
   bool gather(int turns) {
     while (turns-- > 0 && sites_.front()->members < sites_.size()) turn();
     return sites_.front()->members == sites_.size();
   }
-  /// Until the first member has delivered so many units more.
+  /// Runs until the first member has delivered so many more units.
   void deliver(std::uint64_t units) {
     const std::uint64_t end = sites_.front()->delivered + units;
     for (auto& site : sites_) site->engine->on_work(now_, *site);
@@ -79,7 +79,8 @@ class Cluster {
     std::unique_ptr<Engine> engine;
   };
 
-  /// Everybody reads what is there; where nothing is, time passes until the next timer.
+  /// All members read the packets that are there; if there are none, time advances to the next
+  /// timer.
   void turn() {
     bool moved = false;
     for (auto& site : sites_) {
@@ -108,7 +109,7 @@ void order_and_deliver(benchmark::State& state) {
   constexpr std::uint64_t kUnits = 1'000;
   Cluster cluster(static_cast<std::uint32_t>(state.range(0)));
   if (!cluster.gather(1'000'000)) return state.SkipWithError("no view of all");
-  cluster.deliver(20 * kUnits);  // the windows find themselves
+  cluster.deliver(20 * kUnits);  // the windows adapt
   for (auto _ : state) cluster.deliver(kUnits);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kUnits));
 }

@@ -31,7 +31,7 @@ void note_bytes(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-/// A receiver that knows the sender.
+/// Makes the receiver know the sender.
 bool meet(Sealer& from, Opener& to) {
   std::vector<std::byte> hello(overhead(Lane::control));
   return from.seal(Lane::control, {}, {}, hello) && to.open(hello).reason == Refusal::none;
@@ -49,7 +49,7 @@ void aead_seal(benchmark::State& state) {
 }
 BENCHMARK(aead_seal)->Arg(100)->Arg(1'440)->Arg(8'900);
 
-/// The other half of a pair whose first half is aead_seal: a packet is opened only once.
+/// The other half of the pair that begins with aead_seal: a packet can be opened only once.
 void aead_seal_and_open(benchmark::State& state) {
   Sealer from = sealer();
   Opener to = opener();

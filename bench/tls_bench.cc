@@ -12,16 +12,16 @@
 namespace peal::io {
 namespace {
 
-/// Seconds of processor that this thread has had.
+/// Processor time of this thread, in seconds.
 double spent() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// What the server does of one handshake in which the client shows a certificate as well. The
-/// longest step is what one turn of a loop can be held up by. state.range: bits of an RSA key of
-/// the server's, or 0 for ECDSA on P-256.
+/// The server's part of one handshake in which the client shows a certificate as well. The longest
+/// step is how long it can delay one turn of a loop. state.range: bits of the server's RSA key, or
+/// 0 for ECDSA on P-256.
 void tls_handshake_of_server(benchmark::State& state) {
   TlsParts parts;
   CertificateRequest request;
@@ -59,7 +59,7 @@ BENCHMARK(tls_handshake_of_server)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// Messages of 1350 bytes in one write, and their reading. state.range: messages.
+/// Writes messages of 1350 bytes at once, and reads them. state.range: number of messages.
 void tls_write_and_read(benchmark::State& state) {
   const TlsParts parts;
   TlsPair pair(open_server(parts.server_options()), open_client(parts.client_options()));

@@ -19,7 +19,7 @@ void count_messages(benchmark::State& state, std::int64_t each) {
   state.SetItemsProcessed(state.iterations() * each);
 }
 
-/// Messages go into the queue and come out as units: the argument is their size.
+/// Messages enter the queue and come out as units: the argument is their size.
 void pack_messages(benchmark::State& state) {
   constexpr std::int64_t kMessages = 64;
   node::SubmitQueue queue{node::Limits{}};
@@ -42,7 +42,7 @@ void pack_messages(benchmark::State& state) {
 }
 BENCHMARK(pack_messages)->Arg(10)->Arg(100)->Arg(1'300)->Arg(10'000);
 
-/// A full unit is taken apart; the argument is the size of its messages.
+/// Takes a full unit apart; the argument is the size of its messages.
 void unpack_a_unit(benchmark::State& state) {
   std::vector<std::byte> bytes(kUnitBytes);
   const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
@@ -63,7 +63,7 @@ void unpack_a_unit(benchmark::State& state) {
 }
 BENCHMARK(unpack_a_unit)->Arg(10)->Arg(100)->Arg(1'300);
 
-/// From the loop's thread to the reader's, both being this one.
+/// From the loop's thread to the reader's; here both are this thread.
 void hand_a_unit_to_the_reader(benchmark::State& state) {
   BufferPool pool(2'048, 64);
   member::EventQueue queue(1'024, 64, 16 << 20, kUnitBytes);

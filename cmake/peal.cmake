@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One CMake target per room. A room sees the headers of the rooms it names and of no others: each
-# room's headers are exported through a private include tree, so that a forbidden include does not
-# build (ARCHITECTURE.md, "Which room may open which").
+# One CMake target per module. A module sees the headers of the modules that it names, and of no
+# others: each module's headers are exported through a private include tree, so that a forbidden
+# include does not build (ARCHITECTURE.md, "Which module may include which").
 
 add_library(peal_flags INTERFACE)
 target_compile_features(peal_flags INTERFACE cxx_std_20)
@@ -61,7 +61,7 @@ endfunction()
 
 # peal_export_headers(target prefix dir [folders…]): exports the headers of `dir` itself as
 # `prefix/…`, and those of the named folders in it as `prefix/folder/…`, to targets that link the
-# room, through symbolic links in the build tree.
+# module, through symbolic links in the build tree.
 function(peal_export_headers target prefix dir)
   # Not "rooms/", which older build trees hold as links to whole folders: a link written through
   # one of those would replace the header itself.
@@ -80,21 +80,22 @@ function(peal_export_headers target prefix dir)
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
-# peal_room(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES rooms… [HIDES rooms…]
-#           [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
-# Who uses the room may also open the rooms that it USES, but not those that it HIDES.
-# PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
-# ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants. With
-# PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant does nothing until it is asked for.
-# A TOOL is compiled several files at a time where tests are: no other program includes its files.
-function(peal_room name)
-  cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
+# peal_module(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES modules… [HIDES modules…]
+#             [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
+# Users of the module may also include headers of the modules that it USES, but not of those that it
+# HIDES. PURE modules have no clock, thread, socket or global. They are built twice: as peal_<name>,
+# which ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and
+# mutants. With PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant has no effect until it
+# is activated. A TOOL is compiled several files at a time where tests are: no other program
+# includes its files.
+function(peal_module name)
+  cmake_parse_arguments(MODULE "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
     ${ARGN})
-  set_property(GLOBAL PROPERTY PEAL_ROOM_${name} "${ROOM_USES};${ROOM_HIDES}")
+  set_property(GLOBAL PROPERTY PEAL_MODULE_${name} "${MODULE_USES};${MODULE_HIDES}")
   set(flavours "plain")
-  if(ROOM_PURE AND PEAL_ONE_FLAVOUR)
+  if(MODULE_PURE AND PEAL_ONE_FLAVOUR)
     set(flavours "one")
-  elseif(ROOM_PURE)
+  elseif(MODULE_PURE)
     list(APPEND flavours "sim")
   endif()
   foreach(flavour ${flavours})
@@ -104,61 +105,61 @@ function(peal_room name)
     endif()
     set(target peal_${name}${suffix})
     set(kind PUBLIC)
-    if(ROOM_SOURCES)
-      add_library(${target} STATIC ${ROOM_SOURCES})
+    if(MODULE_SOURCES)
+      add_library(${target} STATIC ${MODULE_SOURCES})
       target_link_libraries(${target} PRIVATE peal_flags)
       set_target_properties(${target} PROPERTIES
         CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
-      if(flavour STREQUAL "sim" OR ROOM_TOOL)
-        peal_unity(${target} tests ALONE ${ROOM_ALONE})
+      if(flavour STREQUAL "sim" OR MODULE_TOOL)
+        peal_unity(${target} tests ALONE ${MODULE_ALONE})
       else()
-        peal_unity(${target} ships ALONE ${ROOM_ALONE})
+        peal_unity(${target} ships ALONE ${MODULE_ALONE})
       endif()
     else()
       set(kind INTERFACE)
       add_library(${target} INTERFACE)
     endif()
-    peal_export_headers(${target} ${ROOM_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR} ${ROOM_FOLDERS})
+    peal_export_headers(${target} ${MODULE_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR} ${MODULE_FOLDERS})
     target_include_directories(${target} ${kind} ${PEAL_HEADER_TREE})
     if(flavour MATCHES "^(sim|one)$")
       target_compile_definitions(${target} ${kind} PEAL_SIM=1)
     endif()
-    foreach(room ${ROOM_USES})
-      target_link_libraries(${target} ${kind} peal_${room}${suffix})
+    foreach(module ${MODULE_USES})
+      target_link_libraries(${target} ${kind} peal_${module}${suffix})
     endforeach()
-    foreach(room ${ROOM_HIDES})
-      target_link_libraries(${target} PRIVATE peal_${room}${suffix})
+    foreach(module ${MODULE_HIDES})
+      target_link_libraries(${target} PRIVATE peal_${module}${suffix})
     endforeach()
-    target_link_libraries(${target} ${kind} ${ROOM_LIBS})
+    target_link_libraries(${target} ${kind} ${MODULE_LIBS})
     if(flavour STREQUAL "one")
       add_library(${target}_sim ALIAS ${target})
     endif()
   endforeach()
 endfunction()
 
-# peal_archive(name LIBS libraries…): the archive libpeal-<name>.a with the room of that name and
-# all rooms that it uses, and the target peal::<name> that applications link. LIBS are what they
+# peal_archive(name LIBS libraries…): the archive libpeal-<name>.a with the module of that name and
+# all modules that it uses, and the target peal::<name> that applications link. LIBS are what they
 # need besides the standard library; libraries of headers are in the objects already.
 #
-# A room that is in two archives is in both as the same objects, so that a program that links both
+# A module that is in two archives is in both as the same objects, so that a program that links both
 # takes each object from the one that comes first. The objects also fit into shared libraries, and
 # show nothing from there.
 function(peal_archive name)
   cmake_parse_arguments(ARCHIVE "" "" "LIBS" ${ARGN})
   set(waiting ${name})
-  set(rooms)
+  set(modules)
   set(objects)
   while(waiting)
-    list(POP_FRONT waiting room)
-    if(NOT room IN_LIST rooms)
-      list(APPEND rooms ${room})
-      get_target_property(type peal_${room} TYPE)
+    list(POP_FRONT waiting module)
+    if(NOT module IN_LIST modules)
+      list(APPEND modules ${module})
+      get_target_property(type peal_${module} TYPE)
       if(type STREQUAL "STATIC_LIBRARY")
-        list(APPEND objects $<TARGET_OBJECTS:peal_${room}>)
-        set_target_properties(peal_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON
+        list(APPEND objects $<TARGET_OBJECTS:peal_${module}>)
+        set_target_properties(peal_${module} PROPERTIES POSITION_INDEPENDENT_CODE ON
           CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
       endif()
-      get_property(uses GLOBAL PROPERTY PEAL_ROOM_${room})
+      get_property(uses GLOBAL PROPERTY PEAL_MODULE_${module})
       list(APPEND waiting ${uses})
     endif()
   endwhile()
@@ -176,7 +177,7 @@ function(peal_archive name)
   add_library(peal::${name} ALIAS ${target})
 endfunction()
 
-# peal_part(name folders…): one part of Peal, with the folders of its rooms. peal_add_parts() adds
+# peal_part(name folders…): one part of Peal, with the folders of its modules. peal_add_parts() adds
 # those parts whose packages are here.
 #
 # Built by itself, Peal has to have them all. As a part of an application, it need not: what that
@@ -184,7 +185,7 @@ endfunction()
 set(PEAL_PARTS)
 macro(peal_part name)
   list(APPEND PEAL_PARTS ${name})
-  set(PEAL_ROOMS_${name} ${ARGN})
+  set(PEAL_MODULES_${name} ${ARGN})
   peal_find_packages(${name})
 endmacro()
 
@@ -200,8 +201,8 @@ macro(peal_add_parts)
   endif()
   foreach(part ${PEAL_PARTS})
     if(PEAL_HAS_${part})
-      foreach(room ${PEAL_ROOMS_${part}})
-        add_subdirectory(${room} ${around})
+      foreach(module ${PEAL_MODULES_${part}})
+        add_subdirectory(${module} ${around})
       endforeach()
     endif()
   endforeach()

@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   peal::Config config;
   config.cluster = "chat";
   config.name = argc > 1 ? argv[1] : "a";
-  config.insecure = true;  // it stays on this machine; else a key_file, which `peal keygen` makes
+  config.insecure = true;  // the network stays on this machine; otherwise set key_file, which `peal
+                           // keygen` creates
   config.nodes = {{"a", "127.0.0.1:4800"}, {"b", "127.0.0.1:4802"}, {"c", "127.0.0.1:4804"}};
   // config.order = peal::Paxos{.data_dir = "/var/lib/chat"};  // else the ring
   auto member = peal::Member::embed(config);

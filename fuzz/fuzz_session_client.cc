@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t bytes = 0;
     for (const peal::ByteView chunk : chunks) bytes += chunk.size();
     session.written(bytes - bytes / 3);
-    // Some are left, so that a connection ends before they are taken.
+    // Some remain, so that a connection ends before they are read.
     peal::wire::MessageEvent message;
     for (std::size_t left = length % 4; session.unread_events() > left;) {
       peal::ignore(session.take(message), "it may be gone, or no event");

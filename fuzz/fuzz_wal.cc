@@ -20,8 +20,8 @@ std::string any_file(ByteView bytes) {
   return test::judge_any(disk);
 }
 
-/// Eight bytes for each frame: kind, length, how far position, durable and oldest are from 0, how
-/// many zeros come before it, whether its checksum is wrong, and what its record holds.
+/// Eight bytes for each frame: kind, length, the distance of position, durable and oldest from 0,
+/// the number of zeros before it, whether its checksum is wrong, and the content of its record.
 std::string any_frames(ByteView bytes) {
   constexpr std::size_t kStep = 8;
   constexpr std::size_t kFileBytesMax = 4096;
@@ -42,7 +42,7 @@ std::string any_frames(ByteView bytes) {
   return any_file(file);
 }
 
-/// Four bytes are one field or less of one: a checksum notices whatever happens to them.
+/// The change is within four bytes, and a checksum detects every such change.
 std::string one_change(ByteView bytes) {
   if (bytes.size() < 8) return {};
   sim::Disk disk(1);

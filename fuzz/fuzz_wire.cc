@@ -25,7 +25,7 @@ void stop_if_wrong(const wire::test::Verdict& verdict) {
 /// The kinds of frames.h.
 constexpr unsigned kRingKinds = 7;
 
-/// A known kind is left as it is.
+/// Keeps a known kind, and replaces others.
 std::uint8_t known_kind(std::uint8_t kind) {
   if ((kind >= 1 && kind <= kRingKinds) ||
       wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) {
@@ -36,7 +36,7 @@ std::uint8_t known_kind(std::uint8_t kind) {
   return static_cast<std::uint8_t>(wire::kPaxosKindFirst + (index - kRingKinds));
 }
 
-/// Magic, version, a known kind, a sender, length and checksum.
+/// Sets magic, version, a known kind, a sender, length and checksum to valid values.
 void put_right(ByteSpan packet) {
   wire::Writer start(packet.first(wire::kLengthOffset));
   const auto kind = std::to_integer<std::uint8_t>(packet[3]);
@@ -53,7 +53,7 @@ void put_right(ByteSpan packet) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > wire::kPacketBytesMax) return -1;
-  // Blocks of their own, of exactly this size, so that reading past the end is seen.
+  // A block of exactly this size, so that reading past its end is detected.
   const auto packet = std::make_unique<std::byte[]>(size);
   if (size != 0) std::memcpy(packet.get(), data, size);
   const ByteSpan bytes(packet.get(), size);

@@ -26,11 +26,11 @@ int main(int count, char** arguments) {
       return folder.write(test::samples()[sample].name + "-damaged-at-" + std::to_string(at),
                           damaged);
     };
-    // Version, lane, from, to, key, counter, badge, epoch, salt of a token.
+    // Version, lane, from, to, key, counter, incarnation tag, epoch, salt of a token.
     for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
       if (!damaged_at(0, at)) return false;
     }
-    // Form, from, badge, counter, mark of data.
+    // Form, from, incarnation tag, counter, configuration hash of data.
     for (const unsigned at : {0U, 1U, 3U, 7U, 13U}) {
       if (!damaged_at(2, at)) return false;
     }

@@ -11,7 +11,7 @@
 
 namespace peal::fuzz {
 
-/// The folder that seeds go to, one file each.
+/// The folder for seeds, one file each.
 class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -26,7 +26,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The whole of such a program: `write_all` gets the folder and says whether all could be written.
+/// The main function of such a program: `write_all` gets the folder, and returns whether all could
+/// be written.
 template <class WriteAll>
 int seeds_main(const char* program, int count, char** arguments, WriteAll write_all) {
   if (count != 2) {

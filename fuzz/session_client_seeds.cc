@@ -25,7 +25,7 @@ Bytes greeting(ModelDaemon& daemon) {
 
 void add(Bytes& to, const Bytes& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// In pieces, as fuzz_session_client reads them; a cut between two talks.
+/// In pieces, as fuzz_session_client reads them, separated between two conversations.
 Bytes pieces(const std::vector<Bytes>& talks) {
   constexpr std::size_t kPiece = 200;
   Bytes out;

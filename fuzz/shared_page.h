@@ -9,7 +9,7 @@
 
 namespace peal::fuzz {
 
-/// Memory that a daemon shares: one event in it, and one record that is none.
+/// Memory that a daemon shares, with one event and one record that is not an event.
 class SharedPage {
  public:
   static constexpr std::uint32_t kBytes = 4'096;

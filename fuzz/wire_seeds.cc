@@ -18,8 +18,7 @@ using fuzz::Folder;
 constexpr std::size_t kSeedBytesMax = 2'048;  // larger ones slow the fuzzer down
 constexpr int kSeedsPerKind = 4;
 
-/// Writes packets that `next` draws, until there are some that are small enough, and differ in
-/// size.
+/// Writes packets that `next` returns, until there are some of small and different sizes.
 template <class Next>
 bool write_some(Folder& folder, const std::string& kind, Next next) {
   Random random(1);

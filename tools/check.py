@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the rules of the house: layout, sizes, rooms, words, documentation. See ./dev check."""
+"""Checks the rules of the house: layout, sizes, modules, words, documentation. See ./dev check."""
 
 import argparse
 import os
@@ -12,9 +12,9 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 
-from checks import classes, layout, public_docs, rooms, sizes, tree, words  # noqa: E402
+from checks import classes, layout, modules, public_docs, sizes, tree, words  # noqa: E402
 
-CHECKS = (rooms.CHECKS + words.CHECKS + sizes.CHECKS + classes.CHECKS + public_docs.CHECKS +
+CHECKS = (modules.CHECKS + words.CHECKS + sizes.CHECKS + classes.CHECKS + public_docs.CHECKS +
           layout.CHECKS)
 
 

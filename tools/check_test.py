@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import check  # noqa: E402
 import count_tests  # noqa: E402
-from checks import classes, layout, public_docs, rooms, scopes, sizes, words  # noqa: E402
+from checks import classes, layout, modules, public_docs, scopes, sizes, words  # noqa: E402
 from checks.tree import Tree, blank_comments_and_literals  # noqa: E402
 
 CPP = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -37,37 +37,38 @@ class Rules(unittest.TestCase):
 
 
 class Includes(Rules):
-    def test_finds_a_forbidden_room(self):
-        self.assert_found(rooms.check_includes, {"src/wire/a.cc": '\n#include "order/engine.h"\n'},
-                          "src/wire/a.cc:2:", "room wire may not open room order")
+    def test_finds_a_forbidden_module(self):
+        self.assert_found(modules.check_includes,
+                          {"src/wire/a.cc": '\n#include "order/engine.h"\n'},
+                          "src/wire/a.cc:2:", "module wire may not include module order")
 
-    def test_every_pair_of_rooms_is_judged_by_the_table(self):
-        for room, (folder, allowed, _) in rooms.ROOMS.items():
-            for other, (other_folder, _, _) in rooms.ROOMS.items():
+    def test_every_pair_of_modules_is_judged_by_the_table(self):
+        for module, (folder, allowed, _) in modules.MODULES.items():
+            for other, (other_folder, _, _) in modules.MODULES.items():
                 header = other_folder.removeprefix("src/").removeprefix("include/") + "/a.h"
-                got = found(rooms.check_includes, {f"{folder}/b.cc": f'#include "{header}"\n'})
-                legal = other == room or other in allowed
-                self.assertEqual(got == [], legal, f"{room} opens {other}: {got}")
+                got = found(modules.check_includes, {f"{folder}/b.cc": f'#include "{header}"\n'})
+                legal = other == module or other in allowed
+                self.assertEqual(got == [], legal, f"{module} opens {other}: {got}")
 
-    def test_one_engine_may_not_open_the_headers_beside_a_room(self):
-        self.assert_found(rooms.check_includes, {"src/node/a.cc": '#include "order/evs/a.h"\n'},
-                          "may not open room order/evs")
+    def test_one_engine_may_not_open_the_headers_beside_a_module(self):
+        self.assert_found(modules.check_includes, {"src/node/a.cc": '#include "order/evs/a.h"\n'},
+                          "may not include module order/evs")
 
-    def test_finds_an_include_without_a_room(self):
-        self.assert_found(rooms.check_includes, {"src/wire/a.cc": '#include "reader.h"\n'},
-                          "names no room")
+    def test_finds_an_include_without_a_module(self):
+        self.assert_found(modules.check_includes, {"src/wire/a.cc": '#include "reader.h"\n'},
+                          "names no module")
 
     def test_finds_a_header_that_a_compiler_lacks(self):
-        self.assert_found(rooms.check_includes, {"tests/a.cc": "#include <ranges>\n"}, "ranges")
+        self.assert_found(modules.check_includes, {"tests/a.cc": "#include <ranges>\n"}, "ranges")
 
     def test_ignores_includes_in_comments(self):
-        self.assert_clean(rooms.check_includes, {"src/wire/a.cc": '// #include "io/udp.h"\n'})
+        self.assert_clean(modules.check_includes, {"src/wire/a.cc": '// #include "io/udp.h"\n'})
 
     def test_tests_may_open_everything(self):
-        self.assert_clean(rooms.check_includes, {"tests/a.cc": '#include "io/udp.h"\n'})
+        self.assert_clean(modules.check_includes, {"tests/a.cc": '#include "io/udp.h"\n'})
 
     def test_finds_using_namespace(self):
-        self.assert_found(rooms.check_namespace_use, {"src/io/a.cc": "using namespace peal;\n"},
+        self.assert_found(modules.check_namespace_use, {"src/io/a.cc": "using namespace peal;\n"},
                           "using namespace")
 
 
@@ -75,8 +76,8 @@ class Pure(Rules):
     def test_finds_each_forbidden_header(self):
         for header in ("chrono", "thread", "mutex", "atomic", "random", "sys/socket.h", "unistd.h",
                        "time.h", "iostream", "fstream", "cstdio", "netinet/in.h"):
-            self.assert_found(rooms.check_pure, {"src/order/ring/a.cc": f"#include <{header}>\n"},
-                              f"<{header}> in pure room order/ring")
+            self.assert_found(modules.check_pure, {"src/order/ring/a.cc": f"#include <{header}>\n"},
+                              f"<{header}> in pure module order/ring")
 
     def test_finds_each_forbidden_word(self):
         for text in ("auto now = std::chrono::steady_clock::now();", "clock_gettime(0, &t);",
@@ -84,54 +85,56 @@ class Pure(Rules):
                      "thread_local int x;", "std::random_device device;", "int r = rand();",
                      'std::getenv("A");', "throw 1;", "try {", "dynamic_cast<A*>(b);",
                      'printf("a");', "std::cerr << 1;"):
-            self.assert_found(rooms.check_pure, {"src/node/a.cc": text + "\n"}, "src/node/a.cc:1:")
+            self.assert_found(modules.check_pure, {"src/node/a.cc": text + "\n"},
+                              "src/node/a.cc:1:")
 
-    def test_every_pure_room_is_watched(self):
-        for room in ("base", "wire", "port", "trace", "order", "order/evs", "order/ring", "node"):
-            self.assertTrue(rooms.ROOMS[room][2], room)
-            self.assert_found(rooms.check_pure, {f"src/{room}/a.cc": "std::mutex m;\n"}, "threads")
+    def test_every_pure_module_is_watched(self):
+        for module in ("base", "wire", "port", "trace", "order", "order/evs", "order/ring", "node"):
+            self.assertTrue(modules.MODULES[module][2], module)
+            self.assert_found(modules.check_pure, {f"src/{module}/a.cc": "std::mutex m;\n"},
+                              "threads")
 
     def test_leaves_innocent_words_alone(self):
-        self.assert_clean(rooms.check_pure, {"src/node/a.cc": "#include <vector>\n// std::mutex\n"
+        self.assert_clean(modules.check_pure, {"src/node/a.cc": "#include <vector>\n// std::mutex\n"
                           "f(entry_time(0)); x.time(); retry(); operand();\n"
                           'const char* s = "throw";\n'})
 
-    def test_leaves_other_rooms_alone(self):
-        self.assert_clean(rooms.check_pure, {"src/io/a.cc": "#include <thread>\nstd::mutex m;\n"})
+    def test_leaves_other_modules_alone(self):
+        self.assert_clean(modules.check_pure, {"src/io/a.cc": "#include <thread>\nstd::mutex m;\n"})
 
     def test_the_named_exceptions_hold_for_their_files_only(self):
-        self.assert_clean(rooms.check_pure, {"src/base/probes.h": "#include <atomic>\n"})
-        self.assert_found(rooms.check_pure, {"src/base/bytes.h": "#include <atomic>\n"}, "atomic")
-        self.assert_found(rooms.check_pure, {"src/base/bytes.h": "thread_local int x;\n"},
+        self.assert_clean(modules.check_pure, {"src/base/probes.h": "#include <atomic>\n"})
+        self.assert_found(modules.check_pure, {"src/base/bytes.h": "#include <atomic>\n"}, "atomic")
+        self.assert_found(modules.check_pure, {"src/base/bytes.h": "thread_local int x;\n"},
                           "global")
 
     def test_finds_iteration_over_an_unordered_container(self):
         header = "std::unordered_map<Id, std::vector<int>> by_id_;\n"
         for walk in ("for (const auto& [id, v] : by_id_) f(v);", "auto it = by_id_.begin();"):
-            self.assert_found(rooms.check_unordered,
+            self.assert_found(modules.check_unordered,
                               {"src/node/a.h": header, "src/node/a.cc": walk + "\n"},
                               "src/node/a.cc:1:", "by_id_")
 
     def test_lookup_in_an_unordered_container_is_fine(self):
-        self.assert_clean(rooms.check_unordered, {
+        self.assert_clean(modules.check_unordered, {
             "src/node/a.h": "std::unordered_map<Id, int> by_id_;\nstd::map<Id, int> sorted_;\n",
             "src/node/a.cc": "by_id_.find(id); for (auto& x : sorted_) f(x);\n"})
 
 
-class RoomTable(Rules):
+class ModuleTable(Rules):
     def page(self, **changed):
-        rows = {room: ", ".join(f"`{a}`" for a in allowed) or "the standard library"
-                for room, (_, allowed, _) in rooms.ROOMS.items()}
+        rows = {module: ", ".join(f"`{a}`" for a in allowed) or "the standard library"
+                for module, (_, allowed, _) in modules.MODULES.items()}
         rows.update(changed)
         return {"ARCHITECTURE.md": "".join(f"| `{r}` | {t} |\n" for r, t in rows.items() if t)}
 
     def test_accepts_the_same_table(self):
-        self.assert_clean(rooms.check_room_table, self.page())
+        self.assert_clean(modules.check_module_table, self.page())
 
     def test_finds_a_difference_and_a_missing_row(self):
-        self.assert_found(rooms.check_room_table, self.page(wire="`base`, `io`"), "room wire")
-        self.assert_found(rooms.check_room_table, self.page(wire=""), "no row for room wire")
-        self.assert_found(rooms.check_room_table, {}, "missing")
+        self.assert_found(modules.check_module_table, self.page(wire="`base`, `io`"), "module wire")
+        self.assert_found(modules.check_module_table, self.page(wire=""), "no row for module wire")
+        self.assert_found(modules.check_module_table, {}, "missing")
 
 
 class Words(Rules):

@@ -16,7 +16,7 @@
 #include "peal/version.h"
 
 // A client of a daemon (`peal node`): it joins groups by name, sends to one or several of them, and
-// is told everything in one order that is the same for all.
+// receives all events in one order, which is the same for all clients.
 //
 //   auto client = peal::Client::connect({});
 //   client->join("chat");
@@ -24,139 +24,142 @@
 //   while (auto event = client->wait(peal::kForever)) { … }
 //
 // The application's threads read and write while they are inside these calls. Besides, a client has
-// one thread of its own, which does so when they are elsewhere, answers the daemon and comes back
-// after the connection broke, whatever the application does meanwhile.
+// one thread of its own. It reads and writes while no other thread does, answers the daemon, and
+// reconnects after the connection broke, whatever the application does meanwhile.
 
 namespace peal {
 /// See types.h.
 inline namespace v0 {
 
-/// Where a client finds its daemon, and what it wants of it.
+/// The address of the daemon, and the options of the session.
 struct ClientOptions {
   /// "/run/peal/peal.sock", or "unix:" and a path: a Unix socket. "tls://host:port": TLS 1.3 over
   /// TCP; "tls://[fd00::1]:4810" for IPv6.
   std::string daemon = "/run/peal/peal.sock";
-  std::string name;  ///< wished for, 0 to 32 bytes; empty: the daemon makes one
+  std::string name;  ///< requested name, 0 to 32 bytes; empty: the daemon makes one
   std::string
-      token;  ///< tells the daemon who this is, where a certificate does not; 0 to 256 bytes
+      token;  ///< identifies this client to the daemon if no certificate does; 0 to 256 bytes
 
   std::string tls_ca;           ///< PEM file whose certificates may sign the daemon's; empty: the
                                 ///< system's
-  std::string tls_certificate;  ///< PEM file that tells the daemon who this is; may be empty
-  std::string tls_key;          ///< PEM file with the certificate's key; nobody else may read it
+  std::string tls_certificate;  ///< PEM file that identifies this client to the daemon; may be
+                                ///< empty
+  std::string tls_key;          ///< PEM file with the certificate's key; only its owner may be able
+                                ///< to read it
   std::string tls_name;         ///< the daemon's name in its certificate; empty: the host
 
-  /// How long one attempt to connect may take, from the lookup of a host name up to the daemon's
-  /// welcome. The addresses of the name share it.
+  /// The maximum time of one attempt to connect, from the lookup of a host name to the daemon's
+  /// welcome. All addresses of the name share it.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
   /// How long the session may outlive a broken connection; the daemon may grant less. 0: not at
   /// all.
   std::chrono::milliseconds keep = std::chrono::seconds(30);
-  /// Bytes of events that may wait to be read here, 1 to 2^40. When there are more, the client
-  /// reads nothing more from the daemon, whose rules for slow clients then apply.
+  /// Limit of bytes of events that wait to be read here, 1 to 2^40. Above it, the client stops
+  /// reading from the daemon, whose rules for slow clients then apply.
   std::uint64_t receive_bytes_max = 4ULL << 20;
-  /// How long wait() polls before it sleeps, at most; 0 to 1 s, 0: not at all. It does so only
-  /// while most waits are no longer than that. It saves the time to wake up, some 10 to 100 us, and
-  /// keeps a processor busy meanwhile, though others that want it come first.
+  /// The maximum time that wait() polls before it sleeps; 0 to 1 s, 0: no polling. It polls only
+  /// while most waits are no longer than that. Polling saves the time to wake up, some 10 to 100
+  /// us, but keeps a processor busy, though other processes that want it have priority.
   std::chrono::microseconds spin{};
 };
 
-/// What happens when this client does not take the messages of one group fast enough. 0: what the
+/// What happens if this client does not read the messages of one group fast enough. 0: as the
 /// daemon's configuration says.
 struct JoinOptions {
-  SlowPolicy policy = SlowPolicy::normal;  ///< at the first limit that is reached
-  std::uint64_t memory_bytes_max = 0;      ///< that wait in the daemon's memory
-  std::uint64_t disk_bytes_max = 0;        ///< and on its disk; `spill` only
-  std::chrono::milliseconds age_max{};     ///< of the oldest that waits
+  SlowPolicy policy = SlowPolicy::normal;  ///< applied at the first limit that is reached
+  std::uint64_t memory_bytes_max = 0;      ///< of messages that wait in the daemon's memory
+  std::uint64_t disk_bytes_max = 0;        ///< of messages that wait on its disk; `spill` only
+  std::chrono::milliseconds age_max{};     ///< of the oldest message that waits
 };
 
-/// What a sender says about a message besides its bytes.
+/// A sender's options for a message.
 struct SendOptions {
-  Service service = Service::agreed;  ///< which promise
-  std::uint16_t type = 0;             ///< the application's own number; receivers get it
-  bool self_discard = false;          ///< not to this client, even if it is in a target
+  Service service = Service::agreed;  ///< the ordering guarantee
+  std::uint16_t type = 0;             ///< a number of the application's choice; receivers get it
+  bool self_discard = false;          ///< not delivered to this client, even if it is in a target
 };
 
-/// How a client is doing.
+/// The status of a client.
 struct ClientStatus {
   std::string name;                   ///< private name: "#name#node"
-  std::string node;                   ///< the daemon's
-  std::string cluster;                ///< the daemon's
+  std::string node;                   ///< name of the daemon's node
+  std::string cluster;                ///< name of the daemon's cluster
   bool connected = false;             ///< at this moment
-  bool ended = false;                 ///< Ended comes, or has come
-  std::uint64_t sent{};               ///< number of the last message that was taken
-  std::uint64_t settled{};            ///< up to which number all have a place, or were refused
-  std::uint64_t unread_events{};      ///< that wait to be read by next()
-  std::uint64_t unread_bytes{};       ///< about
-  std::uint32_t message_bytes_max{};  ///< of one message, as the daemon says
+  bool ended = false;                 ///< Ended is the last event, read or not
+  std::uint64_t sent{};               ///< number of the last accepted message
+  std::uint64_t settled{};            ///< all messages up to this number are acknowledged: they
+                                      ///< have a place, or were refused
+  std::uint64_t unread_events{};      ///< events that wait to be read by next()
+  std::uint64_t unread_bytes{};       ///< approximately
+  std::uint32_t message_bytes_max{};  ///< maximum size of one message, by the daemon's
+                                      ///< configuration
 };
 
-/// One client of a daemon.
-/// Threads: everything from any thread, also at the same time; but next() and wait() from one
-/// thread at a time, as what they return is valid until the next one. close() ends what waits in
-/// other threads. One that was moved from can only be destroyed or assigned to.
-/// fork(): a client is its maker's. In the child its descriptors are closed, it can be destroyed,
-/// which the parent's session does not notice, and all else is refused (closed): make a new one.
+/// One client of a daemon. Threads: all functions from any thread, also concurrently; but next()
+/// and wait() from one thread at a time, as what they return is valid until the next call. close()
+/// wakes other threads that wait. A moved-from client can only be destroyed or assigned to. fork():
+/// a client belongs to the process that created it. In the child its descriptors are closed. There
+/// it can be destroyed, which does not affect the parent's session; all other calls return closed:
+/// create a new client.
 class Client {
  public:
   /// Connects once, and starts a session.
   ///
   /// @return  the client; or invalid_option, unreachable, untrusted (the daemon's certificate is
   /// for
-  ///          another name, expired, or signed by nobody we trust), refused (with the daemon's
-  ///          reason), timed_out, not_permitted, system, wrong_version.
-  /// Blocks: up to `options.connect_timeout`. `header` is for the compiler to fill in: the version
-  /// of the headers that the application was compiled with.
+  ///          another name, expired, or not signed by a trusted authority), refused (with the
+  ///          daemon's reason), timed_out, not_permitted, system, wrong_version.
+  /// Blocks: up to `options.connect_timeout`. Leave `header` to the compiler: it is the version of
+  /// the headers that the application was compiled with.
   static Result<Client> connect(const ClientOptions& options, std::uint32_t header = PEAL_VERSION);
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
-  /// As close() without patience, if it has not been called yet: what was sent and is not settled
-  /// may be lost.
+  /// Like close() without patience, if it was not called before: messages without an
+  /// acknowledgement may be lost.
   ~Client();
 
-  /// Becomes a member of a group. From its place in the order on, which is told by a GroupView with
-  /// this client in it, the group's messages come.
+  /// Becomes a member of a group. The group's messages follow from a place in the order on, which
+  /// is that of a GroupView with this client in it.
   ///
   /// @param group  1 to 128 bytes, not beginning with '#'.
   /// @return  done; or refused (member_already, not_permitted, bad_name,
-  ///          too_many), timed_out (it may still come about), closed.
+  ///          too_many), timed_out (it may still succeed later), closed.
   /// Blocks: up to `patience`. The answer comes behind events: if this thread is the only one that
   /// reads them, and more than receive_bytes_max wait, it does not come.
   Result<Done> join(std::string_view group, const JoinOptions& options = {},
                     std::chrono::milliseconds patience = std::chrono::seconds(10));
-  /// Ends the membership; its last event is Left. May overtake messages that are not settled:
-  /// flush() before, to read them. Otherwise as join(); refused: no_member.
+  /// Ends the membership; its last event is Left. May overtake messages that are not acknowledged:
+  /// call flush() before, to read them. Otherwise like join(); refused: no_member.
   Result<Done> leave(std::string_view group,
                      std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-  /// Queues a message to groups and private names, which are told it at the same place of the
-  /// order.
+  /// Queues a message to groups and private names, which receive it at the same place of the order.
   ///
   /// @param targets  1 to 64 names, of 1 to 128 bytes each, in any order.
   /// @param payload  0 to ClientStatus::message_bytes_max bytes; copied before return.
-  /// @return  a ticket: it was taken, and flush() or ClientStatus::settled say when it has its
-  /// place.
-  ///          Or would_block (as many messages are unsettled as the daemon allows: wait for
+  /// @return  a ticket: the message is queued; flush() or ClientStatus::settled say when it has its
+  ///          place.
+  ///          Or would_block (as many messages lack acknowledgements as the daemon allows: wait for
   ///          room_fd() or use send_for()), too_large, invalid_option (the targets), closed.
   /// Blocks: never for long.
   Result<Ticket> send(std::span<const std::string_view> targets, std::span<const std::byte> payload,
                       const SendOptions& options = {});
   Result<Ticket> send(std::initializer_list<std::string_view> targets, std::string_view text,
                       const SendOptions& options = {});
-  /// The same, waiting up to `patience` for room. Acknowledgements come behind events: if this
-  /// thread is the only one that reads them, and more than receive_bytes_max wait, there is no room
-  /// ever.
+  /// The same, waiting up to `patience` until there is space. Acknowledgements come behind events:
+  /// if this thread is the only one that reads them, and more than receive_bytes_max wait, there
+  /// will never be space.
   Result<Ticket> send_for(std::span<const std::string_view> targets,
                           std::span<const std::byte> payload, std::chrono::milliseconds patience,
                           const SendOptions& options = {});
 
-  /// Waits until everything that was sent before is settled: it has its place in the order and
-  /// every daemon of the view has it, or Refused was told.
+  /// Waits until all messages sent before are acknowledged: each has its place in the order and
+  /// every daemon of the view has it, or Refused was received.
   ///
-  /// @return  done; or timed_out, closed (Ended says what is
-  ///          unsettled).
-  /// Blocks: up to `patience`; as send_for().
+  /// @return  done; or timed_out, closed (Ended says which ones lack an
+  ///          acknowledgement).
+  /// Blocks: up to `patience`; like send_for().
   Result<Done> flush(std::chrono::milliseconds patience = kForever);
 
   /// The next event, or nothing if there is none at the moment. After Ended there is never one.
@@ -167,26 +170,26 @@ class Client {
   /// The same, up to a point in time.
   std::optional<ClientEvent> wait_until(std::chrono::steady_clock::time_point deadline);
 
-  /// A descriptor for poll(2) and the like: readable when next() has an event, at times also when
-  /// all that came is no event. Call next() until it has nothing before you wait for it. Do not
-  /// read it. Valid as long as the client.
+  /// A descriptor for poll(2) and similar calls: readable when next() has an event, and sometimes
+  /// when only other data arrived. Call next() until it returns nothing before you wait for the
+  /// descriptor. Do not read from it. Valid as long as the client.
   int fd() const;
-  /// The same for sending: readable when there is room again after send() said would_block.
+  /// The same for sending: readable when there is space again after send() returned would_block.
   int room_fd() const;
 
-  /// Asks the daemon: "status", or another word that it knows.
+  /// Queries the daemon: "status", or another word that it knows.
   ///
   /// @return  its answer, some lines of text; or refused, timed_out, closed.
-  /// Blocks: up to `patience`; as join().
+  /// Blocks: up to `patience`; like join().
   Result<std::string> ask(std::string_view what,
                           std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-  /// Takes no more messages, waits up to `patience` until all is settled, says goodbye and stops
-  /// the thread. What was told can still be read, and Ended behind it. Blocks: up to `patience`,
-  /// and some milliseconds.
+  /// Accepts no more messages, waits up to `patience` until all are acknowledged, ends the session
+  /// and stops the thread. Received events can still be read, with Ended as the last one. Blocks:
+  /// up to `patience`, and some milliseconds.
   void close(std::chrono::milliseconds patience = std::chrono::seconds(1));
 
-  /// How the client is doing. Blocks: never for long.
+  /// The client's status. Blocks: never for long.
   ClientStatus status() const;
 
  private:

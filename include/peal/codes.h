@@ -9,77 +9,78 @@ extern "C" {
 
 /// Why a call failed.
 typedef enum peal_code {
-  PEAL_OK = 0,               ///< it did not
+  PEAL_OK = 0,               ///< success
   PEAL_WOULD_BLOCK = -1,     ///< full for now: read events, then try again
   PEAL_TOO_LARGE = -2,       ///< above the largest message; nothing was sent
   PEAL_CLOSED = -3,          ///< the client has ended: make a new one
   PEAL_INVALID_OPTION = -4,  ///< an argument is wrong; the text names it
   PEAL_NOT_PERMITTED = -6,   ///< the operating system refused
   PEAL_SYSTEM = -7,          ///< another failure of the operating system
-  PEAL_TIMED_OUT = -8,       ///< the time was over first; a request may still be carried out
+  PEAL_TIMED_OUT = -8,       ///< the time ran out; a request may still be carried out
   PEAL_UNREACHABLE = -9,     ///< no daemon answers there
   PEAL_UNTRUSTED = -10,      ///< TLS: one of the two does not accept the other's certificate
-  PEAL_REFUSED = -11,        ///< the daemon said no; peal_error_reason() says why
-  PEAL_WRONG_VERSION = -12   ///< the header and the library do not go together; both are named
+  PEAL_REFUSED = -11,        ///< the daemon refused; peal_error_reason() says why
+  PEAL_WRONG_VERSION = -12   ///< the header and the library do not match; the text has both
+                             ///< versions
 } peal_code;
 
-/// Why a daemon said no, or why something ended; as Reason in types.h.
+/// Why a daemon refused, or why something ended; as Reason in types.h.
 typedef enum peal_reason {
-  PEAL_REASON_NONE = 0,            ///< there is nothing to say
-  PEAL_REASON_BAD_RECORD = 1,      ///< the two do not speak the same language
+  PEAL_REASON_NONE = 0,            ///< no reason
+  PEAL_REASON_BAD_RECORD = 1,      ///< one of the two sent a record that the other cannot decode
   PEAL_REASON_BAD_VERSION = 2,     ///< the daemon speaks another version
-  PEAL_REASON_BAD_NAME = 3,        ///< no legal name of a group, client or target
+  PEAL_REASON_BAD_NAME = 3,        ///< not a valid name of a group, client or target
   PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know this token
   PEAL_REASON_NOT_PERMITTED = 5,   ///< no rule of the daemon allows it
   PEAL_REASON_NAME_IN_USE = 6,     ///< another client of this daemon has the name
   PEAL_REASON_SESSION_LOST = 7,    ///< the daemon does not know the session (any more)
-  PEAL_REASON_MEMBER_ALREADY = 8,  ///< the client is in the group
+  PEAL_REASON_MEMBER_ALREADY = 8,  ///< the client is in the group already
   PEAL_REASON_NO_MEMBER = 9,       ///< the client is not in the group
-  PEAL_REASON_TOO_LARGE = 10,      ///< the message is longer than any may be
-  PEAL_REASON_TOO_MANY = 11,       ///< sessions, groups or targets
-  PEAL_REASON_OVER_QUOTA = 12,     ///< more bytes per second than the client may send
-  PEAL_REASON_SLOW = 13,           ///< the client did not take what it was sent
-  PEAL_REASON_SILENT = 14,         ///< nothing was heard of the client for too long
-  PEAL_REASON_REPLACED = 15,       ///< the session goes on through another connection
-  PEAL_REASON_GOODBYE = 16,        ///< the client said so
+  PEAL_REASON_TOO_LARGE = 10,      ///< the message exceeds the maximum size
+  PEAL_REASON_TOO_MANY = 11,       ///< too many sessions, groups or targets
+  PEAL_REASON_OVER_QUOTA = 12,     ///< more bytes per second than the client's quota
+  PEAL_REASON_SLOW = 13,           ///< the client did not read its events
+  PEAL_REASON_SILENT = 14,         ///< the client was silent for too long
+  PEAL_REASON_REPLACED = 15,       ///< the session continues on another connection
+  PEAL_REASON_GOODBYE = 16,        ///< the client ended it
   PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
-  PEAL_REASON_SHUTDOWN = 18        ///< the daemon stops
+  PEAL_REASON_SHUTDOWN = 18        ///< the daemon is stopping
 } peal_reason;
 
-/// What a sender asks for one message.
+/// The ordering guarantee of one message.
 typedef enum peal_service {
   PEAL_FIFO = 0,    ///< delivered as agreed
   PEAL_CAUSAL = 1,  ///< delivered as agreed
-  PEAL_AGREED = 2,  ///< in one order everywhere
-  PEAL_SAFE = 3     ///< and only once every daemon of the view has it
+  PEAL_AGREED = 2,  ///< in one total order
+  PEAL_SAFE = 3     ///< the same, and only once every daemon of the view has it
 } peal_service;
 
-/// What happens to a member of a group that does not take what it is sent.
+/// What happens to a member of a group that does not read its messages.
 typedef enum peal_slow_policy {
-  PEAL_SLOW_NORMAL = 0,  ///< what the daemon's configuration says
-  PEAL_SLOW_BLOCK = 1,   ///< everybody who sends waits for it
-  PEAL_SLOW_SPILL = 2,   ///< to the daemon's disk, and back in order
-  PEAL_SLOW_DROP = 3,    ///< left out, and PEAL_GAP says so
+  PEAL_SLOW_NORMAL = 0,  ///< as the daemon's configuration says
+  PEAL_SLOW_BLOCK = 1,   ///< all senders wait for it
+  PEAL_SLOW_SPILL = 2,   ///< messages go to the daemon's disk, and return in order
+  PEAL_SLOW_DROP = 3,    ///< messages are dropped, and PEAL_GAP says so
   PEAL_SLOW_EVICT = 4    ///< its session ends
 } peal_slow_policy;
 
-/// What an event is.
+/// The kinds of events.
 typedef enum peal_event_kind {
   PEAL_MESSAGE = 0,       ///< sender, targets, service, type, place, payload
   PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
-  PEAL_TRANSITIONAL = 2,  ///< group: members are out of reach, until its next view
-  PEAL_LEFT = 3,          ///< group: the last event of it
+  PEAL_TRANSITIONAL = 2,  ///< group: some members are unreachable, until its next view
+  PEAL_LEFT = 3,          ///< group: its last event
   PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; if known, else 0: messages,
-                          ///< bytes, place (the first missing), last
+                          ///< bytes, place (the first missing one), last
   PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
-  PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was not taken
-  PEAL_DISCONNECTED = 7,  ///< text; the client tries to come back
-  PEAL_RECONNECTED = 8,   ///< all goes on where it was
-  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first that is of
-                          ///< unknown fate, and how many; 0 if all is settled
+  PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was refused
+  PEAL_DISCONNECTED = 7,  ///< text; the client tries to reconnect
+  PEAL_RECONNECTED = 8,   ///< the session continues where it was
+  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first one of
+                          ///< unknown fate, and how many; 0 if all are acknowledged
 } peal_event_kind;
 
-/// Why a group has other members than before.
+/// Why the members of a group changed.
 typedef enum peal_view_cause {
   PEAL_CAUSE_JOIN = 0,        ///< one client joined
   PEAL_CAUSE_LEAVE = 1,       ///< one client left
@@ -89,8 +90,8 @@ typedef enum peal_view_cause {
 
 /// Why messages are missing.
 typedef enum peal_gap_reason {
-  PEAL_GAP_SLOW = 0,  ///< this client did not keep up, and they were left out
-  PEAL_GAP_AWAY = 1   ///< they were ordered where this client's daemon was not
+  PEAL_GAP_SLOW = 0,  ///< this client was too slow, and they were dropped
+  PEAL_GAP_AWAY = 1   ///< they were ordered in a partition without this client's daemon
 } peal_gap_reason;
 
 #ifdef __cplusplus

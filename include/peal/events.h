@@ -12,27 +12,27 @@
 
 #include "peal/types.h"
 
-// What a client (client.h) is told, one after the other, in the order that all clients agree on.
+// The events of a client (client.h), in the order that all clients agree on.
 
 namespace peal {
 /// See types.h.
 inline namespace v0 {
 
-/// A place in the order; what one client is told ascends in it. Messages to several groups have the
-/// same place for all their receivers.
+/// A place in the order; the places of one client's events ascend. A message to several groups has
+/// the same place for all its receivers.
 struct Place {
   std::uint64_t view{};      ///< number of the view of daemons that ordered it
   std::uint64_t position{};  ///< in that view, from 1
-  std::uint32_t index{};     ///< among what has the same position, from 0
+  std::uint32_t index{};     ///< distinguishes events of the same position, from 0
 };
 
-/// A message at its place in the order. Everything it points to is valid until the next call of
-/// next() or wait(), and not longer than the client.
+/// A message at its place in the order. All that it points to is valid until the next call of
+/// next() or wait(), and at most as long as the client.
 struct GroupMessage {
   std::string_view sender;                    ///< private name: "#name#node"
-  std::span<const std::string_view> targets;  ///< groups and private names it was sent to; sorted
-  Service service{};                          ///< what its sender asked for
-  std::uint16_t type{};                       ///< the application's own number
+  std::span<const std::string_view> targets;  ///< groups and private names of the message; sorted
+  Service service{};                          ///< the sender's choice
+  std::uint16_t type{};                       ///< a number of the sending application's choice
   Place place;                                ///< of the message
   std::span<const std::byte> payload;         ///< its bytes; may be empty
 
@@ -42,7 +42,7 @@ struct GroupMessage {
   }
 };
 
-/// Why a group has other members than before.
+/// Why the members of a group changed.
 enum class ViewCause : std::uint8_t {
   join,        ///< one client joined
   leave,       ///< one client left
@@ -53,88 +53,91 @@ enum class ViewCause : std::uint8_t {
 /// One member of a group.
 struct GroupMember {
   std::string name;           ///< private name
-  bool came_with_us = false;  ///< was in the group's view before together with this client
+  bool came_with_us = false;  ///< was together with this client in the group's previous view
 };
 
-/// Who is in a group from this place of the order on.
+/// The members of a group from this place of the order on.
 struct GroupView {
   std::string group;                 ///< its name
-  std::string id;                    ///< names this state of the group: equal at all its members
-  ViewCause cause{};                 ///< why it changed
+  std::string id;                    ///< identifies this state of the group: equal at all its
+                                     ///< members
+  ViewCause cause{};                 ///< why the members changed
   Reason reason = Reason::none;      ///< of a disconnect
-  std::string changed;               ///< who joined, left or disconnected; empty with `network`
-  std::vector<GroupMember> members;  ///< all that are in the group, this client included
+  std::string changed;               ///< the client that joined, left or disconnected; empty with
+                                     ///< `network`
+  std::vector<GroupMember> members;  ///< all members of the group, including this client
 };
 
-/// Members of the group are out of reach: until its next view, promises hold among those who will
-/// come along to it (GroupMember::came_with_us).
+/// Some members of the group are unreachable: until its next view, guarantees hold among the
+/// members that continue together (GroupMember::came_with_us).
 struct Transitional {
   std::string group;  ///< its name
 };
 
-/// This client has left the group; the last event of the group, until it joins again.
+/// This client has left the group; the group's last event, unless it joins again.
 struct Left {
   std::string group;  ///< its name
 };
 
 /// Why messages are missing.
 enum class GapReason : std::uint8_t {
-  slow,  ///< this client did not keep up, and they were left out (SlowPolicy::drop)
-  away,  ///< they were ordered where this client's daemon was not, while the network was parted
+  slow,  ///< this client was too slow, and they were dropped (SlowPolicy::drop)
+  away,  ///< they were ordered in a partition without this client's daemon
 };
 
 /// Messages of a group are missing here: behind all that came before, ahead of all that follows.
 struct Gap {
   std::string group;         ///< its name; empty: messages to the private name
   GapReason reason{};        ///< why
-  std::uint64_t messages{};  ///< how many; 0: not known, as with `away`, and so are the rest
+  std::uint64_t messages{};  ///< how many; 0: unknown, as with `away`, and so are the rest
   std::uint64_t bytes{};     ///< of their payloads
-  Place first;               ///< of the first that is missing
-  Place last;                ///< of the last that is missing
+  Place first;               ///< of the first missing message
+  Place last;                ///< of the last missing message
 };
 
-/// What happens to a member of a group that does not take what it is sent.
+/// What happens to a member of a group that does not read its messages.
 enum class SlowPolicy : std::uint8_t {
-  normal,  ///< what the daemon's configuration says
-  block,   ///< everybody who sends waits for it; needs a right
-  spill,   ///< what is too much goes to the daemon's disk, and comes back in order
-  drop,    ///< what is too much is left out, and a Gap says so
+  normal,  ///< as the daemon's configuration says
+  block,   ///< all senders wait for it; needs permission
+  spill,   ///< messages above the limit go to the daemon's disk, and return in order
+  drop,    ///< messages above the limit are dropped, and a Gap says so
   evict,   ///< its session ends
 };
 
-/// A limit of a membership comes near: read faster. Not at a place in the order.
+/// A limit of a membership is near: read faster. It has no place in the order.
 struct SlowWarning {
   std::string group;                    ///< its name; empty: messages to the private name
-  SlowPolicy policy{};                  ///< what will happen at the limit
-  std::uint64_t bytes{};                ///< that wait at the daemon
-  std::uint64_t bytes_max{};            ///< at most
-  std::chrono::milliseconds age{};      ///< of the oldest that waits
-  std::chrono::milliseconds age_max{};  ///< at most; 0: without bound
+  SlowPolicy policy{};                  ///< applied at the limit
+  std::uint64_t bytes{};                ///< of messages that wait at the daemon
+  std::uint64_t bytes_max{};            ///< the limit
+  std::chrono::milliseconds age{};      ///< of the oldest message that waits
+  std::chrono::milliseconds age_max{};  ///< the limit; 0: none
 };
 
-/// The daemon did not take a message that this client sent. Not at a place in the order.
+/// The daemon refused a message that this client sent. It has no place in the order.
 struct Refused {
   std::uint64_t number{};  ///< the Ticket's
   Reason reason{};         ///< why
   std::string message;     ///< one line for a person: what was wrong, and what to do about it
 };
 
-/// The connection broke, and the client tries to come back. Nothing is lost yet, and messages may
-/// be sent as before, as far as there is room.
+/// The connection broke, and the client tries to reconnect. Nothing is lost yet, and messages can
+/// be sent as before, as long as there is space.
 struct Disconnected {
   std::string message;  ///< one line
 };
 
-/// The client is back: all goes on where it was, nothing is missing and nothing comes twice.
+/// The client is connected again: the session continues where it was, without missing or duplicate
+/// events.
 struct Reconnected {};
 
-/// The last event. If it was not on request, messages with the numbers from `unsettled_first` on
-/// may have got a place in the order or not; nothing more can be said about them here.
+/// The last event. If it was not on request, the fate of the messages from number `unsettled_first`
+/// on is unknown: each may have a place in the order or not.
 struct Ended {
   bool on_request = false;             ///< close() was called
   Reason reason{};                     ///< why
   std::string message;                 ///< one line for a person
-  std::uint64_t unsettled_first{};     ///< Ticket number; 0 if all that was sent was settled
+  std::uint64_t unsettled_first{};     ///< Ticket number; 0 if all messages were acknowledged
   std::uint64_t unsettled_messages{};  ///< how many
 };
 

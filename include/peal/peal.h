@@ -7,25 +7,26 @@
 #include "peal/codes.h"
 #include "peal/version.h"
 
-// The C interface of clients: libpeal.so, for C and for every language that can call C. What the
-// words mean is said at length in client.h and events.h, the same in C++.
+// The C interface of clients: libpeal.so, for C and for every language that can call C. client.h
+// and events.h describe the same functions in C++ in more detail.
 //
-// Strings that go in end with a zero byte; texts that come out are pointers with a size. Times are
-// milliseconds; a patience below 0 is for ever, and 0 does not wait. Functions return 0 or more, or
-// a peal_code below 0, and then peal_error_text() says what was wrong.
-// Threads: everything from any thread, also at the same time; but peal_receive from one thread at a
-// time, and peal_close when no other call runs: peal_end ends those that wait. If memory is used
-// up, the process stops.
-// fork(): a client is its maker's. In the child its descriptors are closed, peal_close() frees it
-// without a word to the daemon, and all else is PEAL_CLOSED, and peal_error_text() says why.
+// String arguments end with a zero byte; results are pointers with a size. Times are milliseconds;
+// a patience below 0 is infinite, and 0 does not wait. Functions return 0 or more, or a peal_code
+// below 0, and then peal_error_text() says what was wrong.
+// Threads: all functions from any thread, also concurrently; but peal_receive from one thread at a
+// time, and peal_close while no other call runs: peal_end ends those that wait. If memory is
+// exhausted, the process stops.
+// fork(): a client belongs to the process that created it. In the child its descriptors are closed,
+// peal_close() frees it without telling the daemon, and all other calls return PEAL_CLOSED, with an
+// explanation in peal_error_text().
 // Versions: peal_connect() refuses (PEAL_WRONG_VERSION) if the program was compiled with a later
 // header than the library's, or with one of another major version; of another minor version, as
-// long as the major one is 0. Programs that call the library by the names of its functions give
+// long as the major one is 0. Programs that call the library by the names of its functions pass
 // their version to peal_connect_from().
 // Structs begin with their size and may grow at their ends: a program that was compiled with an
-// earlier header has shorter ones. What a program fills is read as far as its size goes; what it
-// gets is written as far as the program's struct goes, and the size says how much of that the
-// library knows. peal_text, peal_place and peal_group_member are parts of others and never change.
+// earlier header has shorter ones. The library reads a program's struct up to its size. It writes
+// results up to the size of the program's struct, and stores in the size how much of it is known to
+// the library. peal_text, peal_place and peal_group_member are parts of others and never change.
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,42 +35,42 @@ extern "C" {
 /// One client of a daemon.
 typedef struct peal_client peal_client;
 
-/// Where a client finds its daemon. Fill it with peal_options_init() first.
+/// The address of the daemon, and the options of the session. Call peal_options_init() first.
 typedef struct peal_options {
   uint32_t size;                ///< of this struct, in bytes; set by peal_options_init()
   uint32_t connect_timeout_ms;  ///< of one attempt to connect, 1 or more
   uint32_t keep_ms;             ///< how long the session may outlive a broken connection
   uint32_t spin_us;             ///< how long peal_receive() may poll before it sleeps, 0 to 10^6
-  uint64_t receive_bytes_max;   ///< of events that may wait to be read, 1 to 2^40
+  uint64_t receive_bytes_max;   ///< limit of events that wait to be read, 1 to 2^40
   const char* daemon;           ///< "/run/peal/peal.sock", or "tls://host:port"
-  const char* name;             ///< wished for; NULL: the daemon makes one
-  const char* token;            ///< tells the daemon who this is; NULL: none
-  const char* tls_ca;           ///< PEM file; NULL: whom the system trusts
+  const char* name;             ///< requested; NULL: the daemon makes one
+  const char* token;            ///< identifies this client to the daemon; NULL: none
+  const char* tls_ca;           ///< PEM file; NULL: the authorities that the system trusts
   const char* tls_certificate;  ///< PEM file; NULL: none
   const char* tls_key;          ///< PEM file; NULL: none
   const char* tls_name;         ///< the daemon's name in its certificate; NULL: the host
 } peal_options;
 
-/// What happens when the messages of a group are not taken fast enough; 0 everywhere: what the
-/// daemon's configuration says.
+/// What happens if the messages of a group are not read fast enough; all 0: as the daemon's
+/// configuration says.
 typedef struct peal_join_options {
   uint32_t size;              ///< of this struct, in bytes; set by PEAL_JOIN_OPTIONS_INIT
   int32_t policy;             ///< peal_slow_policy
-  uint64_t memory_bytes_max;  ///< that wait in the daemon's memory
-  uint64_t disk_bytes_max;    ///< and on its disk; PEAL_SLOW_SPILL only
-  uint32_t age_ms_max;        ///< of the oldest that waits
+  uint64_t memory_bytes_max;  ///< of messages that wait in the daemon's memory
+  uint64_t disk_bytes_max;    ///< of messages that wait on its disk; PEAL_SLOW_SPILL only
+  uint32_t age_ms_max;        ///< of the oldest message that waits
   uint32_t reserved;          ///< 0
 } peal_join_options;
 #define PEAL_JOIN_OPTIONS_INIT \
   { sizeof(peal_join_options), PEAL_SLOW_NORMAL, 0, 0, 0, 0 }
 
-/// What a sender says about a message besides its bytes.
+/// A sender's options for a message.
 typedef struct peal_send_options {
   uint32_t size;         ///< of this struct, in bytes; set by PEAL_SEND_OPTIONS_INIT
   int32_t service;       ///< peal_service
-  uint16_t type;         ///< the application's own number; receivers get it
+  uint16_t type;         ///< a number of the application's choice; receivers get it
   uint16_t reserved;     ///< 0
-  int32_t self_discard;  ///< not 0: not to this client, even if it is in a target
+  int32_t self_discard;  ///< not 0: not delivered to this client, even if it is in a target
 } peal_send_options;
 #define PEAL_SEND_OPTIONS_INIT \
   { sizeof(peal_send_options), PEAL_AGREED, 0, 0, 0 }
@@ -84,64 +85,66 @@ typedef struct peal_text {
 typedef struct peal_place {
   uint64_t view;      ///< number of the view of daemons
   uint64_t position;  ///< in that view, from 1
-  uint32_t index;     ///< among what has the same position, from 0
+  uint32_t index;     ///< distinguishes events of the same position, from 0
   uint32_t reserved;  ///< 0
 } peal_place;
 
 /// One member of a group.
 typedef struct peal_group_member {
   peal_text name;        ///< private name
-  int32_t came_with_us;  ///< was in the view before together with this client
+  int32_t came_with_us;  ///< was together with this client in the previous view
   int32_t reserved;      ///< 0
 } peal_group_member;
 
-/// One event. Which fields have a meaning is said at its kind; the others are 0. What it points to
-/// is valid until the next peal_receive() or peal_close().
+/// One event. Its kind determines which fields are used; the others are 0. All that it points to is
+/// valid until the next peal_receive() or peal_close().
 typedef struct peal_event {
-  uint32_t size;                     ///< bytes of it that the library has written
+  uint32_t size;                     ///< bytes of it that the library wrote
   int32_t kind;                      ///< peal_event_kind
   int32_t service;                   ///< peal_service
   int32_t cause;                     ///< peal_view_cause
   int32_t reason;                    ///< peal_reason
   int32_t policy;                    ///< peal_slow_policy
   int32_t on_request;                ///< not 0: peal_end() was called
-  uint32_t type;                     ///< the application's own number
+  uint32_t type;                     ///< a number of the sending application's choice
   int32_t gap_reason;                ///< peal_gap_reason
   int32_t reserved;                  ///< 0
   peal_text sender;                  ///< private name
   peal_text group;                   ///< its name
-  peal_text id;                      ///< names this state of the group: equal at all its members
-  peal_text changed;                 ///< who joined, left or disconnected
+  peal_text id;                      ///< identifies this state of the group: equal at all its
+                                     ///< members
+  peal_text changed;                 ///< the client that joined, left or disconnected
   peal_text text;                    ///< for a person
   const peal_text* targets;          ///< groups and private names, sorted
-  size_t target_count;               ///< of them
+  size_t target_count;               ///< number of targets
   const peal_group_member* members;  ///< of the group
-  size_t member_count;               ///< of them
+  size_t member_count;               ///< number of members
   const void* payload;               ///< of the message
   size_t payload_bytes;              ///< of the message
-  peal_place place;                  ///< of the message, or of the first that is missing
-  peal_place last;                   ///< of the last that is missing
+  peal_place place;                  ///< of the message, or of the first missing one
+  peal_place last;                   ///< of the last missing message
   uint64_t number;                   ///< of a message, as peal_send() gave it
-  uint64_t messages;                 ///< how many
-  uint64_t bytes;                    ///< of payloads; or that wait at the daemon
-  uint64_t bytes_max;                ///< that may wait
-  uint64_t age_ms;                   ///< of the oldest that waits
-  uint64_t age_ms_max;               ///< that it may have; 0: without bound
+  uint64_t messages;                 ///< number of messages
+  uint64_t bytes;                    ///< of payloads; or of messages that wait at the daemon
+  uint64_t bytes_max;                ///< limit of bytes that may wait
+  uint64_t age_ms;                   ///< of the oldest message that waits
+  uint64_t age_ms_max;               ///< limit of its age; 0: none
 } peal_event;
 
-/// How a client is doing.
+/// The status of a client.
 typedef struct peal_status {
-  uint32_t size;               ///< bytes of it that the library has written
-  char name[160];              ///< private name; ends with a zero byte, as the next two
-  char node[256];              ///< the daemon's
-  char cluster[256];           ///< the daemon's
+  uint32_t size;               ///< bytes of it that the library wrote
+  char name[160];              ///< private name; zero-terminated, like the next two
+  char node[256];              ///< name of the daemon's node
+  char cluster[256];           ///< name of the daemon's cluster
   int32_t connected;           ///< at this moment
-  int32_t ended;               ///< PEAL_ENDED comes, or has come
-  uint64_t sent;               ///< number of the last message that was taken
-  uint64_t settled;            ///< up to which number all have a place, or were refused
-  uint64_t unread_events;      ///< that wait to be read
-  uint64_t unread_bytes;       ///< about
-  uint64_t message_bytes_max;  ///< of one message
+  int32_t ended;               ///< PEAL_ENDED is the last event, read or not
+  uint64_t sent;               ///< number of the last accepted message
+  uint64_t settled;            ///< all messages up to this number are acknowledged: they have a
+                               ///< place, or were refused
+  uint64_t unread_events;      ///< events that wait to be read
+  uint64_t unread_bytes;       ///< approximately
+  uint64_t message_bytes_max;  ///< maximum size of one message
 } peal_status;
 
 /// The version of the library, as PEAL_VERSION of its header.
@@ -152,37 +155,39 @@ void peal_options_init(peal_options* options);
 /// The same for a struct of that many bytes, which may be an earlier version's.
 void peal_options_init_sized(peal_options* options, size_t size);
 
-/// Connects once, and starts a session. `*out` is the client, to be given to peal_close(), or NULL.
-/// Returns 0; or PEAL_INVALID_OPTION, PEAL_UNREACHABLE, PEAL_UNTRUSTED, PEAL_REFUSED,
+/// Connects once, and starts a session. `*out` is the client, to be passed to peal_close(), or
+/// NULL. Returns 0; or PEAL_INVALID_OPTION, PEAL_UNREACHABLE, PEAL_UNTRUSTED, PEAL_REFUSED,
 /// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM, PEAL_WRONG_VERSION. Blocks: up to the timeout
 /// in `options`.
 int32_t peal_connect(const peal_options* options, peal_client** out);
 /// The same for a program that was compiled with the header of that version (PEAL_VERSION).
 int32_t peal_connect_from(const peal_options* options, peal_client** out, uint32_t header);
-/// Takes no more messages, waits up to `patience_ms` until all is settled, and says goodbye. Calls
-/// that wait in other threads return. What was told can still be read, and PEAL_ENDED behind it.
-/// Returns 0, or PEAL_INVALID_OPTION.
+/// Accepts no more messages, waits up to `patience_ms` until all are acknowledged, and ends the
+/// session. Calls that wait in other threads return. Received events can still be read, with
+/// PEAL_ENDED as the last one. Returns 0, or PEAL_INVALID_OPTION.
 int32_t peal_end(peal_client* client, int64_t patience_ms);
-/// The same, and frees the client. NULL is legal.
+/// The same, and frees the client. NULL is allowed.
 void peal_close(peal_client* client, int64_t patience_ms);
 
 /// Becomes a member of a group; `options` may be NULL. Returns 0; or PEAL_REFUSED, PEAL_TIMED_OUT,
 /// PEAL_CLOSED, PEAL_INVALID_OPTION. Blocks: up to `patience_ms`. The answer comes behind events:
-/// if more than receive_bytes_max wait and nobody reads them, it does not come.
+/// if more than receive_bytes_max wait and no thread reads them, it does not come.
 int32_t peal_join(peal_client* client, const char* group, const peal_join_options* options,
                   int64_t patience_ms);
-/// Ends the membership. May overtake messages that are not settled: peal_flush() before, to read
-/// them. As peal_join().
+/// Ends the membership. May overtake messages that are not acknowledged: call peal_flush() before,
+/// to read them. Otherwise like peal_join().
 int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms);
 
 /// Queues a message to 1 to 64 groups and private names; `options` may be NULL (agreed). Returns
 /// its number, 1 or more; or PEAL_WOULD_BLOCK, PEAL_TOO_LARGE, PEAL_INVALID_OPTION, PEAL_CLOSED.
-/// The payload is copied before return. Blocks: up to `patience_ms` while too much is unsettled.
+/// The payload is copied before return. Blocks: up to `patience_ms` while too many messages lack
+/// acknowledgements.
 int64_t peal_send(peal_client* client, const char* const* targets, size_t target_count,
                   const void* payload, size_t payload_bytes, const peal_send_options* options,
                   int64_t patience_ms);
-/// Waits until everything that was sent before has its place in the order and every daemon of the
-/// view has it, or PEAL_REFUSAL was told. Returns 0; or PEAL_TIMED_OUT, PEAL_CLOSED.
+/// Waits until all messages sent before are acknowledged: each has its place in the order and every
+/// daemon of the view has it, or PEAL_REFUSAL was received. Returns 0; or PEAL_TIMED_OUT,
+/// PEAL_CLOSED.
 int32_t peal_flush(peal_client* client, int64_t patience_ms);
 
 /// The next event, waiting up to `patience_ms` for one. Returns 1 if there is one, 0 if not;
@@ -191,18 +196,19 @@ int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms
 /// The same for a struct of that many bytes, which may be another version's.
 int32_t peal_receive_sized(peal_client* client, peal_event* event, size_t size,
                            int64_t patience_ms);
-/// A descriptor for poll(2) and the like: readable when there is an event, at times also when all
-/// that came is no event. Call peal_receive() until it has nothing before you wait for it. Do not
-/// read it. Valid as long as the client.
+/// A descriptor for poll(2) and similar calls: readable when there is an event, and sometimes when
+/// only other data arrived. Call peal_receive() until it returns 0 before you wait for the
+/// descriptor. Do not read from it. Valid as long as the client.
 int peal_fd(const peal_client* client);
-/// The same for sending: readable when there is room again after PEAL_WOULD_BLOCK.
+/// The same for sending: readable when there is space again after PEAL_WOULD_BLOCK.
 int peal_room_fd(const peal_client* client);
 
-/// Asks the daemon, for instance "status". Writes up to `size` bytes of its answer, ended by a zero
-/// byte, to `answer`. Returns how many bytes the whole answer has; or as peal_join().
+/// Queries the daemon, for example "status". Writes up to `size` bytes of its answer, including a
+/// zero byte at the end, to `answer`. Returns the size of the whole answer in bytes; or errors like
+/// peal_join().
 int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t size,
                  int64_t patience_ms);
-/// How the client is doing. Returns 0, or PEAL_INVALID_OPTION.
+/// The client's status. Returns 0, or PEAL_INVALID_OPTION.
 int32_t peal_get_status(const peal_client* client, peal_status* status);
 /// The same for a struct of that many bytes, which may be another version's.
 int32_t peal_get_status_sized(const peal_client* client, peal_status* status, size_t size);
@@ -215,7 +221,7 @@ int32_t peal_error_reason(void);
 /// "slow", "not_permitted": the name of a peal_reason; "unknown" for anything else.
 const char* peal_reason_name(int32_t reason);
 
-// What the compiler makes of these calls, so that they know the header.
+// These macros pass the header's version or the struct's size.
 #define peal_options_init(options) peal_options_init_sized((options), sizeof(peal_options))
 #define peal_connect(options, out) peal_connect_from((options), (out), PEAL_VERSION)
 #define peal_receive(client, event, patience_ms) \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The version of these headers, for C and C++. This is the only place where it is written: CMake,
-// the programs, peal.pc and the Python wheel read it here.
+// The version of these headers, for C and C++. It is defined only here: CMake, the programs,
+// peal.pc and the Python wheel read this file.
 
 #define PEAL_VERSION_MAJOR 0
 #define PEAL_VERSION_MINOR 1

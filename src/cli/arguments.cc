@@ -198,12 +198,12 @@ void build_version(Builder& b, VersionCommand&) {
       "  peal version");
 }
 
-/// One line for a person from what CLI11 found wrong.
+/// Converts an error of CLI11 to one line for a person.
 std::string explain(const CLI::ParseError& error, Builder& builder, const std::string& command,
                     std::span<const std::string> arguments) {
   const std::string where = command + ": ";
   std::string what = error.what();
-  // "--nodes = …: accepted is …" comes from our own check as "--nodes:  = …".
+  // Our own check's "--nodes = …: accepted is …" arrives as "--nodes:  = …".
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
     if (const auto mark = what.find(":  = "); mark != std::string::npos) what.erase(mark, 2);
     return where + what;
@@ -293,7 +293,7 @@ std::string overview() {
          "are wrong.\n";
 }
 
-/// Options that `peal bench` gives to its own processes.
+/// Options that `peal bench` passes to its own processes.
 std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
   if (rest.size() != 3 || rest[0] != "--worker") return std::nullopt;
   BenchCommand command;
@@ -353,7 +353,7 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
   return command;
 }
 
-/// Whether `words` are what help may be asked for. A single one may also be no command at all.
+/// Whether `words` name a command that has help. A single word may also be no command at all.
 bool is_command(std::span<const std::string> words) {
   if (words.size() == 1) return words[0] != "help";
   return words.size() == 2 && words[0] == "bench" &&

@@ -15,14 +15,14 @@
 #include "seal/key.h"
 #include "wire/client.h"
 
-// The command line of `peal`: arguments to one of these structs, or one line that says what is
-// wrong.
+// The command line of `peal`: converts arguments to one of these structs, or to one line that says
+// what is wrong.
 
 namespace peal::cli {
 
 struct UpCommand {
   std::uint32_t nodes = 3;
-  std::string dir;  ///< empty: a folder of its own for each user
+  std::string dir;  ///< empty: a default folder for each user
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options;  ///< of the engine
   bool streams = false;         ///< how data travel
@@ -37,12 +37,12 @@ struct NodeCommand {
   bool print_config = false;
 };
 
-/// The group of those who name none.
+/// The group if none is named.
 inline constexpr const char* kDefaultGroup = "all";
 
 struct SendCommand {
   std::string to;    ///< a socket, or a folder with sockets; empty: the folder of `peal up`
-  std::string name;  ///< wished for; empty: the node makes one
+  std::string name;  ///< requested; empty: the node makes one
   std::vector<std::string> groups = {kDefaultGroup};  ///< and private names
   Service service = Service::agreed;
   std::vector<std::string> files;  ///< empty: standard input
@@ -53,7 +53,7 @@ struct RecvCommand {
   std::string name;
   std::vector<std::string> groups = {kDefaultGroup};
   wire::SlowPolicy policy = wire::SlowPolicy::normal;
-  std::optional<std::uint64_t> count;  ///< stop after so many messages
+  std::optional<std::uint64_t> count;  ///< stop after this many messages
   bool views = false;
   bool json = false;
   bool digest = false;
@@ -63,9 +63,9 @@ struct StatusCommand {
   std::string to;
   bool json = false;
   bool views = false;
-  std::optional<std::string> clients;           ///< those whose names begin so
-  std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of so many
-  std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least so many
+  std::optional<std::string> clients;           ///< those whose names have this prefix
+  std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of this many
+  std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least this many
   double timeout_s = 10;
 };
 
@@ -82,21 +82,21 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
-/// Bounds of a benchmark: the shortest message has room for what the measurement needs.
+/// Limits of a benchmark: the shortest message has space for what the measurement needs.
 inline constexpr std::uint32_t kBenchNodesMax = 32;
-/// What the queue of a node takes: more than that cannot be under way.
+/// The size of a node's queue, and so the limit of messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
-/// What both engines on quorums can have: as many as a chain of Ridge.
+/// The limit of both engines on quorums: the length of a chain of Ridge.
 inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
-/// How fast all nodes of a benchmark send together; without either, as fast as possible.
+/// The total rate of all nodes of a benchmark; without a rate, as fast as possible.
 struct BenchRate {
   double messages_per_s = 0;
   double payload_bits_per_s = 0;
 
   bool is_max() const { return messages_per_s == 0 && payload_bits_per_s == 0; }
-  /// In messages of a size; 0: as fast as possible.
+  /// In messages of this size; 0: as fast as possible.
   double messages_of(std::uint32_t payload_bytes) const {
     return messages_per_s + payload_bits_per_s / (8.0 * payload_bytes);
   }
@@ -106,12 +106,14 @@ struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options;             ///< of the engine
-  std::optional<std::uint32_t> acceptors;  ///< on quorums: so many, the first nodes
+  std::optional<std::uint32_t> acceptors;  ///< on quorums: the number of acceptors, which are the
+                                           ///< first nodes
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
   BenchRate rate;
-  std::optional<std::uint32_t> under_way;  ///< messages of each node, as fast as possible
+  std::optional<std::uint32_t> under_way;  ///< messages in progress of each node, sent as fast as
+                                           ///< possible
   double link_bits_per_s = 0;              ///< of each cable; 0: not limited
   double loss_percent = 0;                 ///< of data packets, at each receiver
   std::optional<double> warm_up_s;
@@ -120,7 +122,7 @@ struct BenchCommand {
   bool loopback = false;
   bool multicast = true;
   bool streams = false;        ///< how data travel
-  std::string place = "/tmp";  ///< the folder in which the run has its own
+  std::string place = "/tmp";  ///< the folder in which the run creates its own
   bool own_thread = false;     ///< of each member
   bool insecure = false;       ///< packets are not sealed
   bool daemon = false;         ///< clients of daemons, instead of members
@@ -128,7 +130,7 @@ struct BenchCommand {
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
   std::string plot;  ///< a PNG file to draw; empty: none
-  /// Of one of its own processes: which node it is, and the folder of the run. Not for people.
+  /// In one of its own processes: the node, and the folder of the run. Not for people.
   std::string worker;
   std::string dir;
 };
@@ -143,11 +145,11 @@ struct BenchClientsCommand {
   bool json = false;
 };
 
-/// `peal bench failover`: of the cluster, what BenchCommand says of nodes, engine, load and place.
+/// `peal bench failover`: the members of BenchCommand for nodes, engine, load and place apply.
 struct BenchFailoverCommand {
   BenchCommand cluster;
   std::uint32_t kills = 20;
-  double settle_s = 1;  ///< with all nodes there, before each kill
+  double settle_s = 1;  ///< with all nodes running, before each kill
 };
 
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
@@ -165,7 +167,7 @@ using Command =
                  CheckCommand, SimCommand, BenchCommand, BenchClientsCommand, BenchFailoverCommand,
                  KeygenCommand, VersionCommand>;
 
-/// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
+/// Why nothing runs: help was requested (status 0), or the arguments are wrong (2).
 struct Stop {
   int status = 0;
   std::string text;  ///< help for standard output, or one line for standard error

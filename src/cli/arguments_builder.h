@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// Compiling this header takes longer than the rest of the room: only the files that read arguments
+// Compiling this header takes longer than the rest of the module: only files that read arguments
 // include it.
 #include <CLI/CLI.hpp>
 
@@ -44,7 +44,7 @@ inline std::string wrapped(std::string_view text) {
 inline constexpr const char* kAcceptedClientName =
     "1 to 32 bytes without '#' and control characters";
 
-/// Adds options whose values are checked here, so that each error says what is accepted.
+/// Adds options with checks of their own, so that each error says what is accepted.
 class Builder {
  public:
   explicit Builder(CLI::App& app) : app_(app) {}
@@ -151,7 +151,7 @@ class Builder {
           });
   }
 
-  /// An option that may be there up to `count_max` times; its values replace those in `target`.
+  /// An option that may occur up to `count_max` times; its values replace those in `target`.
   void several(const std::string& name, const std::string& shown, const std::string& accepted,
                const std::string& help, std::vector<std::string>& target, std::size_t count_max,
                bool (*is_accepted)(std::string_view)) {
@@ -168,7 +168,7 @@ class Builder {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 
-  /// The name that a client wishes for.
+  /// The name that a client requests.
   void client_name(std::string& target) {
     value("--name", "NAME", kAcceptedClientName,
           "be the client of this name, \"#NAME#NODE\"; without it the node makes one",
@@ -201,20 +201,20 @@ class Builder {
 };
 
 void build_keygen(Builder& builder, KeygenCommand& command);
-/// What of the arguments of `peal keygen` does not go together, in one line; empty if all does.
+/// The conflict between arguments of `peal keygen`, in one line; empty if there is none.
 std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 void build_bench_failover(Builder& builder, BenchFailoverCommand& command);
-/// Why --data does not go with the engine, in one line; empty if it does.
+/// Why --data is not possible with the engine, in one line; empty if it is.
 std::string data_conflict(const order::Descriptor& order, bool streams);
 
-/// Why --storage does not go with the engine, or with --ensembles; empty if it does.
+/// Why --storage is not possible with the engine, or with --ensembles; empty if it is.
 std::string storage_conflict(const order::Descriptor& order, const order::OptionValues& options);
-/// What of the options of `peal up` does not go together, in one line; empty if all does.
+/// The conflict between options of `peal up`, in one line; empty if there is none.
 std::string up_conflict(const UpCommand& command);
-/// What of the options of `peal bench` does not go together, in one line; empty if all does.
+/// The conflict between options of `peal bench`, in one line; empty if there is none.
 std::string bench_conflict(const BenchCommand& command);
 
 }  // namespace peal::cli

@@ -6,8 +6,8 @@
 
 #include "cli/arguments.h"
 
-// What each command does. All return the exit status of the process: 0 all went well, 1 it did
-// not, 2 the arguments, the configuration or a file are wrong.
+// The commands. All return the exit status of the process: 0 success, 1 failure, 2 wrong arguments,
+// configuration or file.
 
 namespace peal::cli {
 
@@ -27,7 +27,7 @@ int run_version();
 
 /// Writes "peal: " and one line to standard error; returns `status`.
 int fail(int status, std::string_view line);
-/// The path of this program, to start others like it.
+/// The path of this program, to start further instances.
 std::string own_program();
 
 }  // namespace peal::cli

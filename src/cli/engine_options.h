@@ -5,7 +5,7 @@
 
 #include "order/registry/registry.h"
 
-// Options of engines that commands have arguments for, by their keys.
+// Keys of the engines' options that commands have arguments for.
 
 namespace peal::cli {
 

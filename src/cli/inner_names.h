@@ -6,9 +6,9 @@
 
 namespace peal::cli {
 
-// The public headers (include/peal/types.h) have names of their own for these. Where one of them is
-// included, after everything else, these still mean what the rooms mean; the public ones are
-// v0::Result and so on.
+// The public headers (include/peal/types.h) define these names too. Where one of them is included,
+// after everything else, the names still mean those of the modules; the public ones are v0::Result
+// and so on.
 using peal::Result;
 using peal::Service;
 

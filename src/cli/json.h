@@ -9,13 +9,13 @@
 
 namespace peal::cli {
 
-/// True for well-formed UTF-8, without the surrogates and the overlong forms.
+/// True for well-formed UTF-8, without surrogates and overlong forms.
 bool is_utf8(std::string_view text);
 
 /// Two hexadecimal digits for each byte.
 std::string hex_bytes(ByteView bytes);
 
-/// The digest as it is printed everywhere: 16 hexadecimal digits.
+/// A digest in its printed form: 16 hexadecimal digits.
 std::string hex(std::uint64_t value);
 
 }  // namespace peal::cli

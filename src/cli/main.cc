@@ -43,7 +43,7 @@ bool is_peald(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "peald";
 }
 
-/// The status; or 1, if not everything could be written.
+/// The status; or 1 if the output could not be written.
 int finish(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   return fail(1, std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -55,11 +55,12 @@ int finish(int status) {
 int main(int argc, char** argv) {
   try {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-    // Under its other name it is what service managers and the habits of administrators expect.
+    // `peald` is the name that service managers and administrators expect.
     if (argc > 0 && peal::cli::is_peald(argv[0])) arguments.insert(arguments.begin(), "node");
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
-    // Nothing here throws on purpose; what the standard library throws ends the process in order.
+    // Nothing here throws on purpose; exceptions of the standard library end the process in good
+    // order.
     return peal::cli::fail(1, error.what());
   }
 }

@@ -13,11 +13,11 @@ namespace peal::cli {
 /// "a,b,c"
 std::string comma_separated(const std::vector<std::string>& words);
 
-/// `line` in lines of up to `columns`, broken at spaces where there are any; those after the first
-/// stand further in.
+/// Splits `line` into lines of up to `columns`, at spaces where possible; lines after the first are
+/// indented.
 std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
-/// `text` as one word of a shell: in quotes, if it needs them.
+/// `text` as one word of a shell: quoted if necessary.
 std::string shell_word(const std::string& text);
 
 /// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".

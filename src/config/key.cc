@@ -7,7 +7,7 @@ namespace peal::config {
 
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
                         const std::vector<std::string>& known) {
-  // A bare name is shown as it stands.
+  // A bare name needs no quotes.
   const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_';

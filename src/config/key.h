@@ -15,40 +15,40 @@
 #include "config/value.h"
 #include "order/descriptor.h"
 
-// The kinds of keys that a configuration has. Each key is declared once, as a row: reading, range
-// checks, error messages, --print-config, docs/configuration.md, the cluster-wide hash and what a
-// reload may change come from it.
+// The kinds of keys of a configuration. Each key is declared once, as a row. Reading, range checks,
+// error messages, --print-config, docs/configuration.md, the cluster-wide hash and the rules of a
+// reload come from it.
 
 namespace peal::config {
 
-/// When another value takes effect.
+/// When a changed value takes effect.
 enum class Changes : std::uint8_t {
-  at_start,  ///< a reload ignores it
+  at_start,  ///< at the next start; a reload ignores it
   never,     ///< a reload with another value is refused
   at_reload,
 };
 
-/// One key that is stored in a `T`.
+/// One key, stored in a `T`.
 template <class T>
 struct Key {
   std::string table{};  ///< empty for the top level
   std::string name{};
-  std::string help{};         ///< sentences, the last one without its full stop
+  std::string help{};         ///< sentences; the last one lacks its full stop
   std::string accepted{};     ///< completes "accepted is …"
   std::string normal{};       ///< the default as TOML; empty if there is none
-  std::string example{};      ///< shown where there is no default
-  std::string absent{};       ///< what holds without the key, if there is no default
+  std::string example{};      ///< shown if there is no default
+  std::string absent{};       ///< the behaviour without the key, if there is no default
   bool cluster_wide = false;  ///< must be equal on all nodes
   Changes changes = Changes::at_start;
-  bool needed = false;  ///< there is no configuration without it
-  /// That have it, if not all do.
+  bool needed = false;  ///< every configuration must have it
+  /// The engines that have the key, if not all do.
   std::vector<const order::Descriptor*> engines{};
-  std::string refused_elsewhere{};  ///< as order::Option::refused_elsewhere
+  std::string refused_elsewhere{};  ///< like order::Option::refused_elsewhere
   /// Stores the value; false if it is not accepted, and then nothing has changed.
   std::function<bool(const Value&, T&)> set{};
-  /// Why a value that looks right is not accepted, to go before "accepted is"; mostly nothing.
+  /// Why a plausible value is not accepted, to precede "accepted is"; mostly empty.
   std::function<std::string(const Value&)> why{};
-  /// What is stored, as a file has it, in full; empty if nothing is. Texts may hold any bytes.
+  /// The stored value as a file has it, in full; empty if there is none. Texts may hold any bytes.
   std::function<std::string(const T&)> get{};
 
   std::string path() const { return table.empty() ? name : table + "." + name; }
@@ -82,18 +82,18 @@ std::vector<std::string> names_in(std::span<const Key<T>> keys, std::string_view
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
                         const std::vector<std::string>& known);
 
-/// What is not empty, not too long, and a path as far as one can see.
+/// A plausible path: not empty and not too long.
 bool is_path(std::string_view text, std::size_t bytes_max);
 
-/// What every key has to say for itself.
+/// The texts that every key has.
 struct KeyText {
   std::string table;
   std::string name;
   std::string help;
 };
 
-// Keys of kinds that several tables have. `field` is a function that finds the member of a `T` that
-// holds the value; the default is the one that `T` begins with.
+// Factories for keys of common kinds. `field` is a function that returns the member of a `T` that
+// stores the value; the default is its value in a new `T`.
 
 template <class T, class Field>
 Key<T> number_key(KeyText text, std::int64_t least, std::int64_t most, Field field) {
@@ -126,7 +126,7 @@ Key<T> flag_key(KeyText text, Field field) {
   return key;
 }
 
-/// A text that `good` likes. The default is empty, unless `T` says otherwise.
+/// A text that `good` accepts. The default is empty, unless `T` has another.
 template <class T, class Field>
 Key<T> text_key(KeyText text, std::string accepted, std::string example,
                 std::function<bool(const std::string&)> good, Field field) {
@@ -153,7 +153,8 @@ Key<T> path_key(KeyText text, std::size_t bytes_max, std::string example, Field 
       [bytes_max](const std::string& typed) { return is_path(typed, bytes_max); }, field);
 }
 
-/// One of some words, which stand for the values of an enumeration, from 0, or for false and true.
+/// One of several words, which stand for the values of an enumeration from 0 up, or for false and
+/// true.
 template <class T, class Field>
 Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field field) {
   Key<T> key{std::move(text.table), std::move(text.name), std::move(text.help)};
@@ -177,7 +178,7 @@ Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field fie
   return key;
 }
 
-/// The same key of something that holds a `From` in it.
+/// The same key for a `T` that contains a `From`.
 template <class T, class From, class Field>
 Key<T> key_of(const Key<From>& from, Field field) {
   Key<T> key;

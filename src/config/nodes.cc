@@ -15,7 +15,7 @@ namespace {
 
 using Checked = Result<void, std::string>;
 
-/// Nodes of one list that are not in the other.
+/// The number of nodes in one list that are missing in the other.
 std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
   return static_cast<std::size_t>(
       std::count_if(from.begin(), from.end(),
@@ -29,7 +29,7 @@ std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeE
   return std::to_string(number);
 }
 
-/// Whoever stays keeps its number, by which the others know it.
+/// A node that stays keeps its number, by which the others know it.
 Checked validate_numbers(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.name);
@@ -54,7 +54,7 @@ bool collide(const io::HostPort& a, const io::HostPort& b) {
   return a.host == b.host && std::abs(int{a.port} - int{b.port}) <= 1;
 }
 
-/// Packets tell by their address who sent them, and both lists are known for a while.
+/// Packets identify their sender by its address, and both lists are valid for a while.
 Checked validate_addresses(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& now : settings.nodes) {
     if (find(wanted, now.number) != nullptr) continue;
@@ -81,8 +81,8 @@ Checked validate_strangers(const Settings& settings, const std::vector<NodeId>& 
       "the next");
 }
 
-/// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
-/// not be able to begin one of their own.
+/// A majority must need nodes that know the order: new nodes, which know nothing, must not be able
+/// to bootstrap one of their own.
 Checked validate_acceptors(const Settings& settings, const Listing& wanted) {
   if (!settings.order->traits.quorum) return {};
   const Settings then = with(settings, wanted);
@@ -116,7 +116,7 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
     hash.add(each->number.value);
     hash.add(as_bytes_view(each->name));
   }
-  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 is no list
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 stands for no list
   return list;
 }
 

@@ -7,23 +7,23 @@
 #include "config/settings.h"
 #include "order/engine.h"
 
-// The list of nodes, and going over to another one while a node runs.
+// The list of nodes, and the change to another one while a node runs.
 
 namespace peal::config {
 
-/// As the engine knows it: the numbers, and a hash of numbers and names. The order of the entries
-/// does not matter.
+/// The list in the engine's form: the numbers, and a hash of numbers and names. The order of the
+/// entries does not matter.
 order::NodeList list_of(const std::vector<NodeEntry>& nodes);
 /// The same with the acceptors, if there are any.
 order::NodeList list_of(const Settings& settings);
 Listing listing_of(const Settings& settings);
 Settings with(const Settings& settings, const Listing& listing);
 
-/// Whether a node that goes by the list of `settings` can change over to `wanted`, with which
-/// validate() accepts the settings. The error is one line that says why not, and what to do.
+/// Whether a node with the list of `settings` can change to `wanted`, with which validate() accepts
+/// the settings. The error is one line: the reason why not, and what to do.
 Result<void, std::string> validate(const Settings& settings, const Listing& wanted);
 
-/// What going over to the next list waits for, and who has to do what about it; empty if nothing.
+/// What the change to the pending list waits for, and what to do about it; empty if nothing.
 std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names);
 
 /// In the order of their numbers.

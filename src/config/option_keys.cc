@@ -27,7 +27,7 @@ std::optional<std::int64_t> number_of(const Option& option, const Value& value) 
     const auto number = as_number(value);
     if (!number) return std::nullopt;
     const double exact = *number * static_cast<double>(option.unit());
-    // Before it is rounded: what is just outside stays there.
+    // Checked before rounding, so that a value just outside the range is refused.
     if (exact < static_cast<double>(option.least) || exact > static_cast<double>(option.most)) {
       return std::nullopt;
     }

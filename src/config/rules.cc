@@ -106,7 +106,7 @@ Checked validate_acceptors(const Settings& settings) {
                     "survives no more failures");
 }
 
-/// What the engine takes, and what goes together.
+/// Checks the engine's options, and the rules between settings.
 Checked validate_order(const Settings& settings) {
   if (auto engines = validate_engines(settings); !engines) return engines;
   for (const order::Option& option : settings.order->options()) {

@@ -17,7 +17,7 @@ using Keys = std::vector<Key<Settings>>;
 constexpr std::size_t kPathMax = 4'000;
 constexpr std::string_view kDatas[] = {"datagrams", "streams"};
 
-/// A key that is the same on all nodes for as long as one of them runs.
+/// A key that must be the same on all nodes while any of them runs.
 Key<Settings> cluster_wide(Key<Settings> key) {
   key.cluster_wide = true;
   key.changes = Changes::never;
@@ -223,7 +223,7 @@ Keys make_keys() {
   add_top_level(keys);
   Keys options;
   add_option_keys(options);
-  // What engines have at the top level comes behind the rest of it, their tables behind [network].
+  // Engines' keys of the top level come behind the others of it, their tables behind [network].
   const auto tables = std::find_if(options.begin(), options.end(),
                                    [](const Key<Settings>& key) { return !key.table.empty(); });
   keys.insert(keys.end(), options.begin(), tables);

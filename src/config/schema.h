@@ -9,8 +9,8 @@
 #include "config/key.h"
 #include "config/settings.h"
 
-// The keys of a node's settings, each in one row. What a configuration file says besides them, of
-// clients for instance, has its keys in config/file/keys.h.
+// The keys of a node's settings, one row each. Further keys of a configuration file, for example
+// those about clients, are in config/file/keys.h.
 
 namespace peal::config {
 
@@ -21,18 +21,18 @@ inline constexpr std::uint32_t kNodeNumberMax = 65'535;
 /// True for 1 to 32 characters of a-z, 0-9 and -.
 bool is_name(std::string_view text);
 
-/// All keys but those of [[nodes]] and [[domain]], in the order in which a person reads them. Those
-/// of engines come from the registry of engines.
+/// All keys except those of [[nodes]] and [[domain]], in the order for a reader. Those of engines
+/// come from the registry of engines.
 std::span<const Key<Settings>> keys();
 /// The key with this path, "ring.max_gap"; null if there is none.
 const Key<Settings>* find_key(std::string_view path);
 
-/// Stores the value of one key. The error is one line: the key is not known, or the value is not
+/// Stores the value of one key. The error is one line: the key is unknown, or the value is not
 /// accepted.
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value);
 
 /// All keys that nodes must agree on, for a message: their paths, and "times in [ring]" for the
-/// times of a table that has many.
+/// times of a table with many.
 std::vector<std::string> cluster_wide_texts();
 
 /// Whether the engine of the settings has the key.
@@ -48,17 +48,17 @@ bool is_of(const Key<T>& key, const order::Descriptor* engine) {
 /// The key of `Settings::acceptors`, if there is an engine with acceptors.
 std::string_view acceptors_key();
 
-/// A text of Key::get, as it may stand in a message.
+/// A text of Key::get, in the form for a message.
 std::string for_message(const std::string& text);
 
-/// Whoever sets a key of one engine believes that it says something to another: the error is one
-/// line, "KEY = VALUE does not go with order = …". Defaults that change nothing are taken.
+/// Refuses keys of other engines, which have no effect: the error is one line, "KEY = VALUE does
+/// not go with order = …". Defaults that change nothing are accepted.
 Result<void, std::string> validate_engines(const Settings& settings);
-/// "[[domain]]" and other things that only some engines have: "WHAT does not go with order = …".
+/// "[[domain]]" and other features of some engines: "WHAT does not go with order = …".
 std::string clash(const std::string& what, const order::Descriptor& order,
                   std::span<const order::Descriptor* const> engines, std::string_view reason = {});
 
-/// Engines with something of their traits.
+/// The engines with a trait.
 std::vector<const order::Descriptor*> engines_with(bool order::Traits::*trait);
 
 }  // namespace peal::config

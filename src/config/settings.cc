@@ -107,7 +107,8 @@ order::Needs needs_of(const Settings& settings) {
 
 node::Limits node_limits(const Settings& settings) {
   node::Limits limits = settings.limits;
-  // Unfinished messages take memory only as their bytes come in: the bound may be the worst case.
+  // Unfinished messages take memory only as their bytes arrive, so the limit may cover the worst
+  // case.
   limits.reassembly_bytes_max = std::max<std::uint64_t>(
       limits.reassembly_bytes_max, std::uint64_t{limits.message_bytes_max} * settings.nodes_max);
   return limits;

@@ -25,16 +25,16 @@ namespace peal::config {
 
 struct NodeEntry {
   std::string name;
-  io::HostPort address;  ///< tokens and control; data travel on the port above it
-  NodeId number{};       ///< how nodes know it; it keeps it for as long as it is in the list
+  io::HostPort address;  ///< of tokens and control packets; data packets use the next higher port
+  NodeId number{};       ///< identifies the node; constant while the node is in the list
 
   friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
 };
 
-/// What a reload gives: the list of nodes, and who of them votes.
+/// The part of a reload that concerns nodes: the list, and the acceptors.
 struct Listing {
   std::vector<NodeEntry> nodes;
-  std::vector<NodeId> acceptors;  ///< as in Settings
+  std::vector<NodeId> acceptors;  ///< like Settings::acceptors
   friend bool operator==(const Listing&, const Listing&) = default;
 };
 
@@ -42,12 +42,12 @@ struct Listing {
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
-/// Some nodes with an order of their own, which no others learn.
+/// A subset of the nodes with an order of its own, which no other nodes learn.
 struct DomainEntry {
   std::string name;
-  std::vector<NodeId> nodes;        ///< those that are not in the list (yet) do not count
-  std::vector<NodeId> acceptors;    ///< of these; empty: the engine's choice
-  std::vector<std::string> groups;  ///< of daemons: names, or beginnings with '*' behind
+  std::vector<NodeId> nodes;        ///< nodes that are not in the list (yet) are ignored
+  std::vector<NodeId> acceptors;    ///< of these; empty: the engine chooses
+  std::vector<std::string> groups;  ///< of daemons: names, or prefixes followed by '*'
 
   friend bool operator==(const DomainEntry&, const DomainEntry&) = default;
 };
@@ -55,104 +55,106 @@ inline constexpr std::size_t kDomainsMax = 15;
 
 inline constexpr std::uint32_t kPacketBytesLeast = 256;
 inline constexpr std::uint32_t kReceiveBytesLeast = 1U << 20;
-/// Of the largest message of a node that clients may connect to: what they send has names, too.
+/// Minimum for the largest message of a node with clients: their messages carry names, too.
 inline constexpr std::uint32_t kClientsMessageBytesLeast = 32'768;
 
-/// All that can be set of a node. keys() says how each member is called, and what it takes.
+/// All settings of a node. keys() gives the key and the range of each member.
 struct Settings {
   std::string cluster;
   std::string name;              ///< one of `nodes`
   std::vector<NodeEntry> nodes;  ///< each with a number of its own
-  std::uint32_t nodes_max = 32;  ///< the list never has more, as long as the cluster runs
+  std::uint32_t nodes_max = 32;  ///< limit of the list while the cluster runs
   io::MulticastMode multicast = io::MulticastMode::automatic;
   io::Endpoint group;              ///< if `multicast` is group
-  std::string key_file;            ///< where `keys` come from
-  std::optional<seal::Keys> keys;  ///< that packets are sealed with; see load_keys()
+  std::string key_file;            ///< the file from which `keys` are read
+  std::optional<seal::Keys> keys;  ///< keys for sealing packets; see load_keys()
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options;       ///< of the engine, by their keys; else its defaults
-  std::vector<DomainEntry> domains;  ///< domain 1 and so on
-  std::vector<NodeId> acceptors;     ///< on quorums; empty: as acceptors_of() chooses
-  bool streams = false;              ///< data goes over TCP
-  std::string data_dir;  ///< where an acceptor, or a node that may become one, has its log
-  std::uint32_t packet_bytes = 0;  ///< the largest; 0: what suits the way of data
-  node::Limits limits;             ///< but for reassembly_bytes_max: see node_limits()
+  order::OptionValues options;       ///< of the engine, by key; others have their defaults
+  std::vector<DomainEntry> domains;  ///< domains from 1 up
+  std::vector<NodeId> acceptors;     ///< on quorums; empty: chosen by acceptors_of()
+  bool streams = false;              ///< data packets use TCP
+  std::string data_dir;  ///< the folder for the log of an acceptor, or of a node that may become
+                         ///< one
+  std::uint32_t packet_bytes = 0;  ///< size of the largest; 0: chosen for the transport of data
+  node::Limits limits;             ///< except reassembly_bytes_max: see node_limits()
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
-  bool own_thread = true;                         ///< false: who reads runs the loop
+  bool own_thread = true;                         ///< false: the reader runs the loop
   std::string trace;                              ///< empty: none
-  std::string state_dir;                          ///< remembers the last start; empty: none
-  /// Where `name` is, if that has been found out already; else it is looked up, which may block.
+  std::string state_dir;                          ///< stores the last epoch; empty: not stored
+  /// The address of `name`, if it is known already; otherwise it is looked up, which may block.
   std::optional<io::Endpoint> own_at;
-  io::LookUp::Question question;     ///< looks names up; nothing: the operating system
-  std::optional<io::Faults> faults;  ///< tests and benchmarks only
+  io::LookUp::Question question;     ///< resolves names; nothing: the operating system does
+  std::optional<io::Faults> faults;  ///< for tests and benchmarks only
 
   /// This node; 0 if `name` is not one of `nodes`.
   NodeId self() const;
-  /// The entry of this node, which must be one of `nodes`.
+  /// The entry of this node, which must be in `nodes`.
   const NodeEntry& own() const;
 };
 
 /// How long a member waits for its own address.
 inline constexpr Duration kOwnAddressPatience = seconds(5);
 
-/// This node's address out of those that its name has, as io::choose_own(): of the family of the
-/// nodes whose addresses are numbers, if there are any.
+/// Chooses this node's address out of those that its name has, like io::choose_own(): of the same
+/// family as the numeric addresses of nodes, if there are any.
 Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
                                              const std::vector<io::Endpoint>& found);
 
-/// The address of this node: `own_at`, a number, or looked up. Errors: invalid_option (no such
+/// The address of this node: `own_at`, a numeric one, or looked up. Errors: invalid_option (no such
 /// name, or no address of this machine), would_block (no answer in time), system. Blocks: up to
 /// kOwnAddressPatience.
 Result<io::Endpoint, io::IoError> find_own(const Settings& settings);
 
-/// The keys of `key_file`, or one line that names it, and says what is wrong.
+/// The keys of `key_file`, or one line that names the file and the problem.
 Result<seal::Keys, std::string> read_keys(const Settings& settings);
-/// Puts them into the settings, if there is a `key_file`.
+/// Stores them in the settings, if there is a `key_file`.
 Result<void, std::string> load_keys(Settings& settings);
 
-/// Whether all settings are accepted, and go together. The error is one line that begins with the
+/// Checks each setting and the rules between settings. The error is one line that begins with the
 /// key, and says what is accepted.
 Result<void, std::string> validate(const Settings& settings);
 
-/// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. Only of engines
-/// on quorums.
+/// The acceptors, sorted: those of the settings, or the engine's choice out of `nodes`. Only for
+/// engines on quorums.
 std::vector<NodeId> acceptors_of(const Settings& settings);
-/// True if this node is one of them: it needs a data_dir, unless votes are in memory.
+/// True if this node is an acceptor: it needs a data_dir, unless votes are in memory.
 bool votes(const Settings& settings);
-/// It has a log, or may have one.
+/// It has a log, or may get one.
 bool keeps_log(const Settings& settings);
 /// It may become an acceptor while it runs.
 bool may_vote(const Settings& settings);
 
-/// The largest packet of data. With streams no network cuts packets up, and large ones cost less.
+/// The size of the largest data packet. Streams do not fragment packets, so large ones cost less
+/// there.
 std::uint32_t packet_bytes(const Settings& settings);
 
-/// What the engine takes of the node that runs it.
+/// The resources that the engine needs from its node.
 order::Needs needs_of(const Settings& settings);
 
-/// `limits`, with room for one unfinished message of the largest size of each node.
+/// `limits`, extended by space for one unfinished message of the largest size of each node.
 node::Limits node_limits(const Settings& settings);
 
-/// The file that remembers the last start; empty: none.
+/// The file that stores the last epoch; empty: none.
 std::string state_file(const Settings& settings);
 
 /// wire::Header::cluster. High 32 bits: the cluster's name; low 32: all keys that must be equal on
-/// all nodes as long as one of them runs. The list of nodes, and who of them votes, may change: see
+/// all nodes while any of them runs. The list of nodes and the acceptors may change: see
 /// config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
-/// By how many bytes a packet of data is longer than its frame if it is sealed. If all frames begin
-/// alike, packets leave out the frame's header.
+/// By how many bytes a sealed data packet is longer than its frame. If all frames begin alike,
+/// packets leave out the frame's header.
 inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
   const std::size_t left_out = order.write_data_header != nullptr ? io::FrameHeader::kBytes : 0;
   return static_cast<std::uint32_t>(seal::overhead(Lane::data) - left_out);
 }
 
-/// Bytes of the largest frame: sealed, it still fits a datagram.
+/// The size of the largest frame that fits a datagram when it is sealed.
 std::uint32_t frame_bytes(const Settings& settings);
 
-/// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ
-/// can tell each other.
+/// The cluster's id for seal::Sealer: derived from its name alone, so that nodes with different
+/// settings recognise each other.
 std::uint64_t seal_cluster_id(const Settings& settings);
 
 trace::Names names_of(const Settings& settings);

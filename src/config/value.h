@@ -9,16 +9,16 @@
 
 namespace peal::config {
 
-/// A list of other things, a table or a date: no key takes one.
+/// A mixed list, a table or a date: no key takes one.
 struct OtherValue {
   std::string_view what;
 };
-using Numbers = std::vector<std::int64_t>;  ///< a list of nothing but whole numbers
-using Texts = std::vector<std::string>;     ///< a list of nothing but texts
-/// What a configuration gives a key.
+using Numbers = std::vector<std::int64_t>;  ///< a list of whole numbers only
+using Texts = std::vector<std::string>;     ///< a list of texts only
+/// The value of a key in a configuration.
 using Value = std::variant<std::string, std::int64_t, double, bool, Numbers, Texts, OtherValue>;
 
-/// As a file has it; a text in quotes.
+/// The value as a file has it; a text in quotes.
 std::string shown(const Value& value);
 
 }  // namespace peal::config

@@ -6,10 +6,11 @@
 namespace peal::daemon {
 namespace {
 
-/// Written to one connection before others have their turn, and to all before the node has its.
+/// Bytes written to one connection before others have their turn, and to all before the node has
+/// its turn.
 constexpr std::size_t kWriteBytesPerTurn = 1U << 20;
 constexpr std::size_t kWriteBytesPerTurnAll = 8U << 20;
-/// What is written may lead to more that is wanted: so often in one turn.
+/// Writing may make sessions want more: limit of rounds in one turn.
 constexpr int kRoundsPerTurn = 4;
 
 session::Identity identity_of(const io::StreamPeer& peer) {
@@ -64,7 +65,7 @@ bool Connections::carry_out(Instant now) {
       const auto found = connections_.find(to_write_.front());
       if (found == connections_.end()) continue;
       found->second.due = false;
-      // One that waits for room goes on by itself.
+      // A connection that waits for space resumes by itself.
       if (!found->second.writing) left -= std::min(left, write(found->first));
     }
     for (const io::StreamId id : wanted_.close) {
@@ -110,7 +111,8 @@ void Connections::take_rest(io::StreamId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  // Also if nothing is left here: the session may hold a whole record that it could not use.
+  // Also if no bytes are left here: the session may hold a whole record that it could not process
+  // yet.
   const std::size_t taken = sessions_.received(now_, id, connection.rest);
   connection.rest.erase(connection.rest.begin(),
                         connection.rest.begin() + static_cast<std::ptrdiff_t>(taken));

@@ -20,42 +20,42 @@
 
 namespace peal::daemon {
 
-/// Carries bytes between the streams of clients and their sessions. A stream whose bytes a session
-/// does not take now is not read, so that its client waits; one that does not take what it is sent
-/// is written to when it does. Thread: the loop's.
+/// Carries bytes between the streams of clients and their sessions. If a session does not accept
+/// bytes now, its stream is not read, so that the client waits. If a stream is full, writing
+/// resumes when it has space. Thread: the loop's.
 class Connections final : private io::StreamsHost {
  public:
   using Refused = std::function<void(const std::string& who, const io::IoError& why)>;
 
-  /// All references outlive this.
+  /// All references must outlive this object.
   Connections(const io::StreamsOptions& options, io::Loop& loop, session::Sessions& sessions,
               const Regions& regions, Refused refused);
 
-  /// Takes connections from now on. Errors: system.
+  /// Accepts connections from now on. Errors: system.
   Result<void, io::IoError> listen(std::unique_ptr<io::StreamListener> listener) {
     return streams_.listen(std::move(listener));
   }
   void stop_listening() { streams_.stop_listening(); }
-  /// Takes nothing from anybody any more; writing goes on.
+  /// Stops reading from all clients; writing continues.
   void stop_reading();
 
-  /// Reads and writes what is due; in each turn. True: there is more to do.
+  /// Reads and writes what is due; call it in each turn. True: more work is left.
   bool work(Instant now);
-  /// Does what the sessions want of their connections. True: there is more to do.
+  /// Performs the sessions' requests on their connections. True: more work is left.
   bool carry_out(Instant now);
   std::optional<Instant> next_deadline() const { return streams_.next_deadline(); }
 
-  /// Connections that are there, or on their way in or out.
+  /// Connections that are open, opening or closing.
   std::size_t count() const { return streams_.count(); }
   const io::StreamsCounters& counters() const { return streams_.counters(); }
 
  private:
   struct Connection {
-    std::vector<std::byte> rest;  ///< read, and not taken by the sessions
-    bool ended = false;           ///< nothing comes behind `rest`
-    bool writing = false;         ///< waits for room in the stream
+    std::vector<std::byte> rest;  ///< read, but not accepted by the sessions
+    bool ended = false;           ///< nothing follows `rest`
+    bool writing = false;         ///< waits for space in the stream
     bool due = false;             ///< is in `to_write_`
-    bool silent = true;           ///< has not said anything yet
+    bool silent = true;           ///< has not sent anything yet
     bool greeted = false;         ///< something was to be written to it
   };
 
@@ -70,9 +70,9 @@ class Connections final : private io::StreamsHost {
 
   void take(io::StreamId id, Connection& connection, ByteView bytes);
   void take_rest(io::StreamId id);
-  /// Returns the bytes that the stream took.
+  /// Returns the number of bytes that the stream accepted.
   std::size_t write(io::StreamId id);
-  /// The other end is gone.
+  /// The other end closed the stream.
   void lose(io::StreamId id);
   void forget(io::StreamId id);
 
@@ -83,8 +83,8 @@ class Connections final : private io::StreamsHost {
   Instant now_{};
   bool reading_ = true;
   std::map<io::StreamId, Connection> connections_;
-  std::set<io::StreamId> silent_;  ///< the first is the one that came first
-  std::vector<std::byte> buffer_;  ///< what was read last
+  std::set<io::StreamId> silent_;  ///< oldest first
+  std::vector<std::byte> buffer_;  ///< the bytes read last
   session::Wanted wanted_;         ///< scratch
   std::deque<io::StreamId> to_write_;
 };

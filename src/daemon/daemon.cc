@@ -18,7 +18,7 @@ namespace {
 
 /// As in member::Core.
 constexpr Duration kSpin = milliseconds(1);
-/// For what clients sent before the end to be settled, and for their connections to end.
+/// Time at the end for clients' messages to be acknowledged, and for their connections to close.
 constexpr Duration kDrainPatience = seconds(1);
 constexpr Duration kClosePatience = milliseconds(1'500);
 /// Connections that have no session (yet).
@@ -34,7 +34,7 @@ io::StreamsOptions streams_options(const session::Options& sessions) {
 session::Options with_node(session::Options sessions, const config::Settings& member) {
   sessions.cluster = member.cluster;
   sessions.node = member.name;
-  sessions.nodes = member.nodes_max;  // the list may become as long
+  sessions.nodes = member.nodes_max;  // the maximum length of the list
   sessions.message_bytes_max = member.limits.message_bytes_max;
   std::vector<group::GroupDomain> domains;
   for (const config::DomainEntry& each : member.domains) {
@@ -46,7 +46,7 @@ session::Options with_node(session::Options sessions, const config::Settings& me
   return sessions;
 }
 
-/// Whatever is wrong with these files is wrong with the configuration.
+/// Any error in these files is an error of the configuration.
 Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
     const io::TlsServerOptions& options) {
   auto context = io::TlsContext::server(options);
@@ -54,7 +54,7 @@ Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
   return unexpected(io::IoError{Errc::invalid_option, "clients: " + context.error().message});
 }
 
-/// What keeps a port of TCP from being opened, with what to do about it.
+/// Adds to the error of a TCP port that cannot be opened what to do about it.
 io::IoError with_remedy(io::IoError why) {
   if (!why.message.starts_with("listen at ")) return why;
   switch (why.code) {
@@ -72,7 +72,7 @@ io::IoError with_remedy(io::IoError why) {
   return why;
 }
 
-/// What keeps a node from starting, behind the key that it comes from.
+/// Puts the key that causes the error in front of the reason why a node cannot start.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
@@ -151,7 +151,7 @@ Result<void, io::IoError> Daemon::prepare() {
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
   loop_ = std::move(*loop);
-  // Before the node, so that one that cannot serve does not use up an incarnation.
+  // Before the node, so that a node which cannot serve does not use up an incarnation.
   if (options_.tls) {
     auto context = read_tls(options_.tls->tls);
     if (!context) return unexpected(context.error());
@@ -226,13 +226,13 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     tls_ = std::move(*context);
   }
   if (options.socket_mode != options_.socket_mode) {
-    // The file is there as long as this process has not removed it.
+    // The socket's file exists until this process removes it.
     if (::chmod(options_.socket.c_str(), options.socket_mode) != 0) {
       return unexpected(io::system_error("chmod " + options_.socket, errno));
     }
     options_.socket_mode = options.socket_mode;
   }
-  // Whether packets are sealed is agreed on by all nodes; with which key is not.
+  // All nodes must agree on whether packets are sealed, but not on the key.
   if (runtime_->sending_key()) new_keys_ = options.member.keys;
   new_nodes_ = config::listing_of(options.member);
   new_sessions_ = sessions;
@@ -252,7 +252,8 @@ void Daemon::on_nodes() {
   set_session_nodes();
 }
 
-/// Those of the list, and of one to come: with clients that may have to be told what they missed.
+/// Nodes of the active and of the pending list: those with clients that may have to be told what
+/// they missed.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
   for (const config::NodeEntry& node : runtime_->nodes()) nodes.push_back(node.number);
@@ -271,7 +272,7 @@ void Daemon::name_nodes(const std::vector<config::NodeEntry>& nodes) {
   }
 }
 
-// ---- the end ----
+// ---- end ----
 
 void Daemon::on_wake(Instant now) {
   now_ = now;

@@ -23,32 +23,32 @@
 
 namespace peal::daemon {
 
-/// A node, the groups on top of it and the clients at its doors, in one event loop. A turn reads
-/// packets, then clients; the node orders and delivers; then clients are written to, once all that
-/// they may see is in the trace. Thread: one, but for stop().
+/// A node with process groups and clients, in one event loop. A turn reads packets, then clients;
+/// the node orders and delivers; then events are written to clients, after the trace has all that
+/// these may reveal. Thread: one, except for stop().
 class Daemon final : private runtime::Application, private session::Host {
  public:
-  /// Opens sockets, folder and trace, and takes connections. `owner` must outlive it.
-  /// Errors: invalid_option (the message names the key, the value and what is accepted),
-  /// address_in_use, not_permitted, system.
+  /// Opens sockets, folder and trace, and accepts connections. `owner` must outlive it. Errors:
+  /// invalid_option (the message names the key, the value and what is accepted), address_in_use,
+  /// not_permitted, system.
   static Result<std::unique_ptr<Daemon>, io::IoError> open(const Options& options, Owner& owner);
   ~Daemon() override;
 
-  /// Serves until it is asked to stop, or its node has to.
+  /// Serves until stop() is called, or the node has to stop.
   void run();
-  /// Asks for an end in good order: no client is read any more, what they sent is settled if that
+  /// Requests an orderly end: clients are no longer read, their messages are acknowledged if that
   /// takes less than a second, they are told, and the node leaves its view. Thread: any.
   void stop();
 
-  /// For what else the owner wants watched.
+  /// For further descriptors and timers of the owner.
   io::Loop& loop() { return *loop_; }
-  /// Takes rules, limits, certificates and keys for clients, the list of nodes to go over to, and
-  /// the keys between nodes if they have any, from `options`, at the end of this turn, and looks
-  /// the names of all other nodes up again; the rest stays as it is. Errors: those of open() for
-  /// these, or that the list cannot be gone over to, and then nothing changes. Thread: the loop's,
-  /// also from Owner::on_ask().
+  /// Takes from `options`, at the end of this turn: rules, limits, certificates and keys of
+  /// clients, the pending list of nodes, and the keys between nodes if there are any; and looks the
+  /// names of all other nodes up again. Everything else stays as it is. Errors: those of open() for
+  /// these, or that the list is not possible; then nothing changes. Thread: the loop's, also from
+  /// Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
-  /// The nodes that are gone over to; empty if those that count are the ones wanted.
+  /// The pending list of nodes; empty if the active list is the wanted one.
   std::vector<std::string> next_nodes() const;
 
   runtime::Snapshot node_status() const;
@@ -114,18 +114,18 @@ class Daemon final : private runtime::Application, private session::Host {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;
 
-  std::shared_ptr<const io::TlsContext> tls_;  ///< for connections to come
-  std::vector<std::string> node_names_;        ///< by number; of those that are gone, too
+  std::shared_ptr<const io::TlsContext> tls_;  ///< for future connections
+  std::vector<std::string> node_names_;        ///< by number; includes nodes that are gone
   std::optional<seal::Keys> new_keys_;
   std::optional<config::Listing> new_nodes_;
-  std::optional<session::Options> new_sessions_;  ///< to go on with
+  std::optional<session::Options> new_sessions_;  ///< the options to continue with
 
   Instant now_{};
-  bool engine_has_work_ = false;         ///< it has not heard of what was submitted
-  bool was_full_ = false;                ///< the node took no more
-  bool room_again_ = false;              ///< and has ordered something since
-  bool more_ = false;                    ///< connections were left over from this turn
-  bool room_grew_ = false;               ///< and the engine has not heard of it
+  bool engine_has_work_ = false;         ///< the engine does not know of the submitted messages yet
+  bool was_full_ = false;                ///< the node's queue was full
+  bool room_again_ = false;              ///< and it has ordered something since
+  bool more_ = false;                    ///< connections with work left from this turn
+  bool room_grew_ = false;               ///< and the engine was not told
   mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
   Stage stage_ = Stage::serving;
   Instant stage_end_{};
@@ -133,7 +133,7 @@ class Daemon final : private runtime::Application, private session::Host {
   std::atomic<bool> stop_asked_{false};
 
   std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
-  Duration pause_{};           ///< the newest time that this process did not run
+  Duration pause_{};           ///< the most recent time for which this process was suspended
 };
 
 }  // namespace peal::daemon

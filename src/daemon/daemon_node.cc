@@ -14,9 +14,9 @@
 namespace peal::daemon {
 namespace {
 
-/// What is submitted may be delivered at once, and lead to more: so often in one turn.
+/// Submitted messages may be delivered at once, and lead to more: limit of passes in one turn.
 constexpr int kPasses = 4;
-/// More is as good as no bound.
+/// More is as good as no limit.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
 }  // namespace
@@ -53,7 +53,7 @@ void Daemon::feed(Instant now) {
 
 void Daemon::on_publish() {
   more_ = connections_->carry_out(now_);
-  // What clients took may be what the others wait for: the engine hears of it in the next turn.
+  // Space that clients made may be what the others wait for: the engine is told in the next turn.
   room_grew_ = told_room_ < kRoomUnitsMax && room_units() > told_room_;
 }
 
@@ -68,7 +68,7 @@ std::optional<Instant> Daemon::next_deadline() const {
   return first;
 }
 
-// ---- what the node says ----
+// ---- events of the node ----
 
 void Daemon::on_message(const node::Message& message) {
   session::Delivered delivered;
@@ -108,7 +108,7 @@ void Daemon::on_event(const order::Event& event) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
   if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
-    // The rest of the episode follows from it.
+    // The later events of the view change follow from it.
     why_gathering_ = runtime::gather_text(event, pause_, names());
   }
   if (event.kind == &order::event::incompatible_peer) {
@@ -127,7 +127,7 @@ std::uint32_t Daemon::receive_room_units() const { return told_room_ = room_unit
 
 runtime::Snapshot Daemon::node_status() const { return runtime::snapshot_of(*runtime_); }
 
-// ---- what the sessions say ----
+// ---- requests of the sessions ----
 
 Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain domain) {
   engine_has_work_ = true;
@@ -156,13 +156,14 @@ std::string_view Daemon::node_name(NodeId node) const {
 wire::SessionToken Daemon::draw_token() {
   wire::SessionToken token{};
   const ssize_t drawn = ::getrandom(token.data(), token.size(), 0);
-  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // the kernel gives so few at once
+  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // the kernel returns this few bytes at
+                                                             // once
   return token;
 }
 
 ByteSpan Daemon::open_region(session::RegionId id, std::uint32_t bytes) {
   const ByteSpan memory = regions_.open(id, bytes);
-  // Clients are told everything on their connections then, which costs more.
+  // Clients then get all events over their connections, which costs more.
   if (memory.empty()) owner_.on_warning(now_, regions_.reason());
   return memory;
 }

@@ -13,20 +13,20 @@
 
 namespace peal::daemon {
 
-/// Where clients of other machines come in.
+/// TLS for clients on other machines.
 struct TlsDoor {
   io::Endpoint at;
   io::TlsServerOptions tls;
 };
 
-/// What a daemon is made from.
+/// The configuration of a daemon.
 struct Options {
-  config::Settings member;    ///< the node; `own_thread` means nothing here
+  config::Settings member;    ///< the node; `own_thread` is ignored here
   session::Options sessions;  ///< `cluster` to `message_bytes_max` are taken from `member`
   std::string socket;         ///< path of the Unix socket
-  mode_t socket_mode = 0600;  ///< who may write may connect
+  mode_t socket_mode = 0600;  ///< users with write permission may connect
   std::optional<TlsDoor> tls;
-  std::string spool_dir;  ///< a folder that exists
+  std::string spool_dir;  ///< an existing folder
 };
 
 }  // namespace peal::daemon

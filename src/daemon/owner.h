@@ -14,37 +14,38 @@
 
 namespace peal::daemon {
 
-/// A view as this node goes through it, in words; as peal::View.
+/// A view that this node installs, in words; like peal::View.
 struct ViewNotice {
   bool transitional = false;
   std::string id;
   std::string old;
   std::vector<std::string> members;
   std::optional<bool> primary;
-  std::string reason;  ///< why the view before it ended
+  std::string reason;  ///< why the previous view ended
 };
 
-/// Who runs a daemon, and is told what a person may want to know. All calls come from the daemon's
-/// thread; none may call back into it, but for on_ask(), which may call those that are const.
+/// The owner of a daemon, which is told what a person may want to know. All calls come from the
+/// daemon's thread and must not call back into the daemon; on_ask() may call its const functions.
 class Owner {
  public:
   virtual ~Owner() = default;
   virtual void on_view(Instant now, const ViewNotice& view) = 0;
-  /// An ordered message of some daemon: `sender` is its node, as text. Not those of control.
+  /// An ordered message of any daemon: `sender` is its node, as text. Control messages are not
+  /// reported.
   virtual void on_message(std::string_view sender, const node::Message& message) = 0;
   /// One line.
   virtual void on_warning(Instant now, const std::string& text) = 0;
-  /// Another node was found at another address than before, or it has become known why its name was
-  /// not found. `node` is its name in the configuration.
+  /// Another node has another address than before, or the reason became known why its name was not
+  /// found. `node` is its name in the configuration.
   virtual void on_address(Instant now, std::string_view node,
                           const io::AddressBook::Change& change) = 0;
-  /// The nodes that count from now on: the list that was asked for.
+  /// The requested list of nodes is active from now on.
   virtual void on_nodes(Instant now, const std::vector<std::string>& nodes) = 0;
-  /// Somebody did not come in.
+  /// A client was refused.
   virtual void on_refused(Instant now, const std::string& who, const io::IoError& why) = 0;
-  /// The last call. Not `on_request`: the node had to stop, and this says why.
+  /// The last call. If `on_request` is false, the node had to stop for this reason.
   virtual void on_end(bool on_request, const std::string& reason) = 0;
-  /// A client asks: see session::Host.
+  /// A client's query: see session::Host.
   virtual session::Answer on_ask(std::string_view what, bool admin) = 0;
 };
 

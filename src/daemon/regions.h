@@ -10,10 +10,10 @@
 
 namespace peal::daemon {
 
-/// Memory in which clients of this machine read what they are told. Thread: the loop's.
+/// Shared memory in which clients of this machine read their events. Thread: the loop's.
 class Regions {
  public:
-  /// Empty if the system gives none; why, says reason().
+  /// Empty if the system provides none; reason() says why.
   ByteSpan open(session::RegionId id, std::uint32_t bytes) {
     auto made = io::SharedMemory::make(bytes);
     if (!made) {

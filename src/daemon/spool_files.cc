@@ -17,8 +17,8 @@
 namespace peal::daemon {
 namespace {
 
-/// A file in `folder` that has no name; not every file system can make one without ever giving it
-/// one.
+/// An anonymous file in `folder`; not every file system can create one without ever giving it a
+/// name.
 int open_unnamed(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
@@ -67,7 +67,8 @@ Result<void> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
   return {};
 }
 
-/// All of the block or, if that fails, nothing: it stays, and can be read.
+/// Writes the whole block. If that fails, nothing changes: the block stays in memory, and can be
+/// read.
 Result<void> SpoolFiles::write_block(File& file) {
   const Result<void> wrote = write(file, file.block);
   if (wrote) file.block.clear();
@@ -83,7 +84,7 @@ Result<void> SpoolFiles::write(File& file, ByteView bytes) {
     if (n <= 0) {
       if (n == 0) errno = ENOSPC;
       const auto failed = fail("writing what waits on disk");
-      // All or nothing: what was written is written over, or cut off.
+      // All or nothing: a partial write is overwritten or cut off.
       ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.written)), "it is written over");
       return failed;
     }
@@ -98,7 +99,7 @@ Result<void> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpa
   PEAL_ASSERT(found != files_.end());
   const File& file = found->second;
   PEAL_ASSERT(offset >= file.freed && offset + out.size() <= file.end());
-  const std::uint64_t behind = std::max(offset, file.written);  // from here on, of the block
+  const std::uint64_t behind = std::max(offset, file.written);  // offset of this in the block
   if (offset + out.size() > behind) {
     const ByteView tail = ByteView(file.block).subspan(behind - file.written);
     const ByteSpan last = out.subspan(behind - offset);

@@ -12,19 +12,20 @@
 
 namespace peal::daemon {
 
-/// What waits on disk: one file without a name for each session that has any. The kernel frees the
-/// blocks of what was discarded, and everything when the process ends, however it ends. The newest
-/// bytes wait here until they fill a block: a system call for each event would slow down everybody
-/// who shares the daemon with one that spills.
+/// Spilled events: one anonymous file for each session that has any. The kernel frees the blocks of
+/// discarded events, and everything when the process ends, however it ends. The newest bytes wait
+/// in memory until they fill a block: a system call for each event would slow down all clients of
+/// the daemon.
 class SpoolFiles final : public session::Spool {
  public:
-  /// Space is given back in pieces of so many bytes.
+  /// Space is freed in pieces of this size.
   static constexpr std::uint64_t kPieceBytes = 1U << 20;
-  /// Of one session that are written at once, and of all sessions together that wait for that.
+  /// Limits: bytes of one session that are written at once, and bytes of all sessions that wait for
+  /// that.
   static constexpr std::size_t kBlockBytes = 64U << 10;
   static constexpr std::size_t kBlocksBytesMax = 16U << 20;
 
-  /// `folder` exists.
+  /// `folder` must exist.
   explicit SpoolFiles(std::string folder) : folder_(std::move(folder)) {}
 
   Result<void> append(session::SpoolId id, ByteView bytes) override;
@@ -33,17 +34,17 @@ class SpoolFiles final : public session::Spool {
   void remove(session::SpoolId id) override;
 
   std::size_t files() const { return files_.size(); }
-  /// Memory for what was not written yet.
+  /// Memory for bytes that are not written yet.
   std::size_t blocks_bytes() const { return blocks_bytes_; }
-  /// Why the last call that failed did, in words.
+  /// Why the last failed call failed, in words.
   const std::string& reason() const { return reason_; }
 
  private:
   struct File {
     io::Fd fd;
-    std::uint64_t written = 0;     ///< bytes ever written to the file
-    std::vector<std::byte> block;  ///< that come behind those, with room for kBlockBytes, or none
-    std::uint64_t freed = 0;       ///< bytes whose space was given back
+    std::uint64_t written = 0;     ///< bytes written to the file so far
+    std::vector<std::byte> block;  ///< the bytes behind those, with capacity kBlockBytes, or empty
+    std::uint64_t freed = 0;       ///< bytes whose space was freed
 
     std::uint64_t end() const { return written + block.size(); }
   };

@@ -11,12 +11,12 @@
 
 namespace peal::io {
 
-/// Cuts received datagrams out of pooled slabs, one behind the other: a datagram takes as many
-/// bytes as it has, whatever room the kernel was given. A slab without other references is reused
-/// from its start, which keeps a fast receiver in the processor's cache. In front of the first
-/// datagram are kFront unused bytes, in front of the others the datagram before. Rooms begin at
-/// cache lines: the kernel copies many times slower to an address that lies a few bytes behind the
-/// source's, modulo the page, as memory behind an allocator's header does.
+/// Allocates space for received datagrams in pooled slabs, one behind the other: a datagram takes
+/// its own length, however much space the kernel was given. A slab without other references is
+/// reused from its start, which keeps a fast receiver in the processor's cache. In front of the
+/// first datagram are kFront unused bytes, in front of the others the previous datagram. Each space
+/// begins at a cache line: the kernel copies many times slower to an address that is, modulo the
+/// page size, a few bytes above the source's, like memory behind an allocator's header.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;

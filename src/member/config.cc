@@ -42,7 +42,7 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
   return nodes;
 }
 
-/// An enumeration has the values of the option's words, in their order.
+/// The values of an enumeration are those of the option's words, in the same order.
 template <class E>
 void choose(std::string_view key, E value, config::Settings& settings) {
   settings.options.set(key, static_cast<std::int64_t>(value));
@@ -60,7 +60,7 @@ Checked set_order(const v0::Ring& ring, config::Settings& settings) {
   return {};
 }
 
-/// What all engines with acceptors have.
+/// The options that all engines with acceptors have.
 template <class Engine>
 void set_acceptors(const Engine& engine, config::Settings& settings) {
   settings.acceptors = node_ids(engine.acceptors);

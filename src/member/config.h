@@ -8,21 +8,21 @@
 
 #include "config/settings.h"
 
-// The public header has names of its own for things that the rooms name too (Result, Service). It
-// comes last, so that it does not come between the rooms' headers and their names.
+// The public header has names that the modules also have (Result, Service). It is included last, so
+// that it does not come between the modules' headers and their names.
 #include "peal/member.h"
 
 namespace peal::member {
 
-/// Writes what the configuration says into the settings, of which nothing was set. The error is one
-/// line: a text is not accepted. What goes together is not looked at, and no file is read.
+/// Writes the configuration into settings that were not set before. The error is one line: a text
+/// is not accepted. Rules between settings are not checked, and no file is read.
 tl::expected<void, std::string> to_settings(const v0::Config& config, config::Settings& settings);
 
-/// The settings of a member, checked, with their keys; or what is wrong: key, value, and what is
-/// accepted. Looks no address up.
+/// The checked settings of a member, with their keys; or the error: key, value, and what is
+/// accepted. Does not look up addresses.
 std::variant<config::Settings, v0::Error> settings_of(const v0::Config& config);
 
-/// The same for a list of nodes, of which only the texts are read.
+/// The same for a list of nodes; only the texts are read.
 std::variant<std::vector<config::NodeEntry>, v0::Error> nodes_of(
     const std::vector<v0::Node>& nodes);
 

@@ -19,14 +19,14 @@
 namespace peal::member {
 namespace {
 
-/// While waits are this short, a wake-up would cost as much as the wait. A token that goes round
-/// without rest comes back sooner; one that rests lets the loop sleep.
+/// While waits are this short, a wake-up would cost as much as the wait. A token that circulates
+/// without rest comes back sooner; a token at rest lets the loop sleep.
 constexpr Duration kSpin = milliseconds(1);
 
-/// Entries for units that wait to be read; the bound in bytes is usually met first.
+/// Entries for units that wait to be read; the limit in bytes is usually reached first.
 constexpr std::uint32_t kUnitsWaiting = 16'384;
 
-/// Of a member that leaves, without a thread of its own.
+/// Of a leaving member without a thread of its own.
 constexpr Duration kLeavingTurn = milliseconds(10);
 
 Duration duration_of(std::chrono::steady_clock::duration time) {
@@ -38,7 +38,8 @@ void poll_for(int fd, std::int64_t milliseconds) {
   ::poll(&descriptor, 1, static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
 }
 
-/// The node takes half of the bytes that may wait to be ordered, the stage in front of it the rest.
+/// The node takes half of the bytes that may wait to be ordered, the stage in front of it the other
+/// half.
 node::Limits halved_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
@@ -100,8 +101,8 @@ Core::Core(const config::Settings& settings)
     : settings_(settings),
       stage_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
               settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
-      // What is ordered but not delivered here when the room shrinks to nothing is at most twice
-      // the largest gap: once in the old view, once in the next.
+      // Once the queue has no space, at most twice the largest gap is ordered but not delivered
+      // here: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
              packet_bytes(settings), settings.own_thread),
       reader_(queue_, config::names_of(settings), settings.limits.message_bytes_max) {}
@@ -136,7 +137,7 @@ Result<std::uint64_t> Core::submit(ByteView payload, Service service, order::Dom
 Result<std::uint64_t> Core::submit_until(ByteView payload, Service service, order::Domain domain,
                                          std::chrono::steady_clock::time_point deadline) {
   if (runs_loop() && runner_ == std::this_thread::get_id()) {
-    // Nobody but this thread can make room.
+    // Only this thread can make space.
     while (true) {
       const auto number = submit(payload, service, domain);
       const auto left = deadline - std::chrono::steady_clock::now();
@@ -247,7 +248,7 @@ void Core::feed(Instant now) {
     } else {
       number = runtime_->submit_lent(item->payload(), item->service, item->domain);
     }
-    if (!number) break;  // the node is full: again at the next turn's end
+    if (!number) break;  // the node is full: again at the end of the next turn
     stage_.pop();
     fed = true;
   }
@@ -333,7 +334,7 @@ void Core::on_event(const order::Event& event) {
   }
   if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
     why_gathering_ = runtime::gather_text(
-        event, pause_, runtime_->names());  // the rest of the episode follows from it
+        event, pause_, runtime_->names());  // the later events of the view change follow from it
   }
   if (event.kind == &order::event::epoch_corrected) set_id({settings_.self(), event.a});
   if (event.kind == &order::event::incompatible_peer) {
@@ -350,7 +351,7 @@ void Core::on_warning(const std::string& text) {
 }
 
 void Core::on_address(const io::AddressBook::Change& change) {
-  // Where a node is now is in status(); that it cannot be reached is somebody's work.
+  // The address of a node is in status(); only an unknown address needs a person.
   if (!change.entry.known()) on_warning(runtime::address_text(change, runtime_->names()));
 }
 

@@ -26,17 +26,17 @@
 
 namespace peal::member {
 
-/// A member: a runtime, what goes in (Stage) and what comes out (EventQueue). The loop is run by a
-/// thread of its own, or by the reader's inside next(), wait_until() and leave().
-/// Threads: as for peal::Member.
+/// A member: a runtime, its input (Stage) and its output (EventQueue). The loop runs on a thread of
+/// its own, or on the reader's inside next(), wait_until() and leave(). Threads: as for
+/// peal::Member.
 class Core final : private runtime::Application {
  public:
   static Result<std::unique_ptr<Core>, io::IoError> open(const config::Settings& settings);
   ~Core() override;
 
   const config::Settings& settings() const { return settings_; }
-  /// Queues a message for those who learn `domain`, one of this node's; its number. Errors:
-  /// would_block, too_large, closed.
+  /// Queues a message for the nodes that learn `domain`, one of this node's; returns its number.
+  /// Errors: would_block, too_large, closed.
   Result<std::uint64_t> submit(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t> submit_until(ByteView payload, Service service, order::Domain domain,
                                      std::chrono::steady_clock::time_point deadline);
@@ -48,14 +48,14 @@ class Core final : private runtime::Application {
   int fd() const;
 
   void leave(std::chrono::milliseconds patience);
-  /// Reads the key file again and goes on with its keys. Returns the one to send with. Errors:
+  /// Reads the key file again and continues with its keys. Returns the key for sending. Errors:
   /// invalid_option (as by open(); the old keys stay in use), closed.
   Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const;
   runtime::Snapshot status() const;
   std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
-  /// Goes over to this list of nodes once all members of the view have been given the same one.
-  /// Errors: invalid_option (it cannot be gone over to; the message says why), closed.
+  /// Makes this list of nodes active once all members of the view have it. Errors: invalid_option
+  /// (the change is not possible; the message says why), closed.
   Result<void, io::IoError> set_nodes(config::Listing listing);
   /// Thread: the reader's.
   const trace::Names& names() const { return reader_.names(); }
@@ -89,9 +89,9 @@ class Core final : private runtime::Application {
   void on_unit_delivered(const order::Delivery& delivery) override;
   void on_unit_early(const order::Delivery& early) override;
 
-  /// Hands staged messages to the node, as many as it takes.
+  /// Hands staged messages to the node, as many as it accepts.
   void feed(Instant now);
-  /// Puts the unit whose messages were delivered last on the queue.
+  /// Queues the unit whose messages were delivered last.
   void push_unit();
   void begin_unit(const order::Delivery& delivery);
   void take_message(const node::Message& message);
@@ -107,41 +107,43 @@ class Core final : private runtime::Application {
 
   const config::Settings settings_;
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<runtime::Runtime> runtime_;  ///< before what holds references to its buffers
+  std::unique_ptr<runtime::Runtime> runtime_;  ///< declared before all that holds references to its
+                                               ///< buffers
   Stage stage_;
-  mutable EventQueue queue_;  ///< asking for its room notes who asked
+  mutable EventQueue queue_;  ///< mutable since room_units() remembers the last answer
   Reader reader_;
   bool read_all_ = false;  ///< the reader has seen the last event
   mutable std::atomic<bool> fd_asked_{false};
-  std::atomic<std::thread::id> runner_;  ///< who ran the loop last, if it has no thread of its own
+  std::atomic<std::thread::id> runner_;  ///< the thread that ran the loop last, if it has no thread
+                                         ///< of its own
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.
-  std::uint64_t released_ = 0;  ///< by the node, as the stage knows
+  std::uint64_t released_ = 0;  ///< messages released by the node, as the stage was told
   DeliveredUnit unit_;
   bool unit_has_messages_ = false;
-  std::uint64_t copied_units_ = 0;   ///< kept as copies, since buffers were short
+  std::uint64_t copied_units_ = 0;   ///< kept as copies, since buffers were scarce
   std::uint64_t own_delivered_ = 0;  ///< number of the last own message delivered
   std::optional<Instant> leave_at_;
   bool closed_ = false;
   ViewId view_{};
-  bool transitional_ = false;  ///< what is delivered now belongs to its end
+  bool transitional_ = false;  ///< present deliveries are in the transitional view
   std::vector<MemberId> members_;
   std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
-  Duration pause_{};           ///< the newest time that this process did not run
+  Duration pause_{};           ///< the most recent time for which this process was suspended
 
-  std::mutex reload_mutex_;  ///< held while keys or nodes are asked for, before mutex_
+  std::mutex reload_mutex_;  ///< held while keys or nodes are requested; locked before mutex_
   mutable std::mutex mutex_;
   mutable std::condition_variable answered_;
   std::string id_;
   std::optional<std::chrono::milliseconds> leave_asked_;
-  std::optional<seal::Keys> keys_asked_;        ///< to go on with
-  std::optional<config::Listing> nodes_asked_;  ///< to go over to
-  std::optional<std::string> nodes_answer_;     ///< why not; empty: it has been given
+  std::optional<seal::Keys> keys_asked_;        ///< keys to continue with
+  std::optional<config::Listing> nodes_asked_;  ///< the wanted list
+  std::optional<std::string> nodes_answer_;     ///< the refusal; empty: the list was accepted
   mutable std::uint64_t status_asked_ = 0;
   std::uint64_t status_answered_ = 0;
   runtime::Snapshot status_;
-  bool ended_ = false;  ///< the thread's work is done; status_ is final
+  bool ended_ = false;  ///< the thread has finished; status_ is final
 
   std::mutex join_mutex_;
   std::thread thread_;

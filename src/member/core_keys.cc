@@ -13,7 +13,7 @@ Result<seal::KeyId, io::IoError> Core::reload_keys() {
                                   "insecure = true: there is no key file to read again; restart "
                                   "with a key_file"});
   }
-  // Else a thread that read an older file could be the last to say which keys to take.
+  // Otherwise a thread that read an older file could be the last to set the keys.
   const std::lock_guard one_by_one(reload_mutex_);
   auto keys = config::read_keys(settings_);
   if (!keys) return unexpected(io::IoError{Errc::invalid_option, keys.error()});

@@ -14,7 +14,7 @@ Result<void, io::IoError> Core::set_nodes(config::Listing listing) {
     return unexpected(io::IoError{code, std::move(why)});
   };
   const config::Settings wanted = with(settings_, listing);
-  const bool is_self_missing = wanted.self() == NodeId{};  // that has words of its own
+  const bool is_self_missing = wanted.self() == NodeId{};  // this case has a message of its own
   if (auto checked = validate(wanted); !checked && !is_self_missing) {
     return refused(Errc::invalid_option, std::move(checked.error()));
   }
@@ -26,7 +26,7 @@ Result<void, io::IoError> Core::set_nodes(config::Listing listing) {
   loop_->wake();
   while (!nodes_answer_ && runs_loop() && runner_ == std::this_thread::get_id()) {
     lock.unlock();
-    turn({});  // nobody else would answer
+    turn({});  // no other thread would answer
     lock.lock();
   }
   answered_.wait(lock, [&] { return ended_ || nodes_answer_; });
@@ -50,7 +50,7 @@ void Core::take_nodes(Instant now) {
 
 std::string Core::give_nodes(Instant now, const config::Listing& listing) {
   if (auto checked = runtime_->validate(listing); !checked) return "nodes: " + checked.error();
-  Notice notice;  // ahead of all that new nodes say
+  Notice notice;  // must precede all events of new nodes
   notice.kind = Notice::Kind::names;
   for (const config::NodeEntry& node : listing.nodes)
     notice.names.emplace_back(node.number, node.name);

@@ -26,7 +26,9 @@ runtime::Snapshot Core::status() const {
 void Core::answer_status() {
   const std::lock_guard lock(mutex_);
   if (status_asked_ == status_answered_) return;
-  if (keys_asked_) return;  // who asked for keys and then for this is to see them: in the next turn
+  if (keys_asked_)
+    return;  // a caller that set keys before must see them: they apply in the next
+             // turn
   status_ = snapshot();
   status_answered_ = status_asked_;
   answered_.notify_all();

@@ -69,12 +69,12 @@ void EventQueue::publish() {
   free_read();
   while (!overflow_.empty() && move_in(overflow_.front())) overflow_.pop_front();
   if (tail_.load(std::memory_order_relaxed) == written_) return;
-  // Both in one total order with the reader's clear_signal(): either it sees the new tail, or this
-  // sees that the signal was taken back.
+  // Both are in one total order with the reader's clear_signal(): either the reader sees the new
+  // tail, or this thread sees that the signal was cleared.
   tail_.store(written_, std::memory_order_seq_cst);
   if (signals_ && !signalled_.exchange(true, std::memory_order_seq_cst)) {
     const std::uint64_t one = 1;
-    // Fails only if the counter is full, and then the descriptor is readable.
+    // Fails only if the counter is at its maximum, and then the descriptor is readable.
     [[maybe_unused]] const ssize_t written = ::write(fd_, &one, sizeof one);
   }
 }
@@ -103,7 +103,7 @@ Entry* EventQueue::front() {
       if (read_ == tail_seen_) return nullptr;
     }
   }
-  // The loop's thread wrote the entries, and the bytes as well: this one's caches have neither.
+  // The loop's thread wrote the entries and the bytes: this thread's caches have neither.
   if (read_ + 4 < tail_seen_) __builtin_prefetch(&at(read_ + 4));
   if (read_ + 2 < tail_seen_) __builtin_prefetch(at(read_ + 2).unit.bytes().data());
   return &at(read_);
@@ -134,7 +134,7 @@ void EventQueue::clear_signal() {
 }
 
 std::uint64_t EventQueue::unread_bytes() const {
-  // Out before in: what is out was in before.
+  // Load `out` before `in`: what was counted as out was counted as in before.
   const std::uint64_t out = bytes_out_.load(std::memory_order_seq_cst);
   return bytes_in_.load(std::memory_order_seq_cst) - out;
 }

@@ -19,13 +19,13 @@
 
 namespace peal::member {
 
-/// A unit with messages in it, on its way to the application. Its view is the one that the newest
-/// notice of a view in the queue has announced.
+/// A unit with messages, on its way to the application. Its view is that of the newest view notice
+/// in the queue.
 struct DeliveredUnit {
-  /// What few units have.
+  /// Fields that few units use.
   struct Rare {
-    node::Gathered copy;      ///< in the place of the buffer, where buffers are short
-    node::Gathered gathered;  ///< the message that the unit's first chunk ends, if it has one
+    node::Gathered copy;      ///< replaces the buffer, if buffers are scarce
+    node::Gathered gathered;  ///< the message that the unit's first chunk completes, if any
   };
 
   BufferRef unit;
@@ -34,8 +34,8 @@ struct DeliveredUnit {
   std::unique_ptr<Rare> rare;
   Service service{};  ///< of the unit: agreed or safe
   bool own = false;
-  bool early = false;       ///< it has no place yet, and `seq` is a guess
-  bool as_guessed = false;  ///< the guess was right
+  bool early = false;       ///< it has no place yet, and `seq` is the expected one
+  bool as_guessed = false;  ///< the expected position was right
 
   Rare& make_rare() {
     if (rare == nullptr) rare = std::make_unique<Rare>();
@@ -51,12 +51,12 @@ struct DeliveredUnit {
   std::uint64_t bytes_held() const { return bytes().size() + gathered().size(); }
 };
 
-/// Everything else on its way to the application: rare.
+/// All other events on their way to the application: rare.
 struct Notice {
   enum class Kind : std::uint8_t { view, warning, closed, names };
   Kind kind{};
   bool on_request = false;  ///< closed
-  std::string text;         ///< warning, closed, view: why the one before ended
+  std::string text;         ///< warning, closed, view: why the previous one ended
 
   // view
   bool transitional = false;
@@ -65,10 +65,10 @@ struct Notice {
   std::vector<MemberId> members;
   order::Primary primary = order::Primary::unclaimed;
 
-  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may come now
+  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may appear now
 };
 
-/// One cache line: each crosses from one processor to another and back.
+/// One cache line: each entry moves between two processors' caches.
 struct alignas(64) Entry {
   DeliveredUnit unit;
   std::unique_ptr<Notice> notice;  ///< if set, `unit` is empty
@@ -76,15 +76,15 @@ struct alignas(64) Entry {
 };
 static_assert(sizeof(Entry) == 64);
 
-/// From the loop's thread to the one thread that reads. Nothing is ever dropped: as the queue
-/// fills, its room shrinks to nothing, which slows the ring down; what is still under way then fits
-/// into a reserve, and if that should not suffice, into memory that grows.
-/// What was read stays in its place until the loop's thread takes it back with the next publish():
-/// it alone counts references to buffers.
+/// From the loop's thread to the single reading thread. Nothing is ever dropped: as the queue
+/// fills, room_units() shrinks to zero, which slows the ring down. Units in progress then fit into
+/// a reserve and, if that is not enough, into memory that grows. Entries that were read stay in
+/// place until the loop's thread frees them at the next publish(): only that thread changes
+/// reference counts of buffers.
 class EventQueue {
  public:
-  /// `units` and `bytes` bound what waits; `reserve_units` come on top. `unit_bytes` is what one
-  /// unit takes at most. Without `signals`, nobody sleeps until there is an entry.
+  /// `units` and `bytes` limit what waits; `reserve_units` are additional. `unit_bytes` is the
+  /// maximum of one unit. Without `signals`, no thread sleeps until there is an entry.
   EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
              std::uint32_t unit_bytes, bool signals = true);
   ~EventQueue();
@@ -93,21 +93,21 @@ class EventQueue {
 
   /// Thread: the loop's.
   void push(Entry entry);
-  /// Makes visible what was pushed, and frees what was read.
+  /// Makes pushed entries visible, and frees those that were read.
   void publish();
-  /// Units that may still come. If it says 0, take_room() later says that there is room again.
+  /// Units that may still come. After 0, take_room() later reports that there is space again.
   std::uint32_t room_units();
 
-  /// The next entry, if one is published, until pop(). Thread: the reader's.
+  /// The next entry, if one is published; valid until pop(). Thread: the reader's.
   Entry* front();
-  /// Takes the front entry off: it is not needed any more. The loop hears of it a few entries
-  /// later, or when front() finds nothing.
+  /// Removes the front entry, which is not needed any more. The loop learns of it a few entries
+  /// later, or when front() finds none.
   void pop();
-  /// The loop waits to hear that there is room again; true once.
+  /// True once, if the loop waits to hear of new space.
   bool take_room() { return std::exchange(room_again_, false); }
-  /// Readable when an entry is published, until front() found nothing. Thread: any.
+  /// Readable when an entry is published, until front() finds none. Thread: any.
   int fd() const { return fd_; }
-  /// Bytes that wait to be read, about. Thread: any.
+  /// Bytes that wait to be read, approximately. Thread: any.
   std::uint64_t unread_bytes() const;
 
  private:
@@ -121,17 +121,17 @@ class EventQueue {
   const std::uint32_t units_max_;
   const std::uint64_t bytes_max_;
   const std::uint32_t unit_bytes_;
-  const std::uint32_t show_every_;  ///< entries read
+  const std::uint32_t show_every_;  ///< the loop is told after so many entries
   const bool signals_;
   int fd_ = -1;
-  std::vector<Entry> ring_;  ///< a power of two of them
+  std::vector<Entry> ring_;  ///< its size is a power of two
   const std::uint64_t mask_;
 
-  // Written by the loop. What the other side wrote is remembered: asking costs a cache line.
+  // Written by the loop. The other side's position is cached: loading it costs a cache line.
   alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< published
   std::uint64_t written_ = 0;                       ///< in the ring, published or not
   std::uint64_t freed_ = 0;                         ///< read, and free to be written again
-  std::deque<Entry> overflow_;                      ///< behind them
+  std::deque<Entry> overflow_;                      ///< behind the ring
   std::atomic<std::uint64_t> bytes_in_{0};
 
   // Written by the reader.

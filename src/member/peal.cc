@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the rooms. Everything is done elsewhere; here things only
+// The public interface, in terms of the modules. Everything is done elsewhere; here things only
 // change their names.
 
 #include <type_traits>
@@ -76,8 +76,8 @@ View to_view(const member::Notice& from, const trace::Names& names) {
 class Member::Core {
  public:
   explicit Core(std::unique_ptr<member::Core> made) : inner(std::move(made)) {}
-  /// In a child by fork() what threads of the parent may have been changing stays as it is. Its
-  /// descriptors are closed already.
+  /// In a child after fork(), state that the parent's threads may have been changing is left as it
+  /// is. Its descriptors are closed already.
   ~Core() {
     if (is_of_parent()) io::leave_to_parent(inner.release());
   }
@@ -112,13 +112,13 @@ class Member::Core {
     switch (it.kind) {
       case member::Notice::Kind::view: return to_view(it, inner->names());
       case member::Notice::Kind::warning: return Warning{std::move(it.text)};
-      case member::Notice::Kind::names: break;  // the reader has kept it for itself
+      case member::Notice::Kind::names: break;  // the reader has handled it
       case member::Notice::Kind::closed: return Closed{it.on_request, std::move(it.text)};
     }
     return std::nullopt;
   }
 
-  /// What reading comes to in a child.
+  /// The result of reading in a child.
   std::optional<Event> event_of_parent() {
     if (std::exchange(told_, true)) return std::nullopt;
     return Closed{false, of_parent().message};
@@ -128,7 +128,7 @@ class Member::Core {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< that it is of the parent
+  bool told_ = false;  ///< that the member is the parent's
 };
 
 v0::Result<Member> Member::embed(const Config& config, std::uint32_t header) {

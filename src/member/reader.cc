@@ -9,7 +9,7 @@
 namespace peal::member {
 namespace {
 
-/// Texts of senders that are kept; more than this means that nodes restarted very often.
+/// Cached texts of senders; more would mean that nodes restarted very often.
 constexpr std::size_t kSendersMax = 1'024;
 
 }  // namespace
@@ -18,7 +18,7 @@ Reader::Reader(EventQueue& queue, trace::Names names, std::uint32_t message_byte
     : queue_(queue), names_(std::move(names)), message_bytes_max_(message_bytes_max) {}
 
 Reader::Out Reader::next() {
-  // Filled in where the caller gets it: moving a message takes longer than finding it.
+  // Constructed in place: moving a message takes longer than finding it.
   Out out(std::in_place_type<MessageOut>);
   while (true) {
     if (next_message(std::get<MessageOut>(out))) return out;
@@ -36,7 +36,7 @@ Reader::Out Reader::next() {
     if (entry->notice != nullptr) {
       auto& notice = out.emplace<std::unique_ptr<Notice>>(std::move(entry->notice));
       if (notice->kind == Notice::Kind::view) {
-        // In a transitional view come the last messages of the view before.
+        // A transitional view delivers the last messages of the previous view.
         transitional_ = notice->transitional;
         if (!transitional_) view_ = trace::text_of(notice->id, names_);
       }
@@ -49,7 +49,7 @@ Reader::Out Reader::next() {
 
 void Reader::open(const DeliveredUnit& unit) {
   current_ = &unit;
-  // The node has decoded these very bytes, with the same verdict.
+  // The node has decoded the same bytes, with the same result.
   const wire::Drop drop =
       node::decode_unit(unit.bytes(), unit.service, message_bytes_max_, chunks_);
   PEAL_ASSERT(drop == wire::Drop::none);
@@ -69,7 +69,7 @@ bool Reader::next_message(MessageOut& out) {
     if (!chunk.last) continue;
     const std::uint32_t index = index_++;
     const ByteView gathered = current_->gathered();
-    if (!chunk.first && gathered.data() == nullptr) continue;  // its start is missing
+    if (!chunk.first && gathered.data() == nullptr) continue;  // its beginning is missing
     out.sender = sender_;
     out.own = current_->own;
     out.number = chunk.number;

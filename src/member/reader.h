@@ -18,7 +18,7 @@
 namespace peal::member {
 
 /// One message as the application reads it; valid until the next call of Reader::next(), which
-/// fills in all of it: clearing it before would take longer.
+/// overwrites all of it: clearing it first would take longer.
 struct MessageOut {
   MessageOut() {}
   std::string_view sender;
@@ -45,7 +45,7 @@ class Reader {
   Out next();
   /// As in EventQueue.
   bool take_room() { return queue_.take_room(); }
-  /// Of the nodes that what was read is about.
+  /// Names of the nodes that appear in events read so far.
   const trace::Names& names() const { return names_; }
 
  private:
@@ -55,15 +55,15 @@ class Reader {
   void release_current();
 
   EventQueue& queue_;
-  trace::Names names_;  ///< its own: the list of nodes may change in the other thread
+  trace::Names names_;  ///< a copy: the list of nodes may change in the other thread
   const std::uint32_t message_bytes_max_;
-  const DeliveredUnit* current_ = nullptr;  ///< the queue's front
+  const DeliveredUnit* current_ = nullptr;  ///< the front of the queue
   node::Chunks chunks_;
-  std::size_t position_ = 0;  ///< in chunks_
+  std::size_t position_ = 0;  ///< index in chunks_
   std::uint32_t index_ = 0;
-  std::map<MemberId, std::string> senders_;  ///< ids as text, as far as seen
+  std::map<MemberId, std::string> senders_;  ///< ids as text, as far as needed so far
   std::string_view sender_;                  ///< of the current unit
-  std::string view_;                         ///< of what comes next, as the notices said
+  std::string view_;                         ///< of the next messages, by the notices
   bool transitional_ = false;
 };
 

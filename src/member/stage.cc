@@ -55,7 +55,7 @@ Result<Stage::Pushed> Stage::push_until(ByteView payload, Service service, order
     ++waiters_;
     const auto outcome = room_.wait_until(lock, deadline);
     --waiters_;
-    // One more try after the deadline: there may be room by now.
+    // One more try after the deadline: there may be space by now.
     if (outcome == std::cv_status::timeout) return push_locked(payload, service, domain, block);
   }
 }

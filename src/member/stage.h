@@ -17,12 +17,12 @@
 
 namespace peal::member {
 
-/// Messages on their way from the application's threads to the loop, and the memory they lie in
-/// until they are ordered. Small messages are copied into a ring that is taken at start; large ones
-/// into a block each, before the lock is taken.
+/// Messages on their way from the application's threads to the loop, and their memory until they
+/// are ordered. Small messages are copied into a ring allocated at start; large ones into a block
+/// each, before the lock is taken.
 class Stage {
  public:
-  /// Bounds of what lies here. Of large messages, one is always taken if there is no other.
+  /// Limits of the stored messages. A large message is always accepted if there is no other.
   struct Limits {
     std::uint32_t message_bytes_max{};
     std::uint64_t small_bytes_max{};  ///< of all small messages together
@@ -34,44 +34,44 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// A message: its bytes are in the ring, or a block of their own. Without initialisers, so that
-  /// places which are never used never cost memory.
+  /// A message: its bytes are in the ring, or in a block of their own. It has no initialisers, so
+  /// that unused slots never cost memory.
   struct Item {
     std::byte* bytes;
-    std::uint64_t ring_tail;  ///< where the ring's tail stood after it
+    std::uint64_t ring_tail;  ///< position of the ring's tail behind it
     std::uint32_t size;
     Service service;
-    order::Domain domain;  ///< who learns it
+    order::Domain domain;  ///< the domain whose nodes learn it
     bool block;
 
     ByteView payload() const { return {bytes, size}; }
   };
   struct Pushed {
     std::uint64_t number{};  ///< counts messages, from 1
-    bool first = false;      ///< nothing else waited: the loop needs a wake-up
+    bool first = false;      ///< no other message waited: the loop needs a wake-up
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
   Result<Pushed> push(ByteView payload, Service service, order::Domain domain = 0);
-  /// The same, waiting until there is room, at most until `deadline`.
+  /// The same, waiting for space until `deadline`.
   Result<Pushed> push_until(ByteView payload, Service service, order::Domain domain,
                             std::chrono::steady_clock::time_point deadline);
   /// No more messages: push says closed. Thread: any.
   void close();
-  /// Messages ever taken in. Thread: any.
+  /// Messages accepted so far. Thread: any.
   std::uint64_t pushed() const;
 
-  /// Makes visible to front() what was pushed, and takes the bytes of messages up to number
-  /// `released` back. Thread: the loop's, as for the next two.
+  /// Makes pushed messages visible to front(), and frees the bytes of messages up to number
+  /// `released`. Thread: the loop's, as for the next two.
   void turn(std::uint64_t released);
   /// The oldest message that was not handed over, or null.
   Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
   /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
-  /// turn() takes them back.
+  /// turn() frees them.
   void pop();
-  /// Blocks were handed over since the last turn(): there is room again.
+  /// Blocks were handed over since the last turn(): there is space again.
   bool gave_blocks() const { return handed_block_bytes_ > 0; }
-  /// Something was pushed since the last turn(). Thread: any.
+  /// A message was pushed since the last turn(). Thread: any.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:

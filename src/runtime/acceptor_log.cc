@@ -24,9 +24,9 @@ constexpr const char* kIdentityFile = "identity";
 constexpr const char* kEpochFile = "epoch";
 constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
-/// A new one is made, with its space, once per so many bytes of votes.
+/// The size of a segment; a new one is allocated for each so many bytes of votes.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
-/// Mostly there is nothing to be owed.
+/// Mostly it is empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
 tl::unexpected<io::IoError> refused(Errc code, std::string why) {
@@ -43,11 +43,11 @@ std::string identity_of(const config::Settings& settings) {
          std::to_string(settings.self().value) + "\n" + log_lines(settings);
 }
 
-/// Whose log it is stands in the lines before those that say of which ensembles.
+/// The first lines identify the owner, the following ones the ensembles.
 constexpr int kOwnerLines = 3;
 
-/// Of which ensembles a log is, in the words of the configuration; empty if the lines do not say
-/// it. The bytes may be anything.
+/// The ensembles whose records a log has, in the words of the configuration; empty if the lines do
+/// not name them. The bytes may be anything.
 std::string ensembles_of(std::istream& lines) {
   std::string text, line;
   while (std::getline(lines, line)) {
@@ -84,7 +84,7 @@ std::string difference(const std::string& path, const std::string& there,
          ": set " + was + " again, or stop all nodes and start them with data_dirs that are empty";
 }
 
-/// Binds the segments too, so that a log that is moved alone is found out.
+/// Also in the segments, so that a log moved without its identity file is detected.
 wal::Identity owner_of(const config::Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
@@ -94,7 +94,7 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The same, and so that neither of the two is taken for the other.
+/// The same, but different, so that neither of the two logs is taken for the other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);
@@ -165,7 +165,7 @@ Result<void, io::IoError> AcceptorLog::check_identity(const config::Settings& se
                  difference(folder_->path_of(kIdentityFile), there, settings));
 }
 
-/// Nothing is there but what a first start leaves that was cut off.
+/// Checks that there is nothing but what an interrupted first start leaves.
 Result<void, io::IoError> AcceptorLog::check_new() {
   const auto files = votes_->disk().list();
   if (!files) return disk_refused(files.error());
@@ -184,7 +184,7 @@ Result<void, io::IoError> AcceptorLog::check_new() {
                                            std::string(wal::kRestore));
 }
 
-// Not before the log is durable: who has an identity and no log has lost what it promised.
+// Not before the log is durable: an identity without a log means a lost log.
 Result<void, io::IoError> AcceptorLog::write_identity() {
   ignore(folder_->remove(kFreshIdentityFile), "there is none, unless a start was cut off");
   auto done = folder_->create(kFreshIdentityFile, identity_.size());
@@ -209,7 +209,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.log = fresh_number();
   options.segment_bytes = kOwedSegmentBytes;
   options.pages = Pages::ordinary;
-  // Without it this node has forgotten nothing that it promised.
+  // Without it this node is not amnesiac.
   if (auto done = recover(*owed_, options, true); !done) return done;
   if (has_identity_) return {};
   return write_identity();

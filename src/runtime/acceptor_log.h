@@ -16,43 +16,44 @@
 
 namespace peal::runtime {
 
-/// What an acceptor must not forget: its log, in a folder of its own under Settings::data_dir, with
-/// a file beside it that says whose it is; and in another log what members that were left out of a
-/// view are owed. Threads write and sync, so that the loop never waits for the disk. Thread: the
-/// loop's, for everything else.
+/// The durable state of an acceptor: its log, in a folder of its own under Settings::data_dir, with
+/// a file that identifies the owner; and another log for what is retained for excluded members.
+/// Threads write and sync, so that the loop never waits for the disk. Thread: the loop's, for
+/// everything else.
 ///
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
-///     DATA_DIR/NAME/owed/      the same, of what is owed; made anew if it is not there
+///     DATA_DIR/NAME/owed/      the same, of retained values; created anew if it is missing
 ///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains of the log
 ///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
 ///
-/// They are made in this order, each durable before the next. So the first start may be cut off
-/// anywhere and made again; and where one of them is and the log is not, that was lost.
+/// They are created in this order, each durable before the next. So the first start may be
+/// interrupted anywhere and repeated; and if one of them exists without the log, the log was lost.
 class AcceptorLog {
  public:
-  /// Opens and locks the node's folder, which is made if it is not there, and checks whose it is.
-  /// Errors: invalid_option (it is another node's, or no folder for this), address_in_use (another
-  /// process has it), not_permitted, system. Blocks on the disk, as recover() does.
+  /// Opens and locks the node's folder, creating it if needed, and checks its owner. Errors:
+  /// invalid_option (it is another node's, or not such a folder), address_in_use (another process
+  /// has it), not_permitted, system. Blocks on the disk, as recover() does.
   static Result<std::unique_ptr<AcceptorLog>, io::IoError> open(const config::Settings& settings);
   AcceptorLog(const AcceptorLog&) = delete;
   AcceptorLog& operator=(const AcceptorLog&) = delete;
 
-  /// Where the node's epoch is kept.
+  /// The file that stores the node's epoch.
   const std::string& state_file() const { return state_file_; }
-  /// Reads the log, or makes it if this node never had one. Call it once, before anything else.
+  /// Reads the log, or creates it if this node never had one. Call it once, before anything else.
   /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
   Result<void, io::IoError> recover(std::uint64_t epoch);
-  /// There was none, and it was made; perhaps by a start that was cut off.
+  /// It was created, perhaps by an interrupted start.
   bool is_new() const { return !has_identity_; }
   /// The folder of the segments.
   std::string folder() const { return votes_->disk().path_of(""); }
   port::Log& log() { return votes_->log(); }
-  /// What members that were left out of a view are owed.
+  /// The log of what is retained for excluded members.
   port::Log& owed() { return owed_->log(); }
 
-  /// Calls `on_written` in `loop`, which outlives this, whenever more is durable or a log failed.
+  /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or a
+  /// log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Has what was appended written, unless something is being written: then it comes next.
+  /// Writes what was appended; if a write is in progress, after it.
   void commit();
   const std::optional<port::LogFailure>& failure() const {
     return votes_->failure() ? votes_->failure() : owed_->failure();
@@ -66,7 +67,7 @@ class AcceptorLog {
   Result<void, io::IoError> write_identity();
   Result<void, io::IoError> recover(WrittenLog& log, const wal::Options& options, bool may_create);
 
-  std::string identity_;  ///< what the file must hold
+  std::string identity_;  ///< the expected contents of the file
   wal::Identity owner_;
   std::string state_file_;
   std::unique_ptr<io::FolderDisk> folder_;

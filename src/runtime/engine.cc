@@ -12,7 +12,7 @@
 namespace peal::runtime {
 namespace {
 
-/// Bytes of the largest packet that the engine makes.
+/// Size of the largest packet that the engine builds.
 std::uint32_t engine_packet_bytes(const config::Settings& settings) {
   const std::uint32_t datagram = packet_bytes(settings);
   if (!settings.keys) return datagram;

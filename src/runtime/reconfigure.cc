@@ -35,7 +35,7 @@ Result<void, std::string> Runtime::validate(const config::Listing& listing) cons
 void Runtime::set_nodes(Instant now, const config::Listing& listing) {
   take_adopted(now);
   if (listing == next_.value_or(listing_of(settings_))) return;  // as in most reloads
-  // The list that counts may be another one than when it was asked for.
+  // The active list may have changed since the request.
   if (const auto change = validate(listing); !change) {
     application_.on_warning("the new list of nodes is not gone over to: " + change.error());
     return;
@@ -53,13 +53,13 @@ void Runtime::set_nodes(Instant now, const config::Listing& listing) {
 
 void Runtime::take_adopted(Instant now) {
   if (!std::exchange(nodes_adopted_, false)) return;
-  // Without one the list counts that this node was started with.
+  // If none is pending, this node's configured list is active.
   if (next_) settings_ = with(settings_, *std::exchange(next_, std::nullopt));
   know_nodes(now);
   application_.on_nodes();
 }
 
-/// Those of both lists; where a node is, the newer one says.
+/// Includes the nodes of both lists; the newer one has the right addresses.
 void Runtime::know_nodes(Instant now) {
   std::vector<config::NodeEntry> known = next_ ? next_->nodes : settings_.nodes;
   for (const config::NodeEntry& node : settings_.nodes) {

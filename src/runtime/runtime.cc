@@ -17,13 +17,13 @@ namespace peal::runtime {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
-/// A view of all nodes that there may be, and a promise with some 500 runs of votes.
+/// A view of the maximum number of nodes, and a promise with some 500 runs of votes.
 constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
-/// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
-/// never used cost address space only.
+/// Slabs for what the engine keeps until all nodes have it, and for what waits to be read. Unused
+/// slabs cost address space only.
 std::uint32_t receive_slabs(const config::Settings& settings) {
   // With optimistic delivery each unit comes twice, and waits twice.
   const order::Needs needs = needs_of(settings);
@@ -31,7 +31,7 @@ std::uint32_t receive_slabs(const config::Settings& settings) {
   const std::uint64_t kept = std::uint64_t{needs.max_gap} * copies * packet_bytes(settings);
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
-  // A stream that is read has one of its own.
+  // Each stream that is read has one of its own.
   const std::uint32_t streams =
       settings.streams ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
@@ -41,7 +41,7 @@ std::uint32_t slab_bytes(const config::Settings& settings) {
   return (packet_bytes(settings) + 63U) & ~63U;
 }
 
-/// The same in the pool of frames. Where that holds values as well, it has many.
+/// The same in the pool of frames. If that holds values as well, it has many.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
   if (needs_of(settings).values == 0) return largest;
@@ -59,7 +59,7 @@ std::uint32_t unit_slabs(const config::Settings& settings) {
   return needs_of(settings).max_gap * 2 + 1'024;
 }
 
-/// As trace::Event::domains.
+/// The bits of trace::Event::domains.
 std::uint16_t domain_bits(const config::Settings& settings) {
   std::uint32_t bits = 0;
   for (const order::Domain domain : own_domains(settings)) bits |= 1U << domain;
@@ -74,7 +74,7 @@ Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settin
   if (auto checked = config::validate(settings); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
-  // Settings are read without the files that they name.
+  // Settings may have been read without the files that they name.
   PEAL_ASSERT(settings.insecure || settings.keys);
   std::unique_ptr<Runtime> runtime(new Runtime(settings, loop, application));
   if (auto prepared = runtime->prepare(); !prepared) return unexpected(prepared.error());
@@ -142,8 +142,8 @@ Result<void, io::IoError> Runtime::prepare() {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
     if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
   }
-  // Last, so that a node that cannot start does not use up an incarnation, and an epoch beside a
-  // log says that the log was there.
+  // Last, so that a node which cannot start does not use up an incarnation, and an epoch beside a
+  // log proves that the log existed.
   if (const auto stored = io::store_epoch(state_file_, choice.epoch); !stored) {
     start_warnings_.push_back(stored.error().message);
   }
@@ -223,7 +223,7 @@ void Runtime::on_timer(Instant now) {
   }
 }
 
-// Somebody whom nobody knows may be a node that has moved.
+// An unknown sender may be a node that has moved.
 void Runtime::look_for_strangers(Instant now) {
   const std::uint64_t strangers = udp_->counters().drop_unknown_source;
   if (std::exchange(strangers_, strangers) != strangers) addresses_->on_strangers(now);
@@ -254,7 +254,7 @@ NodeId Runtime::congested() const {
 }
 
 void Runtime::watch_streams(Instant now) {
-  // New units were held back for a peer: they go on as soon as it has caught up.
+  // New units were held back because of a congested peer: they continue once it has caught up.
   if (held_ && udp_->congested() == NodeId{}) {
     held_ = false;
     node_->on_room(now);
@@ -354,7 +354,7 @@ void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, st
 
 void Runtime::on_event(const order::Event& event) {
   if (event.kind == &order::event::epoch_corrected) on_epoch_corrected(event.a);
-  // What is known of the peers may be in use: at the end of the turn it is not.
+  // The peers' data may be in use now; at the end of the turn it is not.
   if (event.kind == &order::event::nodes_adopted) nodes_adopted_ = true;
   if (event.kind == &order::event::nodes_not_given) {
     application_.on_warning(
@@ -384,7 +384,7 @@ void Runtime::on_event(const order::Event& event) {
 }
 
 void Runtime::on_fatal(std::string_view reason) {
-  // The engine knows that its log failed; which file, and why, the log knows.
+  // The engine knows that its log failed; the log knows which file, and why.
   const bool lost = log_ != nullptr && log_->failure();
   application_.on_fatal(std::string(reason) + (lost ? ": " + log_->failure()->message : ""));
 }

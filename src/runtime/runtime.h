@@ -27,23 +27,23 @@ namespace peal::runtime {
 
 class AcceptorLog;
 
-/// Who uses a node that runs in a loop. All calls come from the loop's thread; those of node::Sink
-/// must not call back.
+/// The user of a node that runs in a loop. All calls come from the loop's thread; those of
+/// node::Sink must not call back.
 class Application : public node::Sink {
  public:
   virtual void on_wake(Instant now) = 0;
   /// The last chance of this turn to submit or to leave.
   virtual void on_turn_end(Instant now) = 0;
-  /// What was delivered is in the trace: the application may now see it. No packet of this turn
-  /// has left but tokens.
+  /// Deliveries are in the trace: the application may now see them. No packet of this turn has left
+  /// yet, except tokens.
   virtual void on_publish() = 0;
-  /// When on_turn_end wants to be called, at the latest.
+  /// The latest time for the next on_turn_end().
   virtual std::optional<Instant> next_deadline() const = 0;
   /// One line for a person.
   virtual void on_warning(const std::string& text) = 0;
   /// The name of another node was found to have another address, or none.
   virtual void on_address(const io::AddressBook::Change& change) = 0;
-  /// Runtime::nodes() are the nodes that count from now on. At the end of a turn.
+  /// Runtime::nodes() is the active list from now on. Called at the end of a turn.
   virtual void on_nodes() {}
 };
 
@@ -63,21 +63,21 @@ class Runtime final : private io::LoopHost,
 
   /// Starts the engine. Call it once, before the loop runs.
   void start(Instant now);
-  /// Seals and opens with these keys from now on; packets must be sealed already.
+  /// Seals and opens packets with these keys from now on; packets must be sealed already.
   void set_keys(const seal::Keys& keys);
-  /// The key that packets are sealed with; none if they are not.
+  /// The key for sealing packets; none if they are not sealed.
   std::optional<seal::KeyId> sending_key() const;
 
-  /// Whether the node can change over to this list. The error is one line that says why not, and
-  /// what to do.
+  /// Whether the node can change to this list. The error is one line: the reason why not, and what
+  /// to do.
   Result<void, std::string> validate(const config::Listing& listing) const;
-  /// Goes over to this list once all members of the view have been given the same one; the list
-  /// that counts takes a wish back. Packets of the nodes of both lists are accepted until then. See
+  /// Makes this list active once all members of the view have it; setting the active list withdraws
+  /// a pending one. Until then packets of the nodes of both lists are accepted. See
   /// Application::on_nodes().
   void set_nodes(Instant now, const config::Listing& listing);
-  /// The list that counts, and the one to go over to, if there is one.
+  /// The active list.
   const std::vector<config::NodeEntry>& nodes() const { return settings_.nodes; }
-  /// The list that is gone over to, until it counts.
+  /// The pending list, until it is active.
   const std::optional<config::Listing>& next_listing() const { return next_; }
   config::Listing listing() const { return {settings_.nodes, settings_.acceptors}; }
 
@@ -92,8 +92,8 @@ class Runtime final : private io::LoopHost,
   Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t> submit_block(node::Gathered& message, Service service,
                                      order::Domain domain = 0);
-  /// As in node::Node; control messages are no application's, and not in the trace. These may be
-  /// called from the application's side of node::Sink.
+  /// As in node::Node; control messages belong to no application, and are not in the trace. These
+  /// functions may be called from node::Sink's side of the application.
   Result<std::uint64_t> submit_control(ByteView payload, Service service);
   void drop_control() { node_->drop_control(); }
   void block(bool blocked) { node_->block(blocked); }
@@ -101,24 +101,24 @@ class Runtime final : private io::LoopHost,
   void on_room(Instant now) { node_->on_room(now); }
   void leave(Instant now);
 
-  /// Buffers are getting short: whoever keeps references to them should keep copies instead.
+  /// Buffers are scarce: holders of references to them should keep copies instead.
   bool buffers_are_short() const;
   const node::Node& node() const { return *node_; }
   const io::UdpTransport& transport() const { return *udp_; }
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
   const config::Settings& settings() const { return settings_; }
-  /// The nodes that count and are not in the newest view, with what is known to keep them out: one
-  /// line, or empty.
+  /// Nodes of the active list that are not in the newest view, with the known reason: one line, or
+  /// empty.
   std::vector<std::pair<NodeId, std::string>> missing() const;
-  /// Lines that are missing in the trace; nothing if there is no trace.
+  /// The number of lines missing in the trace; nothing if there is no trace.
   std::optional<std::uint64_t> trace_lines_lost() const {
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
   const order::Descriptor& order() const { return *settings_.order; }
-  /// Why the newest view ended, from who is in the passage to the next; empty before that. For
-  /// engines that do not say it themselves.
+  /// Why the newest view ended, derived from the members of the transitional view; empty before
+  /// that. For engines that do not report it themselves.
   const std::string& why_passage() const { return why_passage_; }
 
  private:
@@ -161,35 +161,36 @@ class Runtime final : private io::LoopHost,
   }
   void on_unit_early(const order::Delivery& early) override { application_.on_unit_early(early); }
 
-  // port::Transport: nothing leaves before what it may show is in the trace.
+  // port::Transport: no packet leaves before the trace has all that it may reveal.
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
   NodeId congested() const override;
 
-  config::Settings settings_;  ///< `nodes` and `acceptors` are those that count
+  config::Settings settings_;  ///< with the active `nodes` and `acceptors`
   std::optional<config::Listing> next_;
-  bool nodes_adopted_ = false;  ///< the engine goes by the next ones already
+  bool nodes_adopted_ = false;  ///< the engine has made the pending ones active already
   io::Endpoint own_at_;
   io::Loop& loop_;
   Application& application_;
   trace::Names names_;
-  BufferPool received_;  ///< what comes in
-  BufferPool units_;     ///< own units, with room for their packet headers
+  BufferPool received_;  ///< received packets
+  BufferPool units_;     ///< own units, with headroom for their packet headers
   BufferPool frames_;    ///< the engine's own packets, and what it reads from its log
   std::unique_ptr<io::UdpTransport> udp_;
   std::optional<io::AddressBook> addresses_;
-  std::uint64_t strangers_ = 0;                   ///< packets of nobody's address, when last looked
+  std::uint64_t strangers_ = 0;                   ///< packets from unknown addresses, at the last
+                                                  ///< look
   Instant now_{};                                 ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
-  std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
-  std::map<NodeId, std::string> refused_;  ///< why its packets are of no use, until a view has it
-  mutable bool held_ = false;              ///< the node was told that somebody is slow
+  std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reported reason
+  std::map<NodeId, std::string> refused_;  ///< why its packets are refused, until it is in a view
+  mutable bool held_ = false;              ///< the node was told that a peer is congested
   Unreached unreached_;
   std::vector<std::string> start_warnings_;
   std::vector<MemberId> members_;  ///< of the newest regular view
   std::string why_passage_;
-  std::string state_file_;            ///< remembers the epoch; empty: none
+  std::string state_file_;            ///< stores the epoch; empty: none
   std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
   std::unique_ptr<node::Node> node_;
 };

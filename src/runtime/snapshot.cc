@@ -11,7 +11,7 @@
 
 namespace peal::runtime {
 
-/// What is waited for, and in which domain the order has to go on, if not in all.
+/// What is waited for, and in which domain the order stands still, if not in all.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
   const std::string_view name = domain_name(runtime.settings(), reason.domain);
@@ -62,7 +62,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   if (runtime.next_listing()) {
     now.next_list = config::names_in(runtime.next_listing()->nodes);
   } else if (wait.kind != order::NodesWait::Kind::nothing) {
-    now.next_list = now.list;  // that of its file, and the others go by another one
+    now.next_list = now.list;  // its configured list, while the others have another one
   }
   now.list_waits_for = config::nodes_wait_text(wait, runtime.names());
   if (const auto lost = runtime.trace_lines_lost())

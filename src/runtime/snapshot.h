@@ -10,29 +10,29 @@ namespace peal::runtime {
 
 class Runtime;
 
-/// Another node, and where it is.
+/// Another node, and its address.
 struct NodeAddress {
   std::string name;
   std::uint32_t number{};
   std::string address;  ///< as configured
-  std::string at;       ///< IP address and port; empty: not known
+  std::string at;       ///< IP address and port; empty: unknown
   std::string problem;  ///< of looking the name up; empty: none
 };
 
-/// A node that counts and is not in the view.
+/// A node of the active list that is not in the view.
 struct MissingNode {
   std::string name;
-  std::string reason;  ///< what keeps it out, one line; empty: nothing is known
+  std::string reason;  ///< the reason, one line; empty: unknown
 };
 
-/// What was chosen of an engine's options.
+/// A chosen engine option.
 struct ChosenOption {
   std::string key;   ///< "ridge.ensembles"
   std::string text;  ///< without quotes
   bool is_number = false;
 };
 
-/// How a member is doing, at one moment.
+/// The status of a member, at one moment.
 struct Snapshot {
   std::string id;
   std::string view;
@@ -41,22 +41,23 @@ struct Snapshot {
   std::uint64_t queued_bytes{};
   std::uint64_t unread_bytes{};
   std::string order;                  ///< the engine's name
-  std::vector<ChosenOption> options;  ///< of the engine, those that a status shows
+  std::vector<ChosenOption> options;  ///< of the engine, those that the status shows
   std::vector<std::string> domains;   ///< that the node is in
   std::string waits_for;
-  bool without_majority = false;  ///< the view cannot act for all, whatever it claimed to be
+  bool without_majority = false;  ///< the view cannot act for the cluster, even if it claims a
+                                  ///< majority
   std::vector<MissingNode> missing;
   std::string multicast;
-  std::string data;                    ///< "datagrams" or "streams", and who is not reached
-  std::string seal;                    ///< which key packets are sealed with, or "insecure"
+  std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
+  std::string seal;                    ///< the key for sealing packets, or "insecure"
   std::vector<NodeAddress> nodes;      ///< the other ones, of both lists
-  std::vector<std::string> list;       ///< names of the nodes that count
-  std::vector<std::string> next_list;  ///< of those that are gone over to; empty: no others
+  std::vector<std::string> list;       ///< names of the active list
+  std::vector<std::string> next_list;  ///< names of the pending list; empty: none
   std::string list_waits_for;          ///< what that waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
-/// What a runtime knows of it: all but the view, its members and what is not read.
+/// The part that a runtime knows: all but the view, its members and what is not read.
 Snapshot snapshot_of(const Runtime& runtime);
 
 }  // namespace peal::runtime

@@ -12,7 +12,7 @@ namespace peal::runtime {
 
 namespace {
 
-/// "b", "b and c", "b, c and d"; `otherwise` if nobody is named.
+/// "b", "b and c", "b, c and d"; `otherwise` if there are no names.
 std::string awaited_text(const order::WaitReason& reason, const trace::Names& names,
                          std::string_view otherwise) {
   if (reason.all.empty()) {
@@ -26,7 +26,7 @@ std::string awaited_text(const order::WaitReason& reason, const trace::Names& na
   return text;
 }
 
-/// A text of order/vocabulary.h with values in the place of its words in braces.
+/// A text of order/vocabulary.h, its words in braces replaced by values.
 std::string filled(std::string_view text,
                    const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string out(text);
@@ -90,7 +90,7 @@ std::string passage_text(std::span<const MemberId> members, std::span<const Memb
 }
 
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
-  // The bytes of another version cannot be read: neither who sent them nor whether a node did.
+  // Packets of another version cannot be decoded, so their sender is unknown.
   if (reason == wire::Drop::bad_version) {
     return "a packet that begins like one of another version of Peal is ignored, as all such will "
            "be: run the same version on all nodes, or find who else sends to these ports";
@@ -118,7 +118,7 @@ std::string owed_text(const order::Event& event, const trace::Names& names) {
 }
 
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names) {
-  // Whoever can write an address into a packet can make this be said, once.
+  // Anyone who can forge a source address can cause this message, once.
   const std::string begin =
       "node " + names.name(from) + " is ignored: packets from its address are ";
   switch (reason) {

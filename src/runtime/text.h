@@ -18,47 +18,46 @@ namespace peal::runtime {
 /// What a node waits for, in plain words; empty if nothing.
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names);
 
-/// That new messages wait for this node, which does not take what is sent to it.
+/// The message that new messages wait for this node, which does not accept what is sent to it.
 std::string congested_text(NodeId node, const trace::Names& names);
-/// How data travel, and which nodes are not reached that way.
+/// How data travel, and which nodes cannot be reached that way.
 std::string data_text(const io::UdpTransport& transport, const trace::Names& names);
-/// That a node's port for streams is not reached, and what to look for.
+/// The message that a node's port for streams cannot be reached, and what to check.
 std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
-/// Why a member gave its view up, in plain words, from an event gather_started. `pause` is how long
-/// this process did not run, if it did not.
+/// Why a member gave its view up, in plain words, from an event gather_started. `pause` is the time
+/// for which this process was suspended, if it was.
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names);
 
-/// Why a view of `members` ended, in plain words, if just `company` goes on together.
+/// Why a view of `members` ended, in plain words, if only `company` continues together.
 std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
                          const trace::Names& names);
 
-/// Why another process's packets are of no use here, and what to do about it.
+/// Why another process's packets are refused, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
-/// That there was no room for what a node that is away will lack.
+/// The message that there was no space for values that an absent node will lack.
 std::string owed_text(const order::Event& event, const trace::Names& names);
 
 /// Why packets from a node's address were not opened, and what to do about it; empty if that is
-/// what happens on networks, or to somebody who tries.
+/// normal on networks, or an attack.
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);
 
-/// Where another node is now, or why nobody knows.
+/// The new address of another node, or why it is unknown.
 std::string address_text(const io::AddressBook::Change& change, const trace::Names& names);
 
-/// What an acceptor says that had no log in this folder.
+/// The message of an acceptor that had no log in this folder.
 std::string new_log_text(const std::string& folder);
 
-/// What a node says of an acceptor that has lost its votes and has been taken in as it is now: of
-/// another one, or of itself.
+/// The message about an acceptor that lost its votes and may vote again: another node, or this one.
 std::string renewed_text(NodeId node, bool self, const trace::Names& names);
 
-/// What a node says of an acceptor whose log was put back: of another one, or of itself, whose log
+/// The message about an acceptor whose log is an older copy: another node, or this one, whose log
 /// is in this folder.
 std::string put_back_text(NodeId other, const trace::Names& names);
 std::string put_back_text(const std::string& folder);
 
-/// What a member without a key says when it starts.
+/// The message of a member without a key when it starts.
 inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
     "reaches the network can read and forge everything; see key_file";

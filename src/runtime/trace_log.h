@@ -17,23 +17,23 @@
 
 namespace peal::runtime {
 
-/// Writes what one node's application sees, in the order in which it happens. Whoever runs the node
-/// calls flush() before a packet leaves and before the application is told, so that whatever
-/// anybody knows is in the file even if the process is killed the next moment.
+/// Writes what one node's application sees, in the order in which it happens. The node's owner
+/// calls flush() before a packet leaves and before the application is told, so that everything
+/// known outside is in the file even if the process is killed at once.
 class TraceLog {
  public:
-  /// What orders.
+  /// What a trace needs to know of the engine.
   struct Order {
     std::string engine;  ///< its name
     bool optimistic = false;
     order::Domain (*domain_of)(Seq) = nullptr;  ///< of a position; null without domains
-    std::uint16_t own_domains = 0;              ///< as trace::Event::domains
+    std::uint16_t own_domains = 0;              ///< the bits of trace::Event::domains
   };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
                                                              const trace::Names& names,
                                                              Order order);
 
-  /// The incarnation of all that follows; again if it is corrected before the first view.
+  /// The incarnation of all that follows; called again if it is corrected before the first view.
   void start(MemberId self);
   void submit(std::uint64_t number, Service service, ByteView payload, std::uint8_t domain = 0);
   void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
@@ -43,10 +43,10 @@ class TraceLog {
   void view(const order::View& view);
   void leave();
 
-  /// Hands all of it to the operating system. Never blocks: what finds no room is lost, and the
+  /// Hands all lines to the operating system. Never blocks: lines without space are lost, and the
   /// trace says so.
   void flush();
-  /// Why lines were lost; the first call after that only.
+  /// Why lines were lost; only at the first call after that.
   std::optional<io::IoError> take_error();
   /// Lines that are missing in the trace.
   std::uint64_t lost_lines() const { return file_->lost(); }
@@ -66,7 +66,7 @@ class TraceLog {
   std::vector<trace::Event> unnamed_;  ///< submissions that wait for that
   std::string text_;
   bool told_ = false;
-  std::unique_ptr<io::FileSink> file_;  ///< last: its end may ask for a line that says what is lost
+  std::unique_ptr<io::FileSink> file_;  ///< last member: closing may add a line about lost lines
 };
 
 }  // namespace peal::runtime

@@ -12,9 +12,9 @@
 
 namespace peal::runtime {
 
-/// Nodes whose packets arrive here, and which no stream for data reaches: a firewall lets datagrams
-/// pass, and no TCP. Looks once a second, and tells of each node once, after three looks in a row
-/// at which its packets had arrived. A node that is down is no news.
+/// Detects nodes whose packets arrive here, but which no data stream reaches: a firewall lets
+/// datagrams pass, but not TCP. Looks once a second, and reports each node once, after three
+/// consecutive looks at which its packets had arrived. A node that is down is not reported.
 class Unreached {
  public:
   using Streams = std::function<std::vector<io::StreamState>()>;
@@ -29,7 +29,7 @@ class Unreached {
 
  private:
   struct Record {
-    std::uint32_t looks{};  ///< in a row at which packets had arrived since the one before
+    std::uint32_t looks{};  ///< consecutive looks before which packets had arrived
     bool heard = false;     ///< since the last look
   };
 

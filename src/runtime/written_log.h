@@ -19,21 +19,22 @@ namespace peal::runtime {
 /// never waits for the disk. Thread: the loop's.
 class WrittenLog {
  public:
-  /// Opens and locks the folder, which is made if it is not there. Errors: as of io::FolderDisk.
+  /// Opens and locks the folder, creating it if needed. Errors: as of io::FolderDisk.
   static Result<std::unique_ptr<WrittenLog>, io::IoError> open(const std::string& folder);
   ~WrittenLog();
   WrittenLog(const WrittenLog&) = delete;
   WrittenLog& operator=(const WrittenLog&) = delete;
 
   io::FolderDisk& disk() { return *disk_; }
-  /// The log, before anything else is done with it.
+  /// Recovers the log; call it before anything else.
   Result<void, wal::Problem> recover(const wal::Options& options, wal::Start start);
   wal::Log& log() { return *log_; }
   const std::optional<port::LogFailure>& failure() const { return log_->failure(); }
 
-  /// Calls `on_written` in `loop`, which outlives this, whenever more is durable or the log failed.
+  /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or the
+  /// log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Has what was appended written, unless something is being written: then it comes next.
+  /// Writes what was appended; if a write is in progress, after it.
   void commit();
 
  private:
@@ -42,7 +43,7 @@ class WrittenLog {
 
   std::unique_ptr<io::FolderDisk> disk_;
   std::unique_ptr<wal::Log> log_;
-  std::unique_ptr<io::Worker> worker_;  ///< before it ends, what it works on does not
+  std::unique_ptr<io::Worker> worker_;  ///< destroyed first, before what it works on
   io::Loop* loop_ = nullptr;
   std::function<void()> on_written_;
 };

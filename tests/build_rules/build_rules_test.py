@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that the build itself keeps the rooms apart.
+"""Proves that the build itself keeps the modules apart.
 
-For each room it takes the compiler commands that the build really uses, and asks the compiler for
-one header of every other room. A header of a room that is not in the room's row of the table
-(ARCHITECTURE.md, "Which room may open which") must not be found by any of them; one that is must be
-found by one, in each flavour: a room may be several libraries, not all of which need all that the
-room may open.
+For each module it takes the compiler commands of the build, and asks the compiler for one header of
+every other module. If the other module is not in the module's row of the table (ARCHITECTURE.md,
+"Which module may include which"), no command may find the header. If it is, at least one command of
+each flavour must: a module may be several libraries, not all of which need all that the module may
+include.
 """
 
 import argparse
@@ -22,9 +22,9 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 
-from checks.rooms import ROOMS, room_of_path  # noqa: E402
+from checks.modules import MODULES, module_of_path  # noqa: E402
 
-# Rooms that hold nothing but headers: no command of their own, nothing that could open a room.
+# Modules of headers only: they have no command of their own.
 HEADERS_ONLY = {"port", "include/peal"}
 
 # The path of a file that CMake writes when it compiles several of a target at a time: below the
@@ -33,30 +33,30 @@ UNIT = re.compile(r"/CMakeFiles/[^/]+\.dir/Unity/")
 
 
 def compiler_commands(build, source):
-    """Room -> set of (compiler, flags that say where headers are); both flavours of a pure room."""
+    """Module -> set of (compiler, flags with include paths); both flavours of a pure module."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as stream:
         entries = json.load(stream)
     commands = {}
     for entry in entries:
         top = build if UNIT.search(entry["file"]) else source
-        room = room_of_path(UNIT.sub("/", os.path.relpath(entry["file"], top)))
-        if room is None:
+        module = module_of_path(UNIT.sub("/", os.path.relpath(entry["file"], top)))
+        if module is None:
             continue
         words = shlex.split(entry["command"])
         if os.path.basename(words[0]) == "ccache":
             words = words[1:]
         flags = [f for i, f in enumerate(words[1:], 1)
                  if f.startswith(("-I", "-D", "-std", "-isystem")) or words[i - 1] == "-isystem"]
-        commands.setdefault(room, set()).add((words[0], tuple(flags)))
+        commands.setdefault(module, set()).add((words[0], tuple(flags)))
     return commands
 
 
-def header_of(room, source):
-    """One header of a room as others include it, and its file; or None if it has none."""
-    folder = os.path.join(source, ROOMS[room][0])
+def header_of(module, source):
+    """One header of a module as others include it, and its file; or None if it has none."""
+    folder = os.path.join(source, MODULES[module][0])
     names = os.listdir(folder) if os.path.isdir(folder) else []
     names = sorted(name for name in names if name.endswith(".h"))
-    prefix = "peal" if room == "include/peal" else ROOMS[room][0].removeprefix("src/")
+    prefix = "peal" if module == "include/peal" else MODULES[module][0].removeprefix("src/")
     return (f"{prefix}/{names[0]}", os.path.join(folder, names[0])) if names else None
 
 
@@ -87,26 +87,26 @@ def main():
     parser.add_argument("--source", required=True)
     arguments = parser.parse_args()
     commands = compiler_commands(arguments.build, arguments.source)
-    headers = {room: header_of(room, arguments.source) for room in ROOMS}
+    headers = {module: header_of(module, arguments.source) for module in MODULES}
     wrong, asked = [], 0
 
-    for room in ROOMS:
-        if room not in commands and room not in HEADERS_ONLY:
-            wrong.append(f"room {room}: the build compiles nothing of it")
+    for module in MODULES:
+        if module not in commands and module not in HEADERS_ONLY:
+            wrong.append(f"module {module}: the build compiles nothing of it")
     with tempfile.TemporaryDirectory() as folder:
-        for room, variants in sorted(commands.items()):
+        for module, variants in sorted(commands.items()):
             for other, found in headers.items():
                 if found is None:
                     continue
                 header, path = found
-                allowed = other == room or other in ROOMS[room][1]
+                allowed = other == module or other in MODULES[module][1]
                 asked += len(variants)
                 able = [each for each in sorted(variants) if opens(each, header, path, folder)]
-                # In each flavour of the room, the simulator's and the other one.
+                # In each flavour of the module, the simulator's and the other one.
                 if allowed and set(map(is_simulated, able)) != set(map(is_simulated, variants)):
-                    wrong.append(f'room {room} cannot open "{header}"')
+                    wrong.append(f'module {module} cannot include "{header}"')
                 if not allowed:
-                    wrong += [f'room {room} can open "{header}": {" ".join(flags)}'
+                    wrong += [f'module {module} can include "{header}": {" ".join(flags)}'
                               for _, flags in able]
     print("\n".join(wrong + [f"{asked} includes tried, {len(wrong)} wrong"]))
     return 1 if wrong or asked == 0 else 0

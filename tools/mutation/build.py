@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mutated build: a copy of the tree in which a sample of mutants stands, each behind a switch.
 
-The copy holds the mutated rooms as files of their own and all else as symbolic links; what ships
+The copy holds the mutated modules as files of their own and all else as symbolic links; what ships
 is not touched."""
 
 import concurrent.futures
@@ -21,7 +21,7 @@ from .expressions import Mutant
 from .weave import weave
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOMS = ("src/order", "src/wal", "src/group", "src/session")
+MODULES = ("src/order", "src/wal", "src/group", "src/session")
 # The number of a mutant is an index into what switch.cc keeps.
 NUMBERS_MAX = (1 << 16) - 1
 
@@ -77,7 +77,7 @@ class Build:
             raise Failure(f"another one is at work in {work}") from None
         self.sources = sorted(p for p in list_paths(root) if p.startswith("src/"))
         self.mutable = [p for p in self.sources if p.endswith((".cc", ".h"))
-                        and p.startswith(tuple(room + "/" for room in ROOMS))]
+                        and p.startswith(tuple(module + "/" for module in MODULES))]
         self.texts = {p: read(os.path.join(root, p)) for p in self.mutable}
 
     def path(self, *parts):
@@ -231,7 +231,7 @@ class Build:
         return [f for f in files if f in self.texts]
 
     def arguments_of(self, command):
-        """What libclang has to know. Headers of rooms are read where they ship, not from the
+        """What libclang has to know. Headers of modules are read where they ship, not from the
         copy, in which others may be mutated."""
         kept = [f"-I{self.root}/src", f"-I{self.root}/include"]
         words = shlex.split(command)

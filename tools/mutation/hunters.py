@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who hunts mutants: the tests of the rooms, simulated seeds, and scenarios."""
+"""Who hunts mutants: the tests of the modules, simulated seeds, and scenarios."""
 
 import os
 import re

@@ -35,7 +35,7 @@ bool store_rate(const std::string& text, BenchRate& rate) {
 constexpr const char* kFailoverRates =
     "a whole number from 1 to 100000000, or a number with kbit, mbit or gbit";
 
-/// What both measurements have.
+/// Options of both measurements.
 void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, kBenchNodesMax, "how many nodes (3)");
   b.number<std::uint32_t>("--payload", "N", c.payload_bytes, kBenchPayloadMin, kBenchPayloadMax,
@@ -57,7 +57,7 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.flag("--json", c.json, "JSON, with everything that was counted");
 }
 
-/// Who orders.
+/// The engine.
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.options);
@@ -78,7 +78,7 @@ void add_engine(Builder& b, BenchCommand& c) {
           });
 }
 
-/// How fast nodes send.
+/// The rate of nodes.
 void add_pace(Builder& b, BenchCommand& c) {
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
@@ -237,8 +237,8 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.flag("--json", c.json, "JSON, for a program");
 }
 
-/// Why --dissemination, --ensembles or --merge does not go with the engine, or with each other, in
-/// one line; empty if all do.
+/// Why --dissemination, --ensembles or --merge is not possible with the engine, or with each other,
+/// in one line; empty if all are.
 template <class Command>
 std::string ridge_conflict(const Command& c) {
   const char* given = c.options.get(kDissemination) ? "--dissemination"

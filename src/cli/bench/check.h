@@ -8,8 +8,8 @@
 
 namespace peal::cli {
 
-/// Whether one node delivered every message of each sender once, and in the order sent. That all
-/// nodes delivered in the same order shows when their digests are compared.
+/// Checks that one node delivered every message of each sender once, and in the order sent. Equal
+/// orders at all nodes are checked by comparing digests.
 class DeliveryCheck {
  public:
   /// A message was delivered; `number` counts the sender's messages from 1.
@@ -28,7 +28,7 @@ class DeliveryCheck {
       state.next = number + 1;
     }
   }
-  /// What was wrong first, in words; empty if nothing was.
+  /// The first error, in words; empty if there was none.
   const std::string& problem() const { return problem_; }
 
  private:

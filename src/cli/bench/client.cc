@@ -26,7 +26,7 @@ constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
-constexpr auto kSpin = std::chrono::milliseconds(1);  // as members that the application runs
+constexpr auto kSpin = std::chrono::milliseconds(1);  // like members that the application runs
 
 /// A client of a daemon: see BenchWorker.
 class ClientLink {
@@ -78,8 +78,8 @@ class ClientLink {
     }
     return true;
   }
-  /// The sender's own number of a message. It is not told; the message has its lowest bits, and the
-  /// rest is that of the message before.
+  /// The sender's own number of a message, which has only its lowest bits: the others follow from
+  /// the previous message.
   std::uint64_t number_of(const GroupMessage& message) {
     auto at = last_.find(message.sender);
     if (at == last_.end()) at = last_.emplace(std::string(message.sender), 0).first;
@@ -94,7 +94,7 @@ class ClientLink {
   std::map<std::string, std::uint64_t, std::less<>> last_;
 };
 
-/// Connects as soon as the daemon listens.
+/// Connects once the daemon listens.
 Result<Client, std::string> connect(const BenchCommand& command, BenchDaemon& daemon) {
   ClientOptions options;
   options.daemon = daemon.socket();

@@ -27,7 +27,7 @@ constexpr std::uint64_t kListeners = 100;
 constexpr int kTrials = 50;
 constexpr std::uint64_t kBytesUnderWay = 1U << 20;
 constexpr std::uint64_t kMessagesUnderWayMax = 1'024;
-/// Of a membership whose client stopped: reached while it is measured.
+/// Of a membership whose client stopped reading: reached during the measurement.
 constexpr std::uint64_t kSlowMemoryBytes = 4U << 20, kSlowDiskBytes = 4ULL << 30;
 
 double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) / 1e3; }
@@ -48,7 +48,7 @@ class Place {
       return tl::unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, {});
     if (!cluster) return tl::unexpected(cluster.error());
-    // All the room that members of groups can have is this daemon's.
+    // This daemon gets the whole cluster's limit for members of groups.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
     if (!daemon) return tl::unexpected(daemon.error());
@@ -71,7 +71,7 @@ class Place {
   BenchDaemon daemon_;
 };
 
-/// All that is measured at one daemon; the first failure ends it.
+/// All measurements at one daemon; the first failure ends them.
 class Measurement {
  public:
   Measurement(const BenchClientsCommand& command, BenchDaemon& daemon)
@@ -104,7 +104,7 @@ class Measurement {
     return true;
   }
 
-  /// A client that is welcome; null if it did not come to that.
+  /// A client that got its welcome; null if it did not.
   Talker* welcome(Crowd& crowd, const std::string& name) {
     auto talker = crowd.add(daemon_.socket());
     if (!talker) return fail(talker.error()), nullptr;
@@ -202,7 +202,7 @@ class Measurement {
     return true;
   }
 
-  /// One sender and listeners, of whom the last one stops reading.
+  /// One sender and its receivers, the last of which stops reading.
   bool one_stopped(wire::SlowPolicy policy) {
     StoppedReport stopped;
     stopped.policy = policy;
@@ -243,15 +243,15 @@ class Measurement {
     std::int64_t began = 0;
     std::uint64_t before = 0;
     const auto heard = [&] { return listeners.front()->heard().messages; };
-    // All clients share one thread here: one that reads must not fall behind because the sender ran
-    // on ahead of it.
+    // All clients share one thread here: a reader must not fall behind because the sender runs
+    // ahead of it.
     const auto held_back = [&] {
       return sender.sent() - sender.heard().acked >= window ||
              std::any_of(listeners.begin(), listeners.end() - 2, [&](const Talker* each) {
                return sender.sent() - each->heard().messages - each->heard().left_out >= window;
              });
     };
-    // A machine with much else to do may be given no processor for so long: then it takes longer.
+    // A busy machine may give this process no processor for so long: then it takes longer.
     const auto over = [&] { return began > 0 && now_ns() >= began + length && heard() > before; };
     while (!over()) {
       while (!held_back()) sender.send(group, payload);
@@ -288,7 +288,7 @@ class Measurement {
   std::string problem_;
 };
 
-/// Each client is a descriptor here.
+/// Each client needs a descriptor in this process.
 void allow_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

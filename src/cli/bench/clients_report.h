@@ -10,22 +10,22 @@
 
 namespace peal::cli {
 
-/// What a client that stopped reading does to the others under one policy.
+/// How a client that stopped reading affects the others under one policy.
 struct StoppedReport {
   wire::SlowPolicy policy{};
-  double all_read_per_s = 0;     ///< messages at each listener
-  double one_stopped_per_s = 0;  ///< at each listener but the one that stopped
+  double all_read_per_s = 0;     ///< messages at each receiver
+  double one_stopped_per_s = 0;  ///< at each receiver but the one that stopped
   std::string slow_was_told;     ///< why its session ended; empty: it did not
 };
 
-/// What clients and groups cost one daemon.
+/// The cost of clients and groups at one daemon.
 struct ClientsReport {
   double bytes_per_client = 0;
   double connect_p50_us = 0, connect_p99_us = 0;  ///< to the welcome
-  double bytes_per_group = 0;                     ///< with one member, that joined last
+  double bytes_per_group = 0;                     ///< with one member, the last to join
   double join_p50_us = 0, join_p99_us = 0;        ///< to the reply, one after the other
-  std::uint64_t silent = 0;                       ///< connections that say nothing
-  /// A client that connects, joins and gets its own message back.
+  std::uint64_t silent = 0;                       ///< connections that send nothing
+  /// One client that connects, joins and gets its own message back.
   double alone_p50_us = 0, alone_max_us = 0;
   double beside_silent_p50_us = 0, beside_silent_max_us = 0;
   std::vector<StoppedReport> stopped;

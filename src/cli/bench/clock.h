@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <ctime>
 
-// Time as all processes of a benchmark see it.
+// Time, equal in all processes of a benchmark.
 
 namespace peal::cli {
 
@@ -27,7 +27,7 @@ inline std::chrono::steady_clock::time_point steady_time(std::int64_t ns) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
 }
 
-/// Until a descriptor is readable, or that time.
+/// Waits until a descriptor is readable, or until that time.
 inline void wait_for(int fd, std::int64_t until_ns) {
   const std::int64_t time = std::max<std::int64_t>(0, until_ns - now_ns());
   pollfd wait{fd, POLLIN, 0};
@@ -35,7 +35,7 @@ inline void wait_for(int fd, std::int64_t until_ns) {
   ::ppoll(&wait, 1, &timeout, nullptr);
 }
 
-/// CPU time of this process, in the kernel and outside.
+/// CPU time of this process, in kernel and user mode.
 inline double cpu_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -21,17 +21,17 @@ class BenchDaemon {
   ~BenchDaemon() { stop(); }
 
   const std::string& socket() const { return socket_; }
-  /// Why it is no more, in words; nothing while it runs.
+  /// Why it ended, in words; nothing while it runs.
   std::optional<std::string> ended();
-  /// CPU time that it used so far.
+  /// CPU time used so far.
   double cpu_seconds() const;
-  /// Of its memory, what it keeps in the machine's.
+  /// Resident part of its memory.
   std::uint64_t resident_bytes() const;
   void stop();
 
  private:
   BenchDaemon(Child child, const std::string& dir, const std::string& name);
-  std::vector<Child> child_;  ///< one
+  std::vector<Child> child_;  ///< exactly one
   std::string socket_;
   std::string log_;
 };

@@ -32,41 +32,42 @@ namespace {
 
 constexpr const char* kGroup = "failover";
 constexpr int kStopMs = 5'000;
-/// To start, to connect, to come into a view, and to deliver again: far more than any of it takes.
+/// Limit for starting, connecting, joining a view and delivering again: far more than any of them
+/// takes.
 constexpr std::int64_t kPatienceNs = 60 * kSecondNs;
-/// Nodes answer four questions in a second (docs/daemon.md).
+/// Nodes answer four queries per second (docs/daemon.md).
 constexpr std::int64_t kAskEveryNs = 260 * 1'000'000;
 constexpr int kAnswerMs = 2'000;
 constexpr std::int64_t kAttemptNs = 20 * 1'000'000;
-/// What is due is sent so late at most; what comes, comes at once.
+/// A due message is sent at most so late; received events are handled at once.
 constexpr int kTurnMs = 1;
-/// When this process was not run for a while, what was due meanwhile is not made up for.
+/// If this process was suspended for so long, messages that were due meanwhile are skipped.
 constexpr std::int64_t kLateMaxNs = 20 * 1'000'000;
 
 double ms_between(std::int64_t begin_ns, std::int64_t end_ns) {
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 
-/// One node, and its client while it has one.
+/// One node, with its client if it has one.
 struct Node {
   std::string name;
-  std::vector<Child> process;  ///< one
+  std::vector<Child> process;  ///< exactly one
   std::optional<Client> client;
-  std::size_t members = 0;  ///< of the group, as its client was told last
+  std::size_t members = 0;  ///< of the group, in the client's last event
   // Of the kill that is being measured; 0: not yet.
   std::int64_t view_at = 0;
   std::int64_t delivered_at = 0;
   std::int64_t fresh_at = 0;
 };
 
-/// The number of a counter of engines on quorums in a node's answer.
+/// The value of a counter of engines on quorums in a node's answer.
 std::uint64_t counter(const NodeReport& report, const char* name) {
   const auto answer = nlohmann::json::parse(report.json, nullptr, false);
   if (!answer.is_object() || !answer.contains("counters")) return 0;
   return answer["counters"].value(name, std::uint64_t{0});
 }
 
-/// Kills and starts again, with a load that never stops. The first failure ends it.
+/// Kills and restarts nodes under constant load. The first failure ends it.
 class Failover {
  public:
   Failover(BenchPlace& place, const BenchFailoverCommand& command, SyncProbe& probe)
@@ -148,7 +149,7 @@ class Failover {
     return true;
   }
 
-  /// Until all nodes and all clients are in one view.
+  /// Waits until all nodes and all clients are in one view.
   bool wait_for_all() {
     const std::int64_t deadline = now_ns() + kPatienceNs;
     std::int64_t attempt_at = 0;
@@ -179,7 +180,7 @@ class Failover {
     return poller_.ask(kAnswerMs);
   }
 
-  /// The node that leads: who coordinates, or the first member of the ring.
+  /// The leading node: the coordinator, or the first member of the ring.
   std::optional<std::size_t> choose() {
     const bool on_quorums = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
@@ -188,7 +189,7 @@ class Failover {
       const auto reports = ask();
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
-        // Only who coordinates has a window.
+        // Only the coordinator has a window.
         const bool leads = on_quorums ? counter(reports[i], "quorum_window") > 0
                                       : reports[i].view->members.front() == nodes_[i].name;
         const std::uint64_t round = on_quorums ? counter(reports[i], "quorum_round") + 1 : 1;
@@ -242,9 +243,9 @@ class Failover {
     return true;
   }
 
-  // ---- load, and what is delivered ----
+  // ---- load and deliveries ----
 
-  /// Sends and reads until `done`, which is asked `every_ns`.
+  /// Sends and reads until `done` returns true, which is called `every_ns`.
   template <class Done>
   bool flow(const Done& done, std::int64_t deadline_ns, const std::string& what,
             std::int64_t every_ns = 0) {
@@ -288,7 +289,7 @@ class Failover {
       if (!node.client || is_killed(node)) continue;
       std::memcpy(payload_.data(), &now, sizeof now);
       const std::string_view target = kGroup;
-      // One that has no room now is left out: what counts is when something is delivered again.
+      // A message without space is skipped: only the first delivery matters.
       ignore(node.client->send(std::span(&target, 1), payload_), "the next one counts");
     }
   }

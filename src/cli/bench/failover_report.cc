@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 bool on_quorums(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
 
-/// Votes that are in memory, or none, wait for no disk.
+/// Votes in memory, or no votes, wait for no disk.
 bool waits_for_disk(const BenchFailoverCommand& c) {
   return on_quorums(c) && !is_in_memory(c.cluster.options);
 }
@@ -44,7 +44,7 @@ std::set<std::string> names_of(const FailoverReport& report) {
   return names;
 }
 
-/// By how much the slowest delivery was later than the longest sync of the run.
+/// How much later the slowest delivery was than the longest sync of the run.
 double above_sync_ms(const FailoverReport& report) {
   return failover_spread(values_of(report, &FailoverSurvivor::delivery_ms)).max -
          report.sync_max_ms;

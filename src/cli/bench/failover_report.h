@@ -9,10 +9,10 @@
 
 namespace peal::cli {
 
-/// What one node saw of one kill. Times count from the kill.
+/// One node's measurements of one kill. Times count from the kill.
 struct FailoverSurvivor {
   std::string name;
-  double view_ms = 0;      ///< to the view without the node that was killed
+  double view_ms = 0;      ///< to the view without the killed node
   double delivery_ms = 0;  ///< to the first delivery in that view
   double fresh_ms = 0;     ///< to the first delivery of a message that was sent after the kill
 };
@@ -20,8 +20,8 @@ struct FailoverSurvivor {
 struct FailoverKill {
   std::string victim;
   std::vector<FailoverSurvivor> survivors;
-  double sync_ms = 0;  ///< the longest sync of 4 KiB that was under way meanwhile
-  double back_s = 0;   ///< from its start again until all nodes were in one view
+  double sync_ms = 0;  ///< the longest sync of 4 KiB in progress meanwhile
+  double back_s = 0;   ///< from its restart until all nodes were in one view
 };
 
 struct FailoverReport {
@@ -32,11 +32,11 @@ struct FailoverReport {
   std::uint32_t processors = 0;
 };
 
-/// The least value, the median and the greatest.
+/// Minimum, median and maximum.
 struct FailoverSpread {
   double min = 0, median = 0, max = 0;
 };
-/// Of no values: zeros.
+/// Without values: zeros.
 FailoverSpread failover_spread(std::vector<double> values);
 
 void print(const BenchFailoverCommand& command, const FailoverReport& report);

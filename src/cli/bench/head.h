@@ -10,19 +10,19 @@
 
 namespace peal::cli {
 
-/// The beginning of each message, as short as the shortest message. `start` says when to begin and
-/// comes from one node; `done` says that a node sends no more data, and `bye` that it has delivered
-/// everybody's. Being in the order themselves, they need no other channel.
+/// The header of each message, as short as the shortest message. `start` says when to begin, and
+/// comes from one node; `done` says that a node sends no more data; `bye` says that it has
+/// delivered the data of all nodes. As they are part of the order, they need no other channel.
 struct BenchHead {
   enum Kind : std::uint8_t { data, start, done, bye };
-  static constexpr std::size_t kTimeBytes = 6;  // of nanoseconds: three days
+  static constexpr std::size_t kTimeBytes = 6;  // low bytes of nanoseconds: three days
   static constexpr std::size_t kRestBytes = 4;
   static constexpr std::size_t kBytes = kTimeBytes + kRestBytes;
   static constexpr unsigned kNumberBits = 30;
 
   std::int64_t time_ns;  ///< data: when it was due; start: when to begin
   Kind kind;
-  std::uint32_t number;  ///< the message's own, its lowest bits
+  std::uint32_t number;  ///< low bits of the message's number
 
   static std::uint32_t number_of(std::uint64_t number) {
     return static_cast<std::uint32_t>(number & ((1U << kNumberBits) - 1));
@@ -33,7 +33,7 @@ struct BenchHead {
     std::memcpy(to, &time_ns, kTimeBytes);
     std::memcpy(to + kTimeBytes, &rest, kRestBytes);
   }
-  /// `now` tells which of the times with these lowest bits is meant.
+  /// `now` determines which time with these low bits is meant.
   static BenchHead read(const std::byte* from, std::int64_t now) {
     const ByteView bytes{from, kBytes};
     const std::uint64_t time =

@@ -20,12 +20,13 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::int64_t kReachNs = 3 * kSecondNs;   // for multicast to be found
-constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // for all processes to come up
+constexpr std::int64_t kReachNs = 3 * kSecondNs;   // for multicast to be detected
+constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // for all processes to start
 constexpr std::int64_t kWarmUpNs = 3 * kSecondNs / 10;
 constexpr std::int64_t kGapNs = 2 * kSecondNs / 10;
-constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // acknowledgements that are late are lost
-constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // the same for a packet there and back
+constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // then packets without acknowledgements
+                                                       // count as lost
+constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // the same for a round trip
 constexpr std::uint32_t kBatchPackets = 64;
 constexpr int kBatchesPerTurn = 4;
 constexpr std::uint32_t kSlabs = 1'024;
@@ -36,7 +37,7 @@ struct Frame {
   enum Kind : std::uint32_t { data, ack, ping, pong };
   std::uint32_t kind;
   std::uint32_t phase;
-  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last one seen
+  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last one received
 };
 static_assert(sizeof(Frame) == 16);
 
@@ -54,7 +55,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     for (std::size_t i = 0; i < config.nodes.size(); ++i) {
       if (config.nodes[i].name == name_) index_ = static_cast<std::uint32_t>(i);
     }
-    // Small messages share a packet and large ones are cut, as a node would do; all of it counts.
+    // Small messages share a packet and large ones are split, as in a node; all bytes count.
     const std::uint32_t most = io::UdpConfig{}.packet_bytes_max;
     result_.packet_bytes =
         plan.payload_bytes > most ? most : most / plan.payload_bytes * plan.payload_bytes;
@@ -111,9 +112,9 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
 
  private:
   struct Source {
-    std::uint64_t last = 0;      ///< number seen
+    std::uint64_t last = 0;      ///< last number received
     std::uint64_t acked = 0;     ///< of these, acknowledged
-    std::uint64_t received = 0;  ///< in the measured time, as the next
+    std::uint64_t received = 0;  ///< in the measured time, like the next
     std::uint64_t lost = 0;
   };
 
@@ -132,7 +133,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
                            io::endpoint_of(config_.nodes[i].address).value()});
     }
     udp.self = NodeId{index_ + 1};
-    udp.cluster = config_.nodes.front().address.port;  // the group follows from it
+    udp.cluster = config_.nodes.front().address.port;  // the group is derived from it
     auto opened = io::UdpTransport::open(udp, received_);
     if (!opened) return fail_with(opened.error().message);
     udp_ = std::move(*opened);
@@ -141,14 +142,14 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     }
     acked_.resize(config_.nodes.size());
     sources_.resize(config_.nodes.size());
-    // What all senders together may have under way fits into half of a receiver's buffer, which the
-    // kernel fills with more than the packets' bytes.
+    // All senders together may have as much in progress as fits into half of a receiver's buffer:
+    // the kernel needs more memory than the packets' bytes.
     const std::uint64_t share = udp_->receive_buffer_bytes() / 2 / (config_.nodes.size() - 1);
     window_ = std::clamp<std::uint64_t>(share / 2'304, 4, 2'048);
     return true;
   }
 
-  /// Waits until multicast works and all are there, and for the time at which to begin.
+  /// Waits until multicast works, all processes are there, and the time to begin is known.
   bool meet() {
     const std::int64_t started = now_ns();
     const auto reached = [this] {
@@ -156,7 +157,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
       return std::all_of(reach.begin(), reach.end(),
                          [](const io::PeerReach& peer) { return peer.by_multicast; });
     };
-    // Without multicast, data goes to each by itself, as in a node.
+    // Without multicast, data goes to each node separately, as in a node.
     while (!reached() && now_ns() < started + kReachNs) turn();
     std::ofstream(dir_ + "/" + name_ + ".ready") << "ready";
     while (begin_ns_ == 0) {
@@ -175,7 +176,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
                        });
   }
 
-  /// In one step, so that nobody reads half a number.
+  /// Written in one step, so that no process reads half a number.
   void call_all() const {
     const std::string path = dir_ + "/begin";
     std::ofstream(path + ".new") << now_ns() + kGapNs;
@@ -229,13 +230,13 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
 
   void send_batches() {
     if (in_flight() >= window_ && now_ns() > heard_ns_ + kSilenceNs) {
-      std::fill(acked_.begin(), acked_.end(), sent_);  // what is still under way was lost
+      std::fill(acked_.begin(), acked_.end(), sent_);  // packets still in progress count as lost
     }
     const std::uint64_t room = window_ - std::min(window_, in_flight());
     const auto count = std::min<std::uint64_t>(room, kBatchPackets * kBatchesPerTurn);
     for (std::uint64_t i = 0; i < count; ++i) {
       const BufferRef packet = packets_.take(0, result_.packet_bytes);
-      if (!packet) return;  // the kernel has not taken the last ones yet
+      if (!packet) return;  // the kernel still has the last ones
       const Frame frame{Frame::data, phase_, ++sent_};
       std::memcpy(packet.data(), &frame, sizeof frame);
       udp_->multicast(Lane::data, packet);
@@ -283,15 +284,15 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   const BenchPlan plan_;
   const config::Settings& config_;
   std::uint32_t index_ = 0;
-  std::uint32_t frame_bytes_ = 0;  ///< of a packet there and back
+  std::uint32_t frame_bytes_ = 0;  ///< of a round-trip packet
   BufferPool received_{io::UdpTransport::kSlabBytes, 32};
   BufferPool packets_{1'536, kSlabs};
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<io::UdpTransport> udp_;  // after the pools that it refers to
+  std::unique_ptr<io::UdpTransport> udp_;  // after the pools that it uses
   std::int64_t begin_ns_ = 0;
   std::uint32_t phase_ = 0;
   bool sending_ = false;
-  std::uint64_t window_ = 0;  ///< packets that may be under way
+  std::uint64_t window_ = 0;  ///< limit of packets in progress
   std::uint64_t sent_ = 0;
   std::vector<std::uint64_t> acked_;  ///< by each peer
   std::vector<Source> sources_;

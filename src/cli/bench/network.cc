@@ -22,10 +22,10 @@ using Done = Result<void, std::string>;
 
 constexpr const char* kBridge = "bridge";
 constexpr const char* kOtherwise = ", or measure on the loopback interface with --loopback";
-// A whole batch of one system call passes a shaped link in one piece: cut into packets, it would
-// cost the machine so much that its processors would be the limit, and not the link.
+// A whole batch of one system call passes a shaped link at once: splitting it into packets would
+// make the machine's processors the bottleneck instead of the link.
 constexpr std::uint32_t kBurstBytes = 72U << 10;
-// More than a socket may have on its way: what a node cannot send yet waits, and is not dropped.
+// More than a socket may have in progress: what a node cannot send yet waits, and is not dropped.
 constexpr std::uint32_t kNodeQueueBytes = 16U << 20;
 
 std::string because() { return std::string(" (") + std::strerror(errno) + ")"; }
@@ -37,7 +37,7 @@ bool write_text(const char* path, const std::string& text) {
   return static_cast<bool>(out);
 }
 
-/// A network namespace for this process, with the right to change it.
+/// Moves this process to a network namespace of its own, where it has the right to change it.
 Done leave_home() {
   if (::unshare(CLONE_NEWNET) == 0) return {};
   const uid_t user = ::geteuid();
@@ -96,7 +96,7 @@ class NetworkTools {
   std::string output_;
 };
 
-/// Limits what leaves through `device`.
+/// Limits the rate of packets that leave through `device`.
 Done shape(NetworkTools& tools, const std::string& device, double bits_per_s, std::uint32_t queue) {
   const auto rate = static_cast<std::uint64_t>(bits_per_s);
   return tools.tc({"qdisc", "add", "dev", device, "root", "tbf", "rate",
@@ -104,7 +104,7 @@ Done shape(NetworkTools& tools, const std::string& device, double bits_per_s, st
                    std::to_string(queue)});
 }
 
-/// In the node's namespace: its end of the cable.
+/// Sets up the node's end of the cable, inside its namespace.
 Done set_up_node(NetworkTools& tools, std::uint32_t node, double link_bits_per_s) {
   auto done = tools.ip({"link", "set", "lo", "up"});
   if (done) {
@@ -116,7 +116,7 @@ Done set_up_node(NetworkTools& tools, std::uint32_t node, double link_bits_per_s
   return done ? tools.ip({"link", "set", "e0", "up"}) : done;
 }
 
-/// Makes a namespace with one cable to the bridge.
+/// Creates a namespace with one cable to the bridge.
 Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, std::uint32_t node,
                                      double link_bits_per_s) {
   if (::unshare(CLONE_NEWNET) != 0) {
@@ -128,7 +128,7 @@ Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, st
   if (!enter(home)) return tl::unexpected("a namespace cannot be entered" + because());
 
   const std::string port = "port" + std::to_string(node + 1);
-  // `ip` opens the namespace by the number that the descriptor has there.
+  // `ip` opens the namespace by the number of the descriptor in the child.
   const io::Fd inherited = io::Fd::for_children(::dup(space->get()));
   auto done = tools.ip({"link", "add", port, "type", "veth", "peer", "name", "e0", "netns",
                         "/proc/self/fd/" + std::to_string(inherited.get())});

@@ -10,13 +10,13 @@
 
 namespace peal::cli {
 
-/// Network namespaces for the nodes of a benchmark: one for each, with one interface e0, joined by
-/// cables to one bridge. This process moves to a namespace of its own, where the bridge lies; all
-/// of it is gone when the process and its children have ended, however they end.
+/// Network namespaces for the nodes of a benchmark: one each, with one interface e0, connected by
+/// cables to one bridge. This process moves to a namespace of its own, which has the bridge;
+/// everything is gone when the process and its children have ended, however they end.
 class BenchNetwork {
  public:
-  /// Bytes of packets that wait at each port of the bridge where links are shaped, as in a small
-  /// switch; what does not fit is dropped.
+  /// Bytes of packets that wait at each port of the bridge if links are shaped, as in a small
+  /// switch; further packets are dropped.
   static constexpr std::uint32_t kSwitchQueueBytes = 512U << 10;
 
   /// Call it while the process has one thread. `link_bits_per_s` limits each cable in each

@@ -9,8 +9,8 @@
 namespace peal::cli {
 
 /// A digest of the messages delivered in one view, in their order. Equal at two nodes exactly if
-/// both delivered the same messages in the same order (but for a chance of 2^-64). It can be handed
-/// over and continued elsewhere: its state is its value.
+/// both delivered the same messages in the same order (with an error probability of 2^-64). Its
+/// state is its value, so it can be passed on and continued elsewhere.
 struct OrderDigest {
   std::uint64_t value = 0;
   std::uint64_t messages = 0;
@@ -19,7 +19,7 @@ struct OrderDigest {
   void add(std::string_view sender, std::uint64_t number, ByteView payload) {
     add(sender, number, payload, payload.size());
   }
-  /// The same without a look at the payload: who sent it, and which of the sender's messages it is.
+  /// The same without the payload: the sender, and the number of its message.
   void add(std::string_view sender, std::uint64_t number, std::size_t payload_bytes) {
     add(sender, number, std::uint64_t{payload_bytes}, payload_bytes);
   }

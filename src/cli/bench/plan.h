@@ -14,32 +14,32 @@
 #include "cli/bench/order_digest.h"
 #include "config/file/file.h"
 
-// How `peal bench` and its own processes speak: a plan in a file, and one result of each.
+// The files between `peal bench` and its own processes: a plan, and a result of each.
 
 namespace peal::cli {
 
-/// What all processes of one run do.
+/// What all processes of one run are to do.
 struct BenchPlan {
-  bool limit = false;       ///< no protocol: `peal bench limit`
-  bool own_thread = false;  ///< of each member; else the sender and receiver runs it
+  bool limit = false;       ///< without a protocol: `peal bench limit`
+  bool own_thread = false;  ///< of each member; otherwise the sender and receiver runs it
   bool daemon = false;      ///< the sender and receiver is a client of a daemon
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
   double rate = 0;              ///< messages per second of each node; 0: as many as possible
-  std::uint64_t under_way = 0;  ///< without a rate: messages of each node, at most
+  std::uint64_t under_way = 0;  ///< without a rate: maximum number of messages in progress of each
+                                ///< node
   double loss = 0;              ///< probability that a data packet is dropped on arrival
   double warm_up_s = 0;         ///< at the beginning, not measured
   double seconds = 0;           ///< measured
 };
 
-/// How many messages of each node are under way when they are sent as fast as possible. If the
-/// command does not say it: enough to keep the ring busy, and no more, since what would wait in
-/// queues says nothing about the ring. Latency is then this number by the rate, and no property of
-/// the ring.
+/// How many messages of each node are in progress when they are sent as fast as possible. The
+/// default keeps the ring busy, and no more, since messages in queues say nothing about the ring.
+/// Latency is then this number divided by the rate, and not a property of the ring.
 std::uint64_t messages_under_way(const BenchCommand& command);
 
-/// Latencies, as counted and with their ends.
+/// Latencies: the histogram's counts and its range.
 struct BenchLatency {
   Histogram ns;
   std::uint64_t min_ns = ~std::uint64_t{0};
@@ -54,43 +54,43 @@ struct BenchView {
   OrderDigest digest;
 };
 
-/// What one process saw between the end of the warm-up and the end.
+/// One process's measurements between the end of the warm-up and the end.
 struct BenchResult {
-  std::string problem;          ///< empty if it went through and all was in order
+  std::string problem;          ///< empty if it succeeded and the order was right
   std::uint64_t due = 0;        ///< messages of this node that were due in the measured time
-  std::uint64_t sent = 0;       ///< of these, those that could be sent before its end
+  std::uint64_t sent = 0;       ///< of these, the number sent before its end
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
-  BenchLatency early;  ///< until it was told of messages that have no place yet
+  BenchLatency early;  ///< until messages without a place were announced
   std::vector<BenchView> views;
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;
-  /// The medians of samples, by name: values of the node that go up and down.
+  /// Medians of samples, by name: for values of the node that rise and fall.
   std::map<std::string, std::uint64_t> gauges;
 };
 
 bool write_plan(const std::string& dir, const BenchPlan& plan);
 std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
-/// Waits until all of these have written their results, whether good or bad, for five seconds at
-/// most. `wait` lets a time pass, and nodes do their work.
+/// Waits until all these nodes have written their results, good or bad, for at most five seconds.
+/// `wait` lets time pass while nodes work.
 void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 
-/// What the processes of `peal bench limit` do at the same time.
+/// One phase of all processes of `peal bench limit`.
 struct LimitPhase {
-  std::uint64_t packets_sent = 0;  ///< in the measured time, as all of these
+  std::uint64_t packets_sent = 0;  ///< in the measured time, like all of these
   std::uint64_t packets_received = 0;
   std::uint64_t packets_lost = 0;
   double cpu_s = 0;
 };
-/// What one of them saw.
+/// One process's measurements.
 struct LimitResult {
   std::string problem;
-  std::uint32_t packet_bytes = 0;  ///< of which all count as payload
+  std::uint32_t packet_bytes = 0;  ///< all of which count as payload
   LimitPhase one;                  ///< the first node sends to all
   LimitPhase all;                  ///< all send to all
   BenchLatency round_trip;         ///< the first node only

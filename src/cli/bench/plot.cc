@@ -17,7 +17,7 @@ bool write_text(const std::string& path, const std::string& text) {
   return static_cast<bool>(out);
 }
 
-/// As a string of gnuplot, where a single quote is written twice.
+/// Quotes a string for gnuplot, where a single quote is doubled.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);

@@ -9,11 +9,11 @@
 
 namespace peal::cli {
 
-/// FILE.csv beside the picture.
+/// FILE.csv, next to the picture.
 std::string csv_path(const std::string& png);
-/// The points as a table: a line of names with their units, and one line for each point.
+/// The points as a table: a line of names with units, and one line for each point.
 std::string csv_of(const std::vector<SweepPoint>& points);
-/// What gnuplot draws from the table: latency against throughput.
+/// The gnuplot script that draws the table: latency against throughput.
 std::string plot_script(const BenchCommand& command, const std::string& csv,
                         const std::string& png);
 /// Writes the table and draws the picture. The error is one line.

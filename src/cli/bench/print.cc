@@ -75,7 +75,7 @@ void print_setting(const BenchCommand& c) {
               decimal(c.seconds).c_str());
 }
 
-/// Prints figures line by line, with their spread if there were several runs.
+/// Prints figures line by line, with minimum and maximum if there were several runs.
 template <class F>
 class Table {
  public:
@@ -136,7 +136,7 @@ void print_order(const BenchReport& report) {
               report.one_order() ? ", none lost, none twice" : "");
 }
 
-/// What members counted; daemons keep it to themselves.
+/// Counters of members; daemons do not report them.
 void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,
@@ -197,7 +197,7 @@ Json json_of(const F& figures) {
   return out;
 }
 
-/// The spread under "median", "least" and "greatest".
+/// The fields "median", "least" and "greatest".
 template <class F>
 void add_spread(Json& out, const std::vector<F>& runs) {
   const Spread<F> spread = spread_of(runs);

@@ -8,14 +8,14 @@
 
 namespace peal::cli {
 
-/// What was measured: all runs of the protocol and, if asked for, of the limit and of a sweep.
+/// The measurements: all runs of the protocol and, if requested, of the limit and of a sweep.
 struct BenchReport {
   std::vector<BenchRun> runs;
   std::vector<LimitFigures> limits;
   std::vector<SweepPoint> points;
 
   std::vector<BenchFigures> figures() const;
-  /// All runs delivered the same everywhere.
+  /// All runs delivered the same order everywhere.
   bool one_order() const;
 };
 

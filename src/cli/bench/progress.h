@@ -8,7 +8,7 @@
 
 namespace peal::cli {
 
-/// One line that is replaced by the next, for whoever waits at a terminal.
+/// A progress line that the next one replaces, for a person at a terminal.
 class BenchProgress {
  public:
   BenchProgress() : shown_(::isatty(STDERR_FILENO) == 1) {}

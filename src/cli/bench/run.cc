@@ -78,7 +78,7 @@ Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
   }
   const auto file = config::read_file(cluster_.config, names().front());
   if (file) return {};
-  // The file is made up here: what counts is what is said behind its name.
+  // The file is generated: only the text behind its name is useful.
   const std::string& error = file.error();
   const std::size_t name = error.find(cluster_.config);
   const std::size_t rest =

@@ -21,7 +21,8 @@ struct BenchFailure {
   std::string line;
 };
 
-/// Where a benchmark runs: a folder that goes with it, the network, and the nodes' configuration.
+/// Where a benchmark runs: a folder that is removed with it, the network, and the nodes'
+/// configuration.
 class BenchPlace {
  public:
   static Result<std::unique_ptr<BenchPlace>, BenchFailure> make(const BenchCommand& command);
@@ -32,14 +33,14 @@ class BenchPlace {
   const std::string& dir() const { return dir_; }
   const std::vector<std::string>& names() const { return cluster_.names; }
 
-  /// Runs one process for each node, as planned, until all have ended well.
+  /// Runs one process for each node, as planned, until all have succeeded.
   Result<void, BenchFailure> run(const BenchPlan& plan);
 
-  /// Runs the daemon of a node, from 0, in its network; it goes on with the log that it has.
+  /// Runs the daemon of a node, from 0, in its network; it continues with its existing log.
   Result<Child, std::string> start_daemon(std::size_t node) const;
   std::string socket_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".sock"; }
   std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
-  /// Somebody wants this process to stop.
+  /// A signal asked this process to stop.
   bool interrupted() const { return signals_.take() != 0; }
 
  private:
@@ -54,8 +55,8 @@ class BenchPlace {
   StopSignals signals_;
 };
 
-/// One run of the protocol: a result of each node, in the order of their names. What was lost or
-/// out of order at one node is a failure already; compare_orders() says whether all agree.
+/// One run of the protocol: a result of each node, in the order of their names. Loss or wrong order
+/// at one node is an error already; compare_orders() compares the nodes.
 Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
                                                            const BenchCommand& command,
                                                            double messages_per_s);

@@ -15,8 +15,8 @@
 namespace peal::cli {
 
 /// Reads a member's counters during a measurement. If the member has a thread of its own, so has
-/// this: whoever asks waits for the member's loop, and the sender and receiver that are measured
-/// must not.
+/// the sampler: reading waits for the member's loop, for which the measured sender and receiver
+/// must not wait.
 class BenchSampler {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -27,15 +27,15 @@ class BenchSampler {
 
   /// Samples from `from` to `to`, on a thread of its own or in poll().
   void start(Time from, Time to, bool own_thread);
-  /// Samples if it is time to. Not with a thread of its own.
+  /// Samples if it is time. Not with a thread of its own.
   void poll(Time now) {
     if (now >= next_ && samples_left_ > 0) sample();
   }
-  /// Ends it. After that:
+  /// Ends sampling; the following functions need that.
   void stop();
-  /// how much each counter grew from the first sample to the last,
+  /// How much each counter grew from the first sample to the last.
   std::map<std::string, std::uint64_t> growth() const;
-  /// and the median of what goes up and down.
+  /// The median of values that rise and fall.
   std::map<std::string, std::uint64_t> gauges() const;
 
  private:

@@ -60,7 +60,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
-/// A percentile is the end of its bucket, which may lie above the greatest value.
+/// A percentile is the end of its bucket, which may be above the maximum.
 double percentile_us(const BenchLatency& latency, double share) {
   return microseconds(std::min(latency.ns.percentile(share), latency.max_ns));
 }
@@ -69,7 +69,8 @@ double least_us(const BenchLatency& latency) {
   return latency.ns.total() == 0 ? 0 : microseconds(latency.min_ns);
 }
 
-/// In each view that two nodes went through, both must have delivered the same in the same order.
+/// In each view that two nodes installed, both must have delivered the same messages in the same
+/// order.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {
@@ -98,7 +99,7 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
       const auto found = result.gauges.find(name);
       return found == result.gauges.end() ? 0.0 : static_cast<double>(found->second);
     };
-    // On quorums an ensemble has one coordinator, and the window of the others is 0.
+    // On quorums an ensemble has one coordinator, and the window of all other nodes is 0.
     f.global_window_packets += gauge("global_window") / nodes + gauge("quorum_window");
     f.personal_window_packets += (gauge("personal_window") + gauge("quorum_member_window")) / nodes;
     f.after_token_percent += gauge("accelerated_percent") / nodes;
@@ -117,7 +118,7 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
   f.lost_at_sockets_packets = count("udp_drop_kernel");
   f.dropped_packets = count("udp_drop_fault_in");
   f.tokens_retransmitted = count("tokens_retransmitted");
-  // Of several ensembles, the views of each count less than those that people see.
+  // With several ensembles, only the views that applications see count.
   const bool together = run.counters.contains("ensembles_views");
   f.views_installed =
       count("views_installed") + count(together ? "ensembles_views" : "quorum_views");
@@ -190,7 +191,7 @@ LimitFigures summarise(const std::vector<LimitResult>& results, double seconds) 
   }
   const double packet_bits = 8.0 * results.front().packet_bytes;
   const auto nodes = static_cast<double>(results.size());
-  // Each packet has a receiver less than there are nodes. When all send, a node has its own packets
+  // A packet has one receiver less than there are nodes. If all send, a node has its own packets
   // too, of which those count that the others received.
   const double one_bits = static_cast<double>(one.packets_received) * packet_bits;
   const double all_bits =

@@ -19,9 +19,9 @@ namespace peal::cli {
 namespace {
 
 constexpr std::size_t kFileBytes = 4'096;
-/// Between two syncs: often enough to see a slow moment, rare enough not to make one.
+/// Between two syncs: short enough to notice a slow moment, long enough not to cause one.
 constexpr int kPauseMs = 20;
-/// A minute of them, and more.
+/// More than a minute of them.
 constexpr std::size_t kSamplesMax = 4'096;
 
 }  // namespace
@@ -34,7 +34,7 @@ Result<std::unique_ptr<SyncProbe>, std::string> SyncProbe::start(const std::stri
                           std::generic_category().message(errno));
   }
   std::unique_ptr<SyncProbe> probe(new SyncProbe(std::move(file)));
-  // Signals are for the thread that measures.
+  // Signals are for the measuring thread.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -14,8 +14,8 @@
 
 namespace peal::cli {
 
-/// Measures how long a disk takes to make a file of 4 KiB durable: on a thread of its own, some
-/// times a second, for as long as this object lives.
+/// Measures how long a disk takes to make a file of 4 KiB durable: on a thread of its own, several
+/// times a second, while this object exists.
 class SyncProbe {
  public:
   /// In a file of its own in `dir`. The error is one line.
@@ -24,14 +24,13 @@ class SyncProbe {
   SyncProbe(const SyncProbe&) = delete;
   SyncProbe& operator=(const SyncProbe&) = delete;
 
-  /// The longest sync that was under way at `begin_ns` or later, in nanoseconds. One that is still
-  /// under way counts as long as it has taken so far. Syncs of more than a minute ago may be
-  /// forgotten.
+  /// The longest sync in progress at `begin_ns` or later, in nanoseconds. One still in progress
+  /// counts with its time so far. Syncs more than a minute ago may be forgotten.
   std::int64_t longest_since(std::int64_t begin_ns) const;
   /// The longest of all.
   std::int64_t longest() const;
   std::uint64_t count() const;
-  /// Why nothing is measured any more; empty while all is well.
+  /// Why measuring stopped; empty if it did not.
   std::string problem() const;
 
  private:
@@ -45,13 +44,13 @@ class SyncProbe {
 
   io::Fd file_;
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex mutex_;  // of all that follows
+  mutable std::mutex mutex_;  // for all members below
   std::deque<Sample> samples_;
-  std::int64_t under_way_since_ns_ = 0;  // 0: none is
+  std::int64_t under_way_since_ns_ = 0;  // 0: none
   std::int64_t longest_ns_ = 0;
   std::uint64_t count_ = 0;
   std::string problem_;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // last member, since it uses the others
 };
 
 }  // namespace peal::cli

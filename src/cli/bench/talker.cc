@@ -34,7 +34,7 @@ Result<std::unique_ptr<Talker>, std::string> Talker::connect(const std::string& 
   std::memcpy(address.sun_path, socket.data(), socket.size());
   io::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return tl::unexpected(std::string("no socket: ") + std::strerror(errno));
-  // Waits while the daemon's queue of connections is full.
+  // Blocks while the daemon's queue of connections is full.
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return tl::unexpected(socket + ": " + std::strerror(errno));
   }
@@ -168,10 +168,10 @@ void Crowd::stop_reading(const Talker& talker) {
 void Crowd::serve(std::uint32_t index, std::uint32_t events) {
   Member& member = members_[index];
   Talker& talker = *member.talker;
-  // Whoever does not read learns nevertheless that it is over.
+  // Even a client that does not read learns that the connection ended.
   const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
   if (member.reads && (events & EPOLLIN) != 0) talker.read();
-  // To the end: the daemon's last words come behind all that was not read.
+  // Reads to the end: the daemon's reason comes behind everything unread.
   while (over && talker.heard().closing.empty()) talker.read();
   if (!over) talker.write();
   if (!talker.heard().closing.empty()) {
@@ -184,7 +184,7 @@ void Crowd::serve(std::uint32_t index, std::uint32_t events) {
 
 bool Crowd::run_until(const std::function<bool()>& done, std::int64_t deadline_ns) {
   std::array<epoll_event, kEventsPerTurn> events;
-  // Whoever was told to say something since the last time.
+  // Serves talkers with new output since the last call.
   for (std::uint32_t index = 0; index < members_.size(); ++index) {
     if (members_[index].talker->wants_to_write()) serve(index, 0);
   }

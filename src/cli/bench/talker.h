@@ -14,22 +14,21 @@
 #include "io/fd.h"
 #include "wire/client.h"
 
-// Bare clients for measurements: many of them on one thread, none of which does more than it is
-// told to.
+// Bare clients for measurements: many of them on one thread; each does only what it is told to.
 
 namespace peal::cli {
 
-/// What a talker was told so far.
+/// What a talker has received so far.
 struct Heard {
   bool welcome = false;
   std::uint32_t message_bytes_max = 0;
   std::uint64_t messages = 0;
   std::uint64_t events = 0;
   std::uint64_t acked = 0;
-  std::uint64_t left_out = 0;  ///< messages in gaps
+  std::uint64_t left_out = 0;  ///< number of messages in gaps
   std::uint64_t warnings = 0;
-  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; whoever waits takes it out
-  std::string closing;  ///< why the daemon ended it, or what failed; empty: it goes on
+  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; the waiting caller removes it
+  std::string closing;  ///< why the daemon ended it, or what failed; empty: it is connected
 };
 
 /// One connection to a daemon.
@@ -66,15 +65,15 @@ class Talker {
   Heard heard_;
 };
 
-/// Talkers and one thread that serves them.
+/// Talkers, served by one thread.
 class Crowd {
  public:
   Crowd();
-  /// Connects one more; it stays as long as the crowd. The error is one line.
+  /// Connects one more, which exists as long as the crowd. The error is one line.
   Result<Talker*, std::string> add(const std::string& socket);
-  /// The talker reads no more.
+  /// The talker stops reading.
   void stop_reading(const Talker& talker);
-  /// Serves all until `done` says so, or until `deadline_ns` (see now_ns()): then false.
+  /// Serves all until `done` returns true, or until `deadline_ns` (see now_ns()): then false.
   bool run_until(const std::function<bool()>& done, std::int64_t deadline_ns);
   std::size_t size() const { return members_.size(); }
 

@@ -80,7 +80,7 @@ class CoreLink {
   bool own_thread_;
 };
 
-/// The member's settings: those of the file, and the loss that is measured.
+/// The member's settings: those of the file, with the loss of this measurement.
 Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
   config::Settings settings = file.settings;
@@ -107,13 +107,13 @@ int run_bench_worker(const BenchCommand& command) {
   if (!settings) return fail(2, "bench: " + settings.error());
   auto core = member::Core::open(*settings);
   if (!core) return fail(1, "bench: " + core.error().message);
-  // What is due is sent when it is due, and not up to 50 us later, as the kernel would wake others.
-  // The member's own thread runs already, and stays as it is.
+  // Due messages are sent on time, and not up to 50 us later, which is the kernel's default slack.
+  // The member's own thread runs already, and keeps it.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   CoreLink link(**core, plan->own_thread);
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
-  // A majority has the last message, and who has not needs others to ask.
+  // A majority has the last message, and nodes without it must be able to request it from others.
   wait_for_results(command.dir, file->settings.nodes,
                    [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
   (*core)->leave(std::chrono::milliseconds(500));

@@ -17,25 +17,25 @@
 
 namespace peal::cli {
 
-/// What became of a message that a worker wanted to send.
+/// The result of a worker's attempt to send a message.
 enum class BenchSent : std::uint8_t { taken, full, refused };
 
-// What a Link has:
+// A Link has these functions:
 //   BenchSent submit(ByteView payload, Service service);
-//   template <class W> bool take(W& worker);   the next event, told to the worker; false: none
-//   template <class W> void wait(W& worker, std::int64_t until_ns);  until there is one, or that
-//                                              time; calls worker.on_woken(), may tell it one
+//   template <class W> bool take(W& worker);   passes the next event to the worker; false: none
+//   template <class W> void wait(W& worker, std::int64_t until_ns);  waits for an event or that
+//                                              time; calls worker.on_woken(), may pass an event
 //   void begin(std::int64_t from_ns, std::int64_t to_ns);  the measured time is known
-//   void poll(std::int64_t now_ns);            whatever it does meanwhile
-//   void finish(BenchResult& result);          counters, if there are some
+//   void poll(std::int64_t now_ns);            its work meanwhile
+//   void finish(BenchResult& result);          adds counters, if there are any
 //   std::string waits_for() const;             what the next delivery waits for; may be empty
-//   double cpu_seconds() const;                used so far, the daemon's included
+//   double cpu_seconds() const;                used so far, including the daemon's
 
-/// One sender and receiver of a benchmark, on whatever link to the order it has.
+/// One sender and receiver of a benchmark, on any link to the order.
 template <class Link>
 class BenchWorker {
  public:
-  /// Node `index` of the plan, from 0; `link` outlives this.
+  /// Node `index` of the plan, from 0; `link` must outlive this object.
   BenchWorker(Link& link, const BenchPlan& plan, std::uint32_t index)
       : link_(link), plan_(plan), index_(index), payload_(plan.payload_bytes) {
     if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
@@ -68,7 +68,7 @@ class BenchWorker {
     return std::move(result_);
   }
 
-  // What the link tells, in take() and wait().
+  // Calls of the link, in take() and wait().
   void on_woken() { received_ns_ = now_ns(); }
   void on_view(std::string id, std::size_t members) {
     views_.push_back({std::move(id), {}});
@@ -84,7 +84,7 @@ class BenchWorker {
     }
     const std::int64_t now = received_ns_;
     const BenchHead head = BenchHead::read(payload.data(), now);
-    // The first bytes tell messages apart: the order is what is judged here.
+    // The first bytes identify messages: only the order is checked here.
     if (!views_.empty() && head.kind != BenchHead::bye) {
       views_.back().digest.add(sender, number, payload.first(BenchHead::kBytes));
     }
@@ -111,8 +111,8 @@ class BenchWorker {
   }
 
  private:
-  /// Whoever leaves earlier makes the others wait for the next view, and that would be measured. A
-  /// node that is gone has seen everybody's last message.
+  /// A node that leaves earlier would make the others wait for the next view, which would be
+  /// measured. A node that is gone has seen the last message of every node.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -120,14 +120,13 @@ class BenchWorker {
   std::int64_t end() const {
     return measure_from() + static_cast<std::int64_t>(plan_.seconds * 1e9);
   }
-  /// When message `i` of this node is due. Nodes take turns, as independent senders would on
-  /// average.
+  /// When message `i` of this node is due. Nodes take turns, like independent senders on average.
   std::int64_t due_at(std::uint64_t i) const {
     const double place =
         static_cast<double>(i) + static_cast<double>(index_) / static_cast<double>(plan_.nodes);
     return begin_ns_ + static_cast<std::int64_t>(place * interval_ns_);
   }
-  /// How many messages are due in the measured time.
+  /// The number of messages that are due in the measured time.
   std::uint64_t count_due() const {
     const auto before = [this](std::int64_t time) {
       auto i = static_cast<std::uint64_t>(static_cast<double>(time - begin_ns_) / interval_ns_);
@@ -138,7 +137,7 @@ class BenchWorker {
     return before(end()) - before(measure_from());
   }
 
-  /// CPU time is read at both ends of the measured time.
+  /// Reads the CPU time at both ends of the measured time.
   void note_time(std::int64_t now) {
     if (begin_ns_ == 0) return;
     link_.poll(now);
@@ -148,7 +147,7 @@ class BenchWorker {
     }
   }
 
-  /// A node outside the view is told nothing of what the others deliver meanwhile, by contract.
+  /// A node outside the view does not receive the others' deliveries, by contract.
   void explain_views() {
     result_.problem += "; this node was in " + std::to_string(later_views_) +
                        " more views since the start: with more work than the machine has "
@@ -158,8 +157,8 @@ class BenchWorker {
 
   bool submit(BenchHead::Kind kind, std::int64_t time) {
     BenchHead{time, kind, BenchHead::number_of(submitted_ + 1)}.write(payload_.data());
-    // The last message of a node is safe: whoever delivers all of them may go, since the others
-    // have them too.
+    // The last message of a node is safe: a node that delivers all of them may leave, since the
+    // others have them too.
     const bool safe = is_safe(plan_.service) || kind == BenchHead::bye;
     const BenchSent sent = link_.submit(payload_, safe ? Service::safe : Service::agreed);
     blocked_ = sent == BenchSent::full;
@@ -168,7 +167,7 @@ class BenchWorker {
     return sent == BenchSent::taken;
   }
 
-  /// Sends what is due; true if something was sent.
+  /// Sends due messages; true if any was sent.
   bool send(std::int64_t now) {
     if (begin_ns_ == 0) {
       if (index_ != 0 || members_ != plan_.nodes || start_sent_) return false;
@@ -195,7 +194,7 @@ class BenchWorker {
     return sent;
   }
 
-  /// Takes events; true if there were some.
+  /// Handles events; true if there were any.
   bool receive() {
     int count = 0;
     for (; count < kEventsPerTurn; ++count) {
@@ -223,9 +222,9 @@ class BenchWorker {
     latency.add(static_cast<std::uint64_t>(std::max<std::int64_t>(0, received_ns_ - due)));
   }
 
-  /// Until an event comes, or the next message is due.
+  /// Sleeps until an event comes, or the next message is due.
   void sleep(std::int64_t now) {
-    // Where the member has no room, what is due waits for it, and must not keep a processor busy.
+    // If the member has no space, due messages wait, without busy polling.
     std::int64_t time = blocked_ ? kSecondNs / 1'000 : kSecondNs / 100;
     if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !bye_sent_) {
       const std::int64_t next = done_sent_ ? end() : due_at(sent_);
@@ -234,15 +233,15 @@ class BenchWorker {
     link_.wait(*this, now + time);
   }
 
-  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to come into one view
+  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to form one view
   static constexpr std::int64_t kFinishNs =
-      30 * kSecondNs;  // after the end, for what is still on its way
+      30 * kSecondNs;  // after the end, for messages in progress
   static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
   static constexpr std::int64_t kGraceNs =
-      kSecondNs / 10;  // after the end, for what was due before it
+      kSecondNs / 10;  // after the end, for messages that were due before it
   static constexpr int kEventsPerTurn = 1'024;
   static constexpr int kEventsPerClock =
-      8;  // that were there already: reading the clock takes longer
+      8;  // events that were there already: reading the clock takes longer
   static constexpr int kSendsPerTurn = 64;
 
   Link& link_;
@@ -252,15 +251,15 @@ class BenchWorker {
   double interval_ns_ = 0;
   std::int64_t deadline_ns_ = 0;
   std::int64_t begin_ns_ = 0;     ///< 0: not known yet
-  std::int64_t received_ns_ = 0;  ///< when events were taken last
+  std::int64_t received_ns_ = 0;  ///< when events were read last
   double cpu_from_ = -1;
   std::size_t members_ = 0;        ///< of the newest view
   std::uint32_t later_views_ = 0;  ///< since all began to send
   bool start_sent_ = false;
   bool done_sent_ = false;
-  bool blocked_ = false;  ///< the member did not take the last message
+  bool blocked_ = false;  ///< the member refused the last message
   bool bye_sent_ = false;
-  std::uint32_t done_ = 0;  ///< senders that are
+  std::uint32_t done_ = 0;  ///< senders that are done
   std::uint32_t byes_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t sent_ = 0;  ///< of these, data

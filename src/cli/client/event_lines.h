@@ -14,34 +14,34 @@
 
 namespace peal::cli {
 
-/// Which events of a client become lines, and how.
+/// Which events of a client become lines, and in which form.
 struct LineOptions {
-  bool views = false;   ///< who is in each group, and warnings, too
+  bool views = false;   ///< also the members of each group, and warnings
   bool json = false;    ///< one object per line
   bool digest = false;  ///< instead of messages, a digest of their order for each view of a group
 };
 
-/// Turns what a client is told into lines for `peal recv`. Lines of text that are no message begin
-/// with '#'; a message that is missing always has one.
+/// Converts a client's events into lines for `peal recv`. Lines of text that are not messages begin
+/// with '#'; a missing message always has one.
 class EventLines {
  public:
   explicit EventLines(const LineOptions& options) : options_(options) {}
 
   /// True if it was a message.
   bool take(const v0::ClientEvent& event);
-  /// Nothing more comes: the digests of the last views.
+  /// No more events follow: adds the digests of the last views.
   void finish();
 
-  /// What has become of them since; the caller takes it away.
+  /// The lines since then; the caller removes them.
   std::string& text() { return text_; }
 
  private:
-  /// A group that this client is in, or was.
+  /// A group that this client is in, or was in.
   struct Group {
     std::string view;  ///< empty: not in it
     OrderDigest digest;
     std::uint64_t missing = 0;
-    bool away = false;  ///< more are missing, nobody knows how many
+    bool away = false;  ///< further messages are missing, in unknown number
   };
 
   bool on(const v0::GroupMessage& message);

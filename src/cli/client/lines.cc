@@ -43,7 +43,7 @@ Result<int, std::string> Lines::fd() {
   files_.pop_front();
   line_ = 0;
   whole_ = false;
-  // Not to wait there for whoever writes into a pipe: signals and the node are heard meanwhile.
+  // Opening must not wait for the writer of a pipe: signals and the node are handled meanwhile.
   fd_ = name_ == "-" ? STDIN_FILENO : ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0) return tl::unexpected(problem("cannot be opened", errno));
   return fd_;

@@ -13,21 +13,21 @@
 
 namespace peal::cli {
 
-/// The lines of several files, one after the other; reads only when asked. Errors are one line.
+/// The lines of several files, one after the other; reads only on request. Errors are one line.
 class Lines {
  public:
-  /// "-" is standard input, and no file at all too.
+  /// "-" is standard input; so is an empty list.
   explicit Lines(const std::vector<std::string>& files);
   ~Lines() { close(); }
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  /// The next line of what has been read, without its end; nothing if more has to be read before.
+  /// The next line of the text read so far, without its end; nothing if more must be read first.
   /// Valid until the next call.
   Result<std::optional<std::string_view>, std::string> next(std::size_t line_bytes_max);
-  /// The descriptor to wait for before read(); -1 if all has been read. Opens the next file.
+  /// The descriptor to wait for before read(); -1 if all was read. Opens the next file.
   Result<int, std::string> fd();
-  /// Reads once from fd(), which may wait.
+  /// Reads once from fd(), which may block.
   Result<void, std::string> read();
 
  private:

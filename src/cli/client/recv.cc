@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kOutputBytes = 64U << 10;
 
 /// Joins groups on a thread of its own: the answers come behind messages of the first groups, which
-/// somebody has to take meanwhile.
+/// another thread must read meanwhile.
 class Joiner {
  public:
   Joiner(v0::Client& client, const RecvCommand& command)
@@ -35,7 +35,7 @@ class Joiner {
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  /// Readable once a group cannot be joined.
+  /// Readable once a join failed.
   int fd() const { return failed_.get(); }
   std::string why() const {
     const std::lock_guard lock(mutex_);
@@ -70,7 +70,7 @@ class Receiver {
         signal_fd_(signal_fd),
         lines_({command.views, command.json, command.digest}) {}
 
-  /// Runs until the count is reached or a signal comes; the error is why it ended otherwise.
+  /// Runs until the count is reached or a signal comes; the error says why it ended otherwise.
   Result<void, std::string> run() {
     Result<void, std::string> ended;
     {
@@ -96,7 +96,7 @@ class Receiver {
                                 pollfd{joiner.fd(), POLLIN, 0}};
       ::poll(fds.data(), fds.size(), -1);
       if (fds[1].revents != 0) return {};
-      // If the session has ended, that is why nothing can be joined, and its event says more.
+      // If the session has ended, that is why joins failed, and its event says more.
       if (fds[2].revents != 0 && !client_.status().ended) return tl::unexpected(joiner.why());
     }
   }
@@ -146,7 +146,8 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const StopSignals signals;  // from here on: who waits for a node may be ended at once
+  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
+                              // at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

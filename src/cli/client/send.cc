@@ -21,11 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks at what the node says while everything has been sent.
+/// Between two looks at the node's events while everything has been sent.
 constexpr int kLookMs = 50;
 constexpr std::chrono::milliseconds kLook(kLookMs);
 constexpr const char* kInterrupted = "interrupted";
-/// So long without progress is more than a person takes for granted.
+/// A person begins to wonder after this time without progress.
 constexpr std::chrono::seconds kStuck{2};
 
 class Sender {
@@ -40,11 +40,11 @@ class Sender {
     options_.service = is_safe(command.service) ? v0::Service::safe : v0::Service::agreed;
   }
 
-  /// Sends everything, and waits until it is settled. The error is one line.
+  /// Sends everything, and waits until it is acknowledged. The error is one line.
   Result<void, std::string> run() {
     while (problem_.empty() && send_lines()) wait();
     moved_ = Clock::now();
-    // What was sent before a problem is ordered all the same: it is waited for and counted.
+    // Messages sent before a problem are ordered nevertheless: waits for them and counts them.
     while (!ended_) {
       tell_if_stuck();
       take_events();
@@ -55,7 +55,7 @@ class Sender {
         break;
       }
     }
-    take_events();  // a refusal comes before its message counts as settled
+    take_events();  // a refusal comes before its message counts as acknowledged
     if (ended_) problem_ = *ended_;
     if (problem_.empty()) return {};
     return tl::unexpected(problem_);
@@ -65,7 +65,7 @@ class Sender {
   std::uint64_t ordered() const { return client_.status().settled - refused_; }
 
  private:
-  /// Sends the lines that are there. False: there will be no more.
+  /// Sends the available lines. False: there will be no more.
   bool send_lines() {
     take_events();
     blocked_ = false;
@@ -95,7 +95,7 @@ class Sender {
     return false;
   }
 
-  /// Until there is more to send, room for it, or something that the node says.
+  /// Waits for more lines, for space, or for an event of the node.
   void wait() {
     std::array<pollfd, 3> fds{pollfd{client_.fd(), POLLIN, 0},
                               pollfd{blocked_ ? client_.room_fd() : input_, POLLIN, 0},
@@ -115,7 +115,7 @@ class Sender {
     if (auto read = lines_.read(); !read) stop(std::move(read.error()));
   }
 
-  /// A person who sees nothing happen is told where to look, once.
+  /// Without progress, tells the person once where to look.
   void tell_if_stuck() {
     const v0::ClientStatus status = client_.status();
     const auto now = Clock::now();
@@ -147,19 +147,20 @@ class Sender {
   std::vector<std::string_view> targets_;
   v0::SendOptions options_;
   std::size_t line_bytes_max_;
-  std::optional<std::string_view> pending_;  ///< a line that waits for room
+  std::optional<std::string_view> pending_;  ///< a line that waits for space
   bool blocked_ = false;
   bool interrupted_ = false;
   int input_ = -1;
-  std::string problem_;  ///< the first
+  std::string problem_;  ///< the first one
   std::optional<std::string> ended_;
   std::uint64_t refused_ = 0;
   std::uint64_t settled_ = 0;
-  Clock::time_point moved_{};  ///< when last more was settled, or there was nothing to wait for
+  Clock::time_point moved_{};  ///< when messages were last acknowledged, or there was nothing to
+                               ///< wait for
   bool told_ = false;
 };
 
-/// The messages about which nothing can be said.
+/// The messages whose fate is unknown.
 std::string unsettled_text(std::uint64_t unsettled) {
   if (unsettled == 0) return "";
   return ", and " + std::to_string(unsettled) + " may have been or not";
@@ -172,7 +173,8 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const StopSignals signals;  // from here on: who waits for a node may be ended at once
+  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
+                              // at once
   const auto began = Clock::now();
   Sender sender(*client, command, signals);
   const auto done = sender.run();

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kKeyFile = "peal.key";
 
-/// One that is there is used: nodes of this folder may still run with it.
+/// An existing key is used: nodes of this folder may still run with it.
 Result<void, std::string> provide_key(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return make_key_file(path).map([](seal::KeyId) {});
@@ -89,7 +89,7 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
   for (const std::uint16_t port : ports) {
     addresses.push_back("127.0.0.1:" + std::to_string(port));
   }
-  // Clusters of one name have one multicast group, and would hear each other.
+  // Clusters of one name have the same multicast group, and would hear each other.
   return make_cluster(dir, cluster + "-" + std::to_string(ports.front()), addresses, rules);
 }
 

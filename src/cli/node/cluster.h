@@ -11,7 +11,7 @@
 
 namespace peal::cli {
 
-/// A cluster on this machine, for `peal up` and `peal bench`: where its nodes are.
+/// A cluster on this machine, for `peal up` and `peal bench`: the places of its nodes.
 struct LocalCluster {
   std::string dir;
   std::string config;              ///< the path of its configuration file
@@ -19,33 +19,33 @@ struct LocalCluster {
   std::string data;                ///< the folder of acceptors' logs; empty: none
 };
 
-/// Whether a cluster's packets are sealed: then with DIR/peal.key, which is made if it is not
-/// there.
+/// Whether a cluster's packets are sealed: then with DIR/peal.key, which is created if missing.
 enum class Sealed : std::uint8_t { yes, no };
 
-/// What nodes of such a cluster have in common.
+/// Common settings of the nodes of such a cluster.
 struct LocalRules {
   Sealed sealed = Sealed::yes;
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options{};  ///< of the engine
-  bool multicast = true;          ///< if it works; else each node is sent a copy
+  bool multicast = true;          ///< if it works; otherwise each node is sent a copy
   bool streams = false;           ///< how data travel
-  std::uint32_t acceptors = 0;    ///< on quorums: so many, the first nodes; 0: the engine's choice
+  std::uint32_t acceptors = 0;    ///< on quorums: the number of acceptors, which are the first
+                                  ///< nodes; 0: the engine's choice
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in
-/// DIR/data, which is made anew: what an earlier cluster of this folder had there is gone. The
+/// DIR/data, which is created anew: logs of an earlier cluster of this folder are removed. The
 /// error is one line.
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,
                                                const LocalRules& rules);
 
-/// The same on the loopback interface, on ports that are free; the first is in the cluster's name.
+/// The same on the loopback interface, on free ports; the first port is part of the cluster's name.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes, const LocalRules& rules);
 
-/// Acceptors of a cluster in this folder begin with empty logs. None may run.
+/// Removes the logs of all acceptors of a cluster in this folder. None may run.
 Result<void, std::string> clear_data(const LocalCluster& cluster);
 
 }  // namespace peal::cli

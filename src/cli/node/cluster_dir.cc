@@ -44,7 +44,7 @@ std::string default_dir() {
 }
 
 Result<void, std::string> make_private_dir(const std::string& dir) {
-  // The kernel takes no longer path of a socket than 107 bytes, and the last is at /n32.sock.
+  // The kernel limits the path of a socket to 107 bytes; the longest suffix is /n32.sock.
   constexpr std::size_t kDirBytesMax = 98;
   if (dir.size() > kDirBytesMax) {
     return tl::unexpected("--dir " + quote(dir) + " has " + std::to_string(dir.size()) +
@@ -57,7 +57,7 @@ Result<void, std::string> make_private_dir(const std::string& dir) {
   }
   struct stat status {};
   if (::lstat(dir.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-    // A link of one's own is fine; somebody else's could point anywhere.
+    // A user's own link is fine; another user's could point anywhere.
     if (status.st_uid != ::getuid())
       status = {};
     else
@@ -83,7 +83,7 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
     }
   }
   if (found.empty()) return tl::unexpected(nothing_at(to, where, error));
-  // n2 before n10: by length first, as `peal up` counts its names.
+  // n2 before n10: by length first, as `peal up` numbers its nodes.
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

@@ -6,19 +6,19 @@
 
 #include "base/result.h"
 
-// The folder of a cluster on this machine, and the sockets of nodes in it.
+// The folder of a cluster on this machine, and the sockets of its nodes.
 
 namespace peal::cli {
 
-/// The folder that `peal up` uses if none is named: one for each user.
+/// The default folder of `peal up`: one for each user.
 std::string default_dir();
 
-/// Makes `dir` if it is missing, for its owner only, and checks that it belongs to this user.
+/// Creates `dir` if it is missing, for its owner only, and checks that it belongs to this user.
 /// Parents must exist. The error is one line.
 Result<void, std::string> make_private_dir(const std::string& dir);
 
-/// The sockets that `to` means: itself, or NAME.sock files in it if it is a folder, sorted. The
-/// error is one line.
+/// The sockets that `to` names: itself or, if it is a folder, the NAME.sock files in it, sorted.
+/// The error is one line.
 Result<std::vector<std::string>, std::string> find_sockets(const std::string& to);
 
 }  // namespace peal::cli

@@ -12,19 +12,19 @@
 
 #include "base/time.h"
 
-// What a node could not use, or had no room for: which of its counters say so, and since when.
+// What a node dropped: its counters that say so, and since when.
 
 namespace peal::cli {
 
 inline constexpr std::string_view kTraceLines = "trace_lines_lost";
 inline constexpr std::string_view kLogLines = "log_lines_dropped";
 
-/// The counters of what a node dropped and a person may do something about.
+/// The counters of drops that a person may do something about.
 const std::vector<std::string>& drop_counters();
-/// What that is for packets; empty for those that only a broken network or program sends.
+/// What to do about it; empty if the cause is a broken network or program.
 std::string_view drop_remedy(std::string_view counter);
 
-/// When each of them grew last, as far as somebody has looked. Thread: one at a time.
+/// When each of them grew last, as far as it was observed. Thread: one at a time.
 class DropTimes {
  public:
   void look(Instant now, std::span<const std::pair<std::string, std::uint64_t>> counters);

@@ -25,7 +25,7 @@ std::string now_as_text() {
   return text.data();
 }
 
-/// What there is to do now, after the file has changed.
+/// The next steps after the file has changed.
 void print_next(const std::string& what) {
   std::printf(
       "Now bring this file to every node, over a way that is safe, and `kill -HUP` those that run. "
@@ -56,7 +56,7 @@ Outcome add_key(const std::string& path, seal::Keys& keys) {
   return {};
 }
 
-/// An empty text if the file has the key; else what is wrong.
+/// Empty if the file has the key; else what is wrong.
 std::string unknown_key(const std::string& path, const char* option, seal::KeyId id,
                         const seal::Keys& keys) {
   if (keys.find(id) != nullptr) return {};

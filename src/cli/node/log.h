@@ -13,23 +13,23 @@
 
 namespace peal::cli {
 
-/// Lines on standard error for whoever runs a node: `at=… event=view_installed view=12@a …`, or
-/// one JSON object each. To write never takes long: see io::LineWriter.
+/// Lines on standard error for the operator of a node: `at=… event=view_installed view=12@a …`, or
+/// one JSON object each. Writing never takes long: see io::LineWriter.
 class NodeLog {
  public:
   using Field = std::pair<std::string_view, std::string>;
 
-  /// Lines go to the descriptor `fd`. Errors: system (no thread is left).
+  /// Lines go to the descriptor `fd`. Errors: system (no thread available).
   static Result<NodeLog, io::IoError> open(bool json, int fd);
 
   void event(std::string_view name, std::initializer_list<Field> fields) const;
-  /// The same for what others can cause again and again: at most 20 lines in 10 seconds; then a
-  /// line says how many were left out. `now_ns` is monotonic.
+  /// The same for events that others can cause repeatedly: at most 20 lines in 10 seconds; then a
+  /// line with the number of suppressed ones. `now_ns` is monotonic.
   void limited(std::int64_t now_ns, std::string_view name, std::initializer_list<Field> fields);
 
   /// The text of one line, without its time; for tests.
   static std::string line(bool json, std::string_view name, std::initializer_list<Field> fields);
-  /// Lines that found no room, or nobody who reads them.
+  /// Lines lost because there was no space, or no reader.
   std::uint64_t dropped() const { return writer_->dropped(); }
 
  private:

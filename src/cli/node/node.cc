@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kStatusOf = "status ";
-/// How exact it is when something was dropped last.
+/// The resolution of the time of the last drop.
 constexpr Duration kLookAtDrops = seconds(1);
 
 std::string one_decimal(double value) {
@@ -53,7 +53,7 @@ std::string short_list(const std::vector<std::string>& members) {
   return text;
 }
 
-/// What the file says of clients, with the secrets in it and the rules that are always there.
+/// The file's rules for clients, with the secrets in it and the rules that always apply.
 Result<session::Options, std::string> client_rules(const config::File& file) {
   session::Options options = file.clients.sessions;
   if (auto loaded = config::load_secrets(options); !loaded) {
@@ -73,7 +73,7 @@ Result<daemon::Options, std::string> daemon_options(const config::File& file) {
   if (!rules) return tl::unexpected(rules.error());
   options.sessions = std::move(*rules);
   options.socket = file.socket;
-  // Where the file has rules, they decide; without them only the owner and root may do anything.
+  // If the file has rules, they decide; without rules, only the owner and root may do anything.
   const config::Clients& clients = file.clients;
   options.socket_mode = clients.sessions.clients.empty() ? 0600 : 0666;
   options.spool_dir = clients.spool_dir;
@@ -90,7 +90,7 @@ Result<daemon::Options, std::string> daemon_options(const config::File& file) {
   return options;
 }
 
-/// The daemon, its log, its signals and its service manager.
+/// The process of a node: the daemon, its log, its signals and its service manager.
 class NodeProcess final : public daemon::Owner {
  public:
   NodeProcess(const NodeCommand& command, config::File file, NodeLog log, io::Notifier notifier)
@@ -101,7 +101,7 @@ class NodeProcess final : public daemon::Owner {
 
   int run(daemon::Options options, const StopSignals& signals) {
     options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
-    // What has begun is ended in order; if nothing has, there is nothing to end.
+    // Only a node that has started needs an orderly end.
     if (!options.member.own_at || told_to_stop(signals)) {
       log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
       return 0;
@@ -156,7 +156,7 @@ class NodeProcess final : public daemon::Owner {
   }
 
   void on_message(std::string_view sender, const node::Message& message) override {
-    // Whatever else daemons tell each other is no message of anybody.
+    // Other data of daemons belong to no client.
     if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
     state_.on_message(sender, message.number, message.payload.size());
   }
@@ -211,12 +211,12 @@ class NodeProcess final : public daemon::Owner {
   }
 
  private:
-  /// A service manager that does not listen is no reason to stop.
+  /// A service manager that does not respond is no reason to stop.
   void tell(const Result<void, io::IoError>& told) {
     if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
   }
 
-  /// The watchdog twice as often as it is asked for, from the loop: one that hangs says nothing.
+  /// Answers the watchdog twice per period, from the loop: a loop that hangs stops answering.
   Result<void, io::IoError> start_timers() {
     auto started = every(looks_, kLookAtDrops, [this] { ignore(snapshot(), "it has looked"); });
     const auto interval = notifier_.watchdog_interval();
@@ -255,7 +255,7 @@ class NodeProcess final : public daemon::Owner {
     daemon_->stop();
   }
 
-  /// What a reload has begun and not done.
+  /// The part of a reload that is not completed.
   std::string going_over() const {
     const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
@@ -275,9 +275,9 @@ class NodeProcess final : public daemon::Owner {
     return tl::unexpected(seal.error());
   }
 
-  /// Takes from the file what may change while the node runs: rules and limits of clients, what TLS
-  /// uses, the list of nodes, and the keys between them; returns what packets are sealed with from
-  /// now on. Nothing has changed if there is an error.
+  /// Takes from the file what may change while the node runs: rules and limits of clients, TLS
+  /// files, the list of nodes, and the keys between them. Returns the key for sealing packets from
+  /// now on. On an error nothing has changed.
   Result<std::string, std::string> take_from_file() {
     auto file = config::read_file(command_.config, command_.name);
     if (!file) return tl::unexpected(file.error());
@@ -295,7 +295,7 @@ class NodeProcess final : public daemon::Owner {
     return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
   }
 
-  /// The node's, with the counters of its clients and of its log.
+  /// The node's snapshot, with the counters of its clients and of its log.
   runtime::Snapshot snapshot() {
     runtime::Snapshot now = daemon_->node_status();
     now.counters.emplace_back(kLogLines, log_.dropped());
@@ -306,7 +306,7 @@ class NodeProcess final : public daemon::Owner {
     return now;
   }
 
-  /// Of clients, those whose names begin with `prefix`.
+  /// Includes the clients whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     StatusFacts facts;
     facts.node = file_.settings.name;
@@ -324,7 +324,7 @@ class NodeProcess final : public daemon::Owner {
     return status_json(state_, facts);
   }
 
-  /// What went wrong, with the place of its key in the file: "socket: …" is "peal.toml:3: socket:
+  /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket:
   /// …".
   std::string placed(const std::string& problem) const {
     const std::string key = problem.substr(0, problem.find(": "));
@@ -358,9 +358,9 @@ int run_node(const NodeCommand& command) {
     std::fputs(config::annotated_file().c_str(), stdout);
     return 0;
   }
-  // First: who is told to stop while it starts ends in good order, too.
+  // First, so that a signal during the start also leads to an orderly end.
   const StopSignals signals(SIGHUP);
-  // A reader that goes away is no reason to stop.
+  // A reader that closes its end is no reason to stop.
   ::signal(SIGPIPE, SIG_IGN);
   auto file = config::read_usable_file(command.config, command.name, command.trace);
   if (!file) return fail(2, "node: " + file.error());

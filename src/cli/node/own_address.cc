@@ -12,7 +12,7 @@
 namespace peal::cli {
 namespace {
 
-constexpr Duration kLook = milliseconds(20);  ///< between two looks for an answer
+constexpr Duration kLook = milliseconds(20);  ///< between two checks for an answer
 constexpr Duration kAgainMin = milliseconds(500);
 constexpr Duration kAgainMax = seconds(5);
 constexpr std::string_view kHint =
@@ -31,7 +31,7 @@ bool stopped_until(Instant end, const StopSignals& signals) {
   return false;
 }
 
-/// One question; nothing if a signal to stop came before the answer.
+/// One lookup; nothing if a signal to stop came before the answer.
 std::optional<io::LookUp::Answer> ask(const config::Settings& settings,
                                       const StopSignals& signals) {
   const io::HostPort& name = settings.own().address;

@@ -11,9 +11,9 @@
 
 namespace peal::cli {
 
-/// This node's own address. One that is a name is looked up until it is found, and is an address of
-/// this machine; what it waits for is told to the log and to the service manager, once for each
-/// reason. Nothing if a signal to stop came. Blocks: until then.
+/// This node's own address. A name is looked up until it is found and is an address of this
+/// machine. What it waits for is logged and told to the service manager, once for each reason.
+/// Nothing if a signal to stop came. Blocks: until then.
 std::optional<io::Endpoint> wait_for_own_address(const config::Settings& settings,
                                                  const StopSignals& signals, const NodeLog& log,
                                                  const io::Notifier& notifier);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kOutputBytesMax = 1U << 20;
 
-/// `program` and its arguments as exec wants them; valid as long as both.
+/// `program` and its arguments in the form for exec; valid as long as both.
 std::vector<char*> argument_vector(const std::string& program,
                                    const std::vector<std::string>& arguments) {
   std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
@@ -46,15 +46,17 @@ std::vector<char*> argument_vector(const std::string& program,
   ::_exit(127);
 }
 
-/// In the child: never returns.
+/// Runs in the child: never returns.
 [[noreturn]] void become(const char* program, char* const* arguments, int output, pid_t parent,
                          int network) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);  // it died before the line above
-  // A group of its own: Ctrl-C in the terminal reaches the parent alone, which then stops all.
+  if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
+  // A process group of its own: Ctrl-C in the terminal reaches only the parent, which then stops
+  // all.
   ::setpgid(0, 0);
   unblock_stop_signals();
-  ::signal(SIGPIPE, SIG_DFL);  // a parent that ignores it does not do so for others
+  ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore it, but other programs should not inherit
+                               // that
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -83,7 +85,7 @@ bool binds(std::uint16_t port, int type) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  // As a node does: what is left of connections of before does not matter.
+  // As in a node: old connections in TIME_WAIT do not matter.
   const int on = 1;
   if (type == SOCK_STREAM) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const bool done = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
@@ -91,7 +93,7 @@ bool binds(std::uint16_t port, int type) {
   return done;
 }
 
-/// Tokens and data by UDP, or data by TCP: all that a node may want.
+/// UDP for tokens and data, TCP for data: all that a node may need.
 bool is_free(std::uint16_t port) { return binds(port, SOCK_DGRAM) && binds(port, SOCK_STREAM); }
 
 std::string why_silent(const std::filesystem::path& folder) {
@@ -167,7 +169,8 @@ void stop_all(std::vector<Child>& children, int timeout_ms) {
 
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
-  // What is for administrators is often not in the PATH of others, who may run it all the same.
+  // Administrators' programs are often not in the PATH of other users, who may run them
+  // nevertheless.
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
@@ -202,12 +205,12 @@ Result<Finished, std::string> run_program(const std::string& path,
 }
 
 std::vector<std::uint16_t> free_port_pairs(std::size_t count) {
-  // Below the ports that the kernel gives to others by itself (32768 and up).
+  // Below the ephemeral ports of the kernel (32768 and up).
   constexpr std::uint32_t kFirst = 20'000, kPairs = 6'000;
   std::vector<std::uint16_t> found;
   const auto start = static_cast<std::uint32_t>(::getpid());
   for (std::uint32_t i = 0; i < kPairs && found.size() < count; ++i) {
-    // Another place for each process, so that two of them at once rarely meet.
+    // Each process starts elsewhere, so that two at the same time rarely collide.
     const std::uint32_t pair = (start * 97 + i) % kPairs;
     const auto port = static_cast<std::uint16_t>(kFirst + 2 * pair);
     if (is_free(port) && is_free(static_cast<std::uint16_t>(port + 1))) found.push_back(port);

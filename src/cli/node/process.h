@@ -12,12 +12,12 @@
 
 namespace peal::cli {
 
-/// One child process. It is asked to stop if this process ends without stopping it.
+/// One child process. It gets a signal to stop if this process ends without stopping it.
 class Child {
  public:
-  /// Runs `program` with `arguments` (without its name); standard output and standard error go to
-  /// the end of the file `output`, standard input is empty. `network` is a descriptor of the
-  /// network namespace to run in; -1: the one of this process. The error is one line.
+  /// Runs `program` with `arguments` (without its name); standard output and standard error are
+  /// appended to the file `output`, standard input is empty. `network` is the descriptor of a
+  /// network namespace; -1: that of this process. The error is one line.
   static Result<Child, std::string> start(const std::string& program,
                                           const std::vector<std::string>& arguments,
                                           const std::string& output, int network = -1);
@@ -39,27 +39,27 @@ class Child {
   int status_ = -1;
 };
 
-/// Asks all to stop with SIGTERM, waits at most `timeout_ms`, and kills those that are left.
+/// Sends SIGTERM to all, waits at most `timeout_ms`, and kills those that are left.
 void stop_all(std::vector<Child>& children, int timeout_ms);
 
-/// What came of a program that has ended.
+/// The result of a program that has ended.
 struct Finished {
   int status = -1;     ///< its exit status; -1 if it was killed
-  std::string output;  ///< what it wrote, errors included; at most 1 MiB
+  std::string output;  ///< its output, including errors; at most 1 MiB
 };
-/// The path of a program, from PATH or the folders for administrators; empty if it is not there.
+/// The path of a program, from PATH or the folders for administrators; empty if it does not exist.
 std::string find_program(const std::string& name);
 /// Runs a program with `arguments` (without its name) and waits for its end. It inherits the
-/// descriptors that are not closed by exec. The error is one line.
+/// descriptors that exec does not close. The error is one line.
 Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
-/// `count` ports of 127.0.0.1, each free for UDP and TCP, and the one above it too. Nobody keeps
-/// them: a port may be in use again when it is opened. Empty if there are not enough.
+/// `count` ports of 127.0.0.1, each free for UDP and TCP, like the next higher one. They are not
+/// reserved: another process may open one first. Empty if there are not enough.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
-/// The last line that says something of a process's log. If none does, why: mostly because there
-/// was no room for it.
+/// The last informative line of a process's log. If there is none, says why: mostly the disk was
+/// full.
 std::string last_line(const std::string& path);
 
 }  // namespace peal::cli

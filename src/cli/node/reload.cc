@@ -12,10 +12,10 @@
 namespace peal::cli {
 namespace {
 
-/// Files of rules, keys and certificates are read, names are not looked up.
+/// Files of rules, keys and certificates are read; names are not looked up.
 constexpr std::chrono::milliseconds kPatience(5'000);
 
-/// What the node at this socket answers, or why it does not.
+/// The node's answer at this socket, or why there is none.
 Result<std::string, std::string> reload_one(const std::string& socket) {
   v0::ClientOptions options;
   options.connect_timeout = kPatience;

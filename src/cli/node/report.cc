@@ -30,7 +30,7 @@ T field(const Json& object, const char* key, T otherwise) {
   }
 }
 
-/// The texts of a list, with commas between them.
+/// The texts of a list, separated by commas.
 std::string names_in(const Json& object, const char* key) {
   std::vector<std::string> all;
   const Json found = object.is_object() ? object.value(key, Json::array()) : Json();
@@ -142,7 +142,7 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
   const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
-  // A connection of before may be of a process that is gone: then one new one is tried.
+  // An old connection may be of a process that is gone: then one new connection is tried.
   for (const bool fresh : {!source.client.has_value(), true}) {
     if (fresh) {
       v0::ClientOptions options;
@@ -214,14 +214,14 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 
 namespace {
 
-/// "last 3 s ago"; empty if the node does not say.
+/// "last 3 s ago"; empty if the node does not report it.
 std::string last_text(const NodeReport& report, const std::string& counter) {
   const auto ago = report.dropped_s_ago.find(counter);
   if (ago == report.dropped_s_ago.end()) return {};
   return "last " + grouped(static_cast<std::uint64_t>(std::max(ago->second, 0.0))) + " s ago";
 }
 
-/// What is behind a number: in brackets, or nothing.
+/// The text behind a number: in brackets, or empty.
 std::string in_brackets(std::string_view remedy, const std::string& last) {
   if (remedy.empty() && last.empty()) return {};
   return " (" + std::string(remedy) + (remedy.empty() || last.empty() ? "" : "; ") + last + ")";
@@ -264,7 +264,7 @@ std::vector<std::string> address_lines(const NodeReport& report) {
     const auto address = field(node, "address", std::string());
     const auto at = field(node, "at", std::string());
     const auto problem = field(node, "problem", std::string());
-    if (at == address) continue;  // it is no name
+    if (at == address) continue;  // it is not a name
     lines.push_back(report.name + " node=" + quote(field(node, "name", std::string())) +
                     " name=" + quote(address) + " at=" + quote(at.empty() ? "not found" : at) +
                     (problem.empty() ? "" : " reason=" + quote(problem)));
@@ -303,7 +303,7 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and who goes by each
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and the nodes with each
   for (const NodeReport& report : reports) {
     const Json answer = Json::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());
@@ -318,7 +318,8 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;
-    const auto data = field(answer, "data", std::string());  // over streams: who is not connected
+    const auto data = field(answer, "data", std::string());  // over streams: the peers that are not
+                                                             // connected
     if (!data.empty() && data != "datagrams") way += " data=" + quote(data);
     auto same =
         std::find_if(ways.begin(), ways.end(), [&](const auto& each) { return each.first == way; });

@@ -12,22 +12,23 @@
 
 namespace peal::cli {
 
-/// One regular view as this node went through it.
+/// One regular view that this node installed.
 struct ViewHistory {
   daemon::ViewNotice view;
-  OrderDigest digest;  ///< of the messages of clients; counts on until the next regular view
+  OrderDigest digest;  ///< of clients' messages; continues until the next regular view
   Instant installed{};
-  Duration gap{};  ///< since the view before stopped being in force; 0 for the first
+  Duration gap{};  ///< since the previous view ended; 0 for the first
 };
 
 /// What one node has delivered, for its status.
 class NodeState {
  public:
-  static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are forgotten
+  static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are dropped
 
-  /// A message of a client got its place; `sender` and `number` say which. `bytes` is its length as
-  /// it was ordered, the names of its groups included. Its content is not looked at: that would
-  /// cost more than all the rest, and who sent what in which order is what is to be compared.
+  /// A client's message got its place; `sender` and `number` identify it. `bytes` is its length as
+  /// ordered, including the names of its groups. The digest omits its content: hashing it would
+  /// cost more than everything else, and the comparison is about which sender's messages come in
+  /// which order.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
   void on_view(Instant now, const daemon::ViewNotice& view);
 
@@ -40,7 +41,7 @@ class NodeState {
  private:
   std::deque<ViewHistory> views_;  ///< oldest first
   bool transitional_ = false;
-  Instant left_{};  ///< when the transitional view came
+  Instant left_{};  ///< when the transitional view was installed
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
 };

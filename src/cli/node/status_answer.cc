@@ -75,7 +75,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   if (!state.views().empty()) {
     out["view"] = json_of(state.views().back());
     out["view"]["changing"] = state.transitional();
-    // What was claimed when the view was installed is over as soon as most acceptors are silent.
+    // The claim made when the view was installed ends as soon as most acceptors are silent.
     if (facts.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = facts.member.order;

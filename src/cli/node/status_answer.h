@@ -12,19 +12,19 @@
 
 namespace peal::cli {
 
-/// Everything that a node's status says.
+/// All data of a node's status.
 struct StatusFacts {
   std::string node;
   std::string cluster;
   Duration uptime{};
   runtime::Snapshot member;                     ///< its counters with those of clients
-  std::map<std::string, Duration> dropped_ago;  ///< since counters of what was dropped grew last
+  std::map<std::string, Duration> dropped_ago;  ///< since the counters of drops grew last
   session::Status clients;
   std::uint64_t accepted = 0;     ///< connections
-  std::uint64_t turned_away = 0;  ///< connections that did not come in
+  std::uint64_t turned_away = 0;  ///< connections that were refused
 };
 
-/// The answer to the question `status`: JSON.
+/// The answer to the query `status`: JSON.
 std::string status_json(const NodeState& state, const StatusFacts& facts);
 
 }  // namespace peal::cli

@@ -33,7 +33,7 @@ constexpr int kRefreshMs = 500;
 constexpr int kRoundTimeoutMs = 300;
 constexpr int kStopTimeoutMs = 5'000;
 
-/// Only one `peal up` may use a folder; the kernel gives the lock back when the process ends.
+/// Only one `peal up` may use a folder; the kernel releases the lock when the process ends.
 Result<int, std::string> lock_dir(const std::string& dir) {
   const std::string path = dir + "/up.lock";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -61,7 +61,7 @@ class Up {
 
   int run() {
     for (const std::string& name : cluster_.names) {
-      // What an earlier run left behind would only confuse.
+      // Leftovers of an earlier run would be misleading.
       ::unlink(path(name, ".sock").c_str());
       ::unlink(path(name, ".log").c_str());
       ::unlink(path(name, ".trace").c_str());
@@ -112,7 +112,7 @@ class Up {
                    " --name NAME\nCtrl-C stops all nodes.\n\n");
   }
 
-  /// Shows how the nodes are until a signal comes or all have ended.
+  /// Shows the nodes' state until a signal comes or all have ended.
   int watch() {
     while (true) {
       pollfd wake{signals_.fd(), POLLIN, 0};
@@ -164,7 +164,7 @@ class Up {
     std::vector<double> rates;
     for (const NodeReport& report : reports) {
       std::uint64_t& before = delivered_[report.name];
-      // A node that was started again counts from zero.
+      // A restarted node counts from zero.
       const std::uint64_t more =
           report.delivered_messages >= before ? report.delivered_messages - before : 0;
       rates.push_back(lines_ == 0 ? 0.0 : static_cast<double>(more) / seconds);
@@ -177,7 +177,7 @@ class Up {
     for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
     lines_ = 0;
     for (const std::string& line : table) {
-      // A line that the terminal wraps would be two, and the next table too high.
+      // A line that the terminal wraps would take two, and the next table would be misplaced.
       for (const std::string& part : folded(line, terminal_columns())) {
         out += "\x1b[2K" + part + "\n";
         ++lines_;
@@ -211,7 +211,7 @@ class Up {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
     stop_all(children_, kStopTimeoutMs);
-    // A node that was killed left its own behind. Another may have been run at it by hand.
+    // A killed node left its own socket file. Another node may have been started at it by hand.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
       if (!client && client.error().absent) ::unlink(socket.c_str());
@@ -222,7 +222,7 @@ class Up {
 
   const UpCommand& command_;
   LocalCluster cluster_;
-  std::unique_ptr<io::LineWriter> output_;  ///< whoever looks may stop to, and the nodes go on
+  std::unique_ptr<io::LineWriter> output_;  ///< the reader may stop reading, and the nodes continue
   bool live_;
   StopSignals signals_;
   std::vector<Child> children_;
@@ -247,7 +247,7 @@ int run_up(const UpCommand& command) {
       dir, "up", command.nodes,
       {.order = command.order, .options = command.options, .streams = command.streams});
   if (!cluster) return fail(1, "up: " + cluster.error());
-  // A terminal that is gone ends nothing.
+  // A closed terminal is no reason to stop.
   ::signal(SIGPIPE, SIG_IGN);
   auto output = io::LineWriter::open(STDOUT_FILENO, [](std::uint64_t lines) {
     return counted(lines, "line") + " of this output could not be written, and were dropped\n";

@@ -16,11 +16,11 @@
 namespace peal::config {
 namespace {
 
-/// What somebody wants to know who has taken a node out of the file before it was stopped.
+/// Advice for a person who removed a node from the file before it was stopped.
 constexpr const char* kRemoved =
     " (a node that is removed is stopped, and the others are reloaded)";
 
-/// How the lists of tables are called, and who reads them.
+/// Names and readers of the lists of tables.
 using ReadList = Status (*)(const toml::key&, const toml::node&, File&);
 constexpr std::pair<std::string_view, ReadList> kLists[] = {{"nodes", &read_nodes},
                                                             {"domain", &read_domains},
@@ -39,7 +39,7 @@ std::vector<std::string> tables() {
   return names;
 }
 
-/// Turns a document into a File, remembering the lines that later checks point to.
+/// Reads a document into a File, and remembers lines for later checks.
 class Loader {
  public:
   explicit Loader(File& out) : out_(out) {}
@@ -202,7 +202,7 @@ std::string fixed_difference(const File& now, const File& other) {
   for (const Key<File>& key : file_keys()) {
     if (key.changes != Changes::never) continue;
     const std::string before = key.get(now), after = key.get(other);
-    // Whether the default is written down makes no difference.
+    // Writing the default makes no difference.
     if ((before.empty() ? key.normal : before) != (after.empty() ? key.normal : after)) {
       return key.path();
     }

@@ -15,13 +15,14 @@
 
 namespace peal::config {
 
-/// All that a configuration file says, checked: ranges, names and the rules between keys.
+/// The checked contents of a configuration file: ranges, names and the rules between keys.
 struct File {
   Settings settings;  ///< without its `keys`: see load_keys()
   Clients clients;
   std::string socket;  ///< for clients
-  std::string path;    ///< where all this was read
-  /// Of keys, by their paths; 0: on the command line. Of addresses, by address_line().
+  std::string path;    ///< the path of the file
+  /// Line numbers. Of keys, by their paths; 0: on the command line. Of addresses, by
+  /// address_line().
   std::map<std::string, std::uint32_t> lines;
 
   /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have it; or "--trace".
@@ -30,10 +31,10 @@ struct File {
   std::uint32_t line_of(const std::string& key) const;
 };
 
-/// Where File::lines has the line of a node's address.
+/// The index in File::lines of a node's address.
 std::string address_line(std::string_view node);
 
-/// The greatest configuration file that is read, in bytes.
+/// The maximum size of a configuration file, in bytes.
 inline constexpr std::size_t kFileBytesMax = 1U << 20;
 
 /// Reads one configuration. `path` is only for messages; `name` overrides the key `node` if it is
@@ -45,15 +46,14 @@ Result<File, std::string> parse_file(std::string_view text, std::string_view pat
 /// The same from a file; `socket`, `key_file` and `data_dir` are made relative to its folder.
 Result<File, std::string> read_file(const std::string& path, std::string_view name);
 
-/// Whether the files and folders that the configuration names can be used. The error is one line,
-/// as above.
+/// Whether the configured files and folders can be used. The error is one line, as above.
 Result<void, std::string> check_paths(const File& file);
-/// The configuration of a node that is to run: read, with `trace` in the place of the file's if it
-/// is not empty, and its paths checked. The error is one line.
+/// Reads the configuration of a node that is to run, replaces the file's `trace` if the argument is
+/// not empty, and checks the paths. The error is one line.
 Result<File, std::string> read_usable_file(const std::string& path, const std::string& name,
                                            const std::string& trace);
 
-/// The path of a key that differs and cannot change while a node runs, or [[domain]]; empty if
+/// The path of a key that differs but cannot change while a node runs, or [[domain]]; empty if
 /// there is none.
 std::string fixed_difference(const File& now, const File& other);
 

@@ -24,7 +24,7 @@ std::vector<Key<File>> make_keys() {
   const auto settings = [](auto& file) -> auto& { return file.settings; };
   bool top = true;
   for (const Key<Settings>& each : keys()) {
-    if (top && !each.table.empty()) all.push_back(socket_key());  // the last of the top level
+    if (top && !each.table.empty()) all.push_back(socket_key());  // the last key of the top level
     top = each.table.empty();
     all.push_back(key_of<File>(each, settings));
   }

@@ -9,11 +9,10 @@
 
 namespace peal::config {
 
-/// All keys of a configuration file but those of lists of tables, in the order in which a person
-/// reads them.
+/// All keys of a configuration file except those of lists of tables, in the order for a reader.
 std::span<const Key<File>> file_keys();
 
-/// Appends those of [clients].
+/// Appends the keys of [clients].
 void add_client_keys(std::vector<Key<File>>& keys);
 
 }  // namespace peal::config

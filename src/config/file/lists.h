@@ -10,13 +10,13 @@
 #include "config/file/text.h"
 #include "session/options.h"
 
-// The lists of tables of a configuration file: [[nodes]], who is in the cluster, and where;
-// [[domain]], some nodes with an order of their own; [[client]] and [[group]], who may connect, and
-// what may be done with which groups.
+// The lists of tables of a configuration file: [[nodes]], the nodes of the cluster and their
+// addresses; [[domain]], subsets of the nodes with orders of their own; [[client]] and [[group]],
+// rules for clients and groups.
 
 namespace peal::config {
 
-/// A node as the file has it.
+/// An entry of [[nodes]].
 struct NodeRow {
   std::string name;
   io::HostPort address;
@@ -31,12 +31,12 @@ const List<session::GroupRule>& group_list();
 
 inline constexpr std::size_t kRulesMax = 1'000;  ///< of each kind
 
-/// What a name or a beginning of names takes, for "accepted is".
+/// The accepted form of a name or a prefix of names, for "accepted is".
 inline constexpr std::string_view kAcceptedPattern =
     "a name of 1 to 128 bytes, or its beginning and '*'";
 bool is_pattern(const std::string& text);
 
-// Each reads all tables of one list into the file. The error is one line, as of parse_file().
+// Each reads all tables of one list into the file. The error is one line, as from parse_file().
 
 Status read_nodes(const toml::key& name, const toml::node& node, File& out);
 Status read_domains(const toml::key& name, const toml::node& node, File& out);

@@ -54,7 +54,7 @@ std::vector<Key<NodeRow>> make_node_keys() {
   return keys;
 }
 
-/// One more node; `name_place` and `address_place` are where the file has it.
+/// Adds a node; `name_place` and `address_place` are its places in the file.
 Status add(const NodeRow& entry, const Place& name_place, const Place& address_place,
            std::vector<NodeRow>& out) {
   for (const NodeRow& other : out) {
@@ -84,7 +84,7 @@ Status add(const NodeRow& entry, const Place& name_place, const Place& address_p
   return {};
 }
 
-/// Who has no number gets its place in the file, which must not be another one's number.
+/// A node without a number gets its place in the file, which must not be another node's number.
 Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Settings& out) {
   const auto number_of = [&](const NodeRow& row) {
     const auto place = static_cast<std::uint32_t>(&row - rows.data() + 1);
@@ -103,7 +103,7 @@ Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Set
     }
     std::uint32_t free = 1;
     while (find(free) != rows.end()) ++free;
-    // The one that can be given another without anybody knowing it by this one already.
+    // The node whose number can be changed, since no other node knows it yet.
     const NodeRow& change = row.number != 0 && first->number == 0 ? *first : row;
     const NodeRow& other = &change == &row ? *first : row;
     return refuse({file, change.line},

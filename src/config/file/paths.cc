@@ -15,7 +15,8 @@ namespace {
 
 enum class Kind : std::uint8_t { missing, folder, file };
 
-/// What is at `path`; `problem` says why that cannot be found out, or why it cannot be written to.
+/// The kind of object at `path`; `problem` says why that cannot be determined, or why it cannot be
+/// written.
 Kind look(const std::string& path, std::string& problem) {
   problem.clear();
   struct stat status {};
@@ -34,7 +35,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Empty if a file can be written there, else why not.
+/// Empty if a file can be written at the path, else the reason why not.
 std::string why_no_file(const std::string& path) {
   std::string problem;
   const Kind kind = look(path, problem);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kIt = " is not accepted: it must";
 
-/// Where the word is in the text, by itself; npos if it is not.
+/// The position of the whole word in the text; npos if it does not occur.
 std::size_t find_word(std::string_view text, std::string_view word) {
   const auto inside = [](char c) { return c == '_' || c == '.' || (c >= 'a' && c <= 'z'); };
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -56,7 +56,7 @@ std::string placed_rule(const std::string& wrong, const File& file) {
   return refuse(place, text + ": " + rule).value();
 }
 
-/// Of the keys that the message names, the line of the first one that the file sets.
+/// The line of the first key in the message that the file sets.
 std::uint32_t first_line(const std::string& wrong, const File& file) {
   std::pair<std::size_t, std::uint32_t> first{std::string::npos, 0};
   for (const auto& [key, line] : file.lines) {

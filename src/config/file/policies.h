@@ -10,7 +10,7 @@
 
 namespace peal::config {
 
-/// What may happen to a client that does not take what it is sent, as people write it.
+/// What may happen to a client that does not read its events, as users write it.
 inline constexpr std::array<std::pair<std::string_view, wire::SlowPolicy>, 4> kPolicies{{
     {"block", wire::SlowPolicy::block},
     {"spill", wire::SlowPolicy::spill},
@@ -26,7 +26,7 @@ inline std::optional<wire::SlowPolicy> parse_policy(std::string_view text) {
   return std::nullopt;
 }
 
-/// "normal" stands for what the configuration says.
+/// "normal" stands for the configured policy.
 inline std::string_view policy_name(wire::SlowPolicy policy) {
   for (const auto& [name, each] : kPolicies) {
     if (each == policy) return name;

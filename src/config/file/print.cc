@@ -36,7 +36,7 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-/// What a key of some engines says beside other keys, to go behind its help; mostly nothing.
+/// What some engines' keys say in relation to other keys, to follow the help text; mostly empty.
 template <class T>
 std::string engines_of(const Key<T>& key) {
   if (key.engines.empty() || !(key.table.empty() || key.table == "network")) return {};
@@ -45,7 +45,7 @@ std::string engines_of(const Key<T>& key) {
          " with order = " + order::engine_names(key.engines);
 }
 
-/// All that a person wants to know of a key.
+/// The help text of a key, with its default and accepted values.
 std::string help_of(const Key<File>& key) {
   std::string text = sentence(key.help + engines_of(key));
   if (key.cluster_wide) text += " The same on all nodes.";
@@ -56,7 +56,7 @@ std::string help_of(const Key<File>& key) {
 
 std::string entry(const Key<File>& key) {
   std::string out = comment(help_of(key)) + comment("Accepted: " + key.accepted + ".");
-  // Defaults stand there as comments: taking the mark away changes nothing until the value does.
+  // Defaults are comments: removing the comment mark changes nothing until the value changes.
   const char* mark = key.needed ? "" : "#";
   return out + mark + key.name + " = " + (key.normal.empty() ? key.example : key.normal) + "\n\n";
 }
@@ -69,7 +69,7 @@ std::string entries(std::string_view table) {
   return out;
 }
 
-/// What is said of a table as a whole.
+/// The help text of a table.
 std::string table_help(std::string_view table) {
   if (table == "limits") return "Bounds of this node's memory.";
   if (table == "clients") {
@@ -78,7 +78,7 @@ std::string table_help(std::string_view table) {
   const auto first = std::find_if(file_keys().begin(), file_keys().end(),
                                   [&](const Key<File>& key) { return key.table == table; });
   if (first->engines.empty() || table == "network") return {};
-  // Of all keys of one table: those of the first engine in the list have it.
+  // All keys of one table have the same engines; the first one names them.
   return "With order = " + order::engine_names(first->engines) +
          ", and only then. None needs to be set.";
 }
@@ -96,7 +96,7 @@ std::string tables_help() {
   return out;
 }
 
-/// A list, as comments, and one table of it as an example.
+/// The help text of a list as comments, and one commented table as an example.
 template <class T>
 std::string list_help(const List<T>& list) {
   std::string out = comment(std::string(list.help) + ".");
@@ -123,7 +123,7 @@ std::string nodes_help() {
   return out;
 }
 
-/// With what stands in quotes, or in double brackets, as code; no cell may end early.
+/// Text in quotes or double brackets becomes code; a `|` must not end the cell early.
 std::string cell(std::string_view text) {
   std::string out;
   bool code = false, quoted = false;

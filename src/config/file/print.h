@@ -6,7 +6,7 @@
 
 namespace peal::config {
 
-/// A configuration file with every key, its default and what is accepted, as comments that teach.
+/// A configuration file with every key, its default and accepted values, as comments for learning.
 std::string annotated_file();
 
 /// The rows of docs/configuration.md for one table: empty for the top level, "ring", or a list,

@@ -6,7 +6,7 @@
 namespace peal::config {
 namespace {
 
-/// Longer lists, and empty ones, are nothing that a key takes.
+/// No key takes longer lists or empty ones.
 constexpr std::size_t kNumbersMax = 256;
 
 std::optional<Numbers> numbers_in(const toml::array& list) {

@@ -13,14 +13,14 @@
 #include "config/file/toml.h"
 #include "config/key.h"
 
-// What the readers of the configuration file have in common: places, values, lists of tables, and
-// how errors say them.
+// Shared by the readers of the configuration file: places, values, lists of tables, and the form of
+// errors.
 
 namespace peal::config {
 
 using Status = Result<void, std::string>;
 
-/// Where errors point to.
+/// The place of an error.
 struct Place {
   std::string_view file;
   std::uint32_t line = 0;  ///< 0: the file as a whole
@@ -32,19 +32,19 @@ tl::unexpected<std::string> refuse(const Place& place, const std::string& what);
 std::uint32_t line_of(const toml::source_region& source);
 Value value_of(const toml::node& node);
 
-/// A list of tables with the same keys, [[domain]] for instance.
+/// A list of tables with the same keys, for example [[domain]].
 template <class T>
 struct List {
   std::string_view name;
   std::size_t least = 0, most = 0;  ///< entries
   std::span<const Key<T>> keys;
-  std::string_view help{};  ///< sentences, the last one without its full stop
+  std::string_view help{};  ///< sentences; the last one lacks its full stop
 };
 
-/// The lines of the keys of one table, by their names; that of the table itself is at "".
+/// The lines of the keys of one table, by name; the line of the table itself is at "".
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The tables of a list. The error is one line: it is something else, or there are too many.
+/// The tables of a list. The error is one line: it is not a list of tables, or there are too many.
 Result<std::vector<const toml::table*>, std::string> tables_of(const Place& place,
                                                                std::string_view name,
                                                                const toml::node& node,
@@ -68,7 +68,7 @@ std::string accepted_tables(const List<T>& list) {
   return text;
 }
 
-/// Reads one table of the list. `named` says in an error which one it is, " of a" for instance.
+/// Reads one table of the list. `named` identifies it in an error, for example " of a".
 template <class T, class Named>
 Status read_table(std::string_view file, const List<T>& list, const toml::table& table, T& out,
                   Lines& lines, Named named) {

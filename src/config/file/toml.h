@@ -7,12 +7,12 @@
 
 #include "base/result.h"
 
-// The only place that includes toml++: its settings must be the same wherever it is used.
+// The only file that includes toml++, since its settings must be the same in every inclusion.
 
 namespace peal::config {
 
-/// toml++ 3.3 asserts what a hostile document can break ("[[/" does). In a release those assertions
-/// would become assumptions, which is worse; here they end the parser instead of the process.
+/// toml++ 3.3 has assertions that a hostile document can break ("[[/" does). In a release build
+/// they would become assumptions, which is worse; here they end the parser instead of the process.
 struct TomlAssertion {};
 [[noreturn]] void fail_toml_assertion();
 
@@ -25,8 +25,8 @@ struct TomlAssertion {};
 #define TOML_ASSERT(condition) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::peal::config::fail_toml_assertion())
 #include <toml++/impl/preprocessor.h>
-// Its tables of blanks and letters declare unreachable what some characters reach (U+026C outside
-// of a string does). All of them are predicates, and "no" is right.
+// Its tables of blanks and letters declare code unreachable that some characters reach (U+026C
+// outside of a string does). All of these functions are predicates, for which "no" is right.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -42,7 +42,7 @@ struct TomlError {
   std::string what;  ///< one line without control characters
 };
 
-/// Parses any bytes; `file` is for the positions in the result.
+/// Parses any bytes; `file` names the file in positions.
 Result<toml::table, TomlError> parse_toml(std::string_view text, std::string_view file);
 
 }  // namespace peal::config

@@ -13,10 +13,10 @@
 
 namespace peal::order::paxos {
 
-/// Folds the records of a log. The last word on an instance counts: a vote in a higher round, and
-/// what was decided over all votes. A checkpoint says what was consumed before it; no record behind
-/// it is of an instance below. So values move into the store's history from checkpoint to
-/// checkpoint, and of the log no more is held besides than what lies between two.
+/// Folds the records of a log. The last record of an instance counts: a vote in a higher round
+/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint says what was
+/// consumed before it; no record behind it is of an instance below. So values move into the store's
+/// history at each checkpoint, and only the records between two checkpoints are held besides.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
@@ -63,7 +63,7 @@ class Acceptor::Replay final : public port::LogReader {
       return;
     }
     acceptor_.top_ = std::max(acceptor_.top_, record.instance);
-    if (record.instance < store_.next()) return;  // decided, as said before
+    if (record.instance < store_.next()) return;  // decided already
     if (record.kind == Record::Kind::vote) keep(votes, record);
     if (record.kind == Record::Kind::decided) keep(decided, record);
   }
@@ -81,8 +81,9 @@ class Acceptor::Replay final : public port::LogReader {
     read.bytes.assign(record.bytes.begin(), record.bytes.end());
   }
 
-  // What the checkpoint does not name any more is let go of. What it names was written since the
-  // checkpoint before, or is here already; or it was let go of here, and says nothing.
+  // Ranges that the checkpoint no longer names are dropped. Each range that it names was written
+  // since the previous checkpoint, or is here already; or it was dropped here for its size, and is
+  // skipped.
   void keep_ranges(const std::vector<Record::Range>& ranges) {
     std::deque<KeptWords::Range> before;
     before.swap(kept_.ranges());
@@ -124,9 +125,9 @@ class Acceptor::Replay final : public port::LogReader {
     return nullptr;
   }
 
-  /// Everything below `next` was consumed, so the last record of each is what was decided; but for
-  /// what this node skipped, below `oldest`: its votes there may have come to nothing. False: that
-  /// is less than a checkpoint before said.
+  /// All instances below `next` were consumed, so the last record of each holds the decided value.
+  /// Instances that this node skipped, below `oldest`, are the exception: its votes there may not
+  /// have been decided. False: an earlier checkpoint was further.
   bool consume(Instance next, Instance oldest) {
     if (next < store_.next()) return false;
     Instance from = next;
@@ -152,7 +153,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderStat
   Replay log(*this, store, kept);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
-  // A checkpoint is the first word on any order.
+  // A checkpoint is the first record of any order.
   if (log.state) state = *log.state;
   knows_order_ = log.state.has_value();
   if (!log.state && (top_ != 0 || promised_.count != 0)) return false;
@@ -197,7 +198,7 @@ bool Acceptor::prepare(const Round& round) {
   record.kind = Record::Kind::promise;
   record.round = round;
   const auto position = write(record);
-  // Without it nothing is answered, and the coordinator asks again.
+  // If the log takes no record, nothing is answered, and the coordinator asks again.
   promise_written_ = position.has_value();
   if (position) promised_at_ = *position;
   return true;
@@ -217,7 +218,7 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   if (round != round_) {
     if (round > promised_ && !PEAL_MUTANT(px_vote_without_promise)) {
       promised_ = round;
-      // The votes of the round hold it; that it was promised is not said to anybody before.
+      // The votes of the round will contain the promise; it is not announced before.
       promise_written_ = false;
     }
     round_ = round;
@@ -253,7 +254,7 @@ bool Acceptor::start(std::uint64_t epoch, const OrderState& state, Instance olde
   return true;
 }
 
-// If the log does not take it, the next incarnation asks again.
+// If the log does not take the record, the next incarnation asks again.
 void Acceptor::put_back() {
   Record record;
   record.kind = Record::Kind::put_back;
@@ -276,7 +277,7 @@ std::uint32_t Acceptor::vote(Store& store) {
   blocked_ = false;
   if (round_.count == 0 || mute()) return 0;
   if (round_ < promised_ && !PEAL_MUTANT(px_old_round_accepted)) return 0;
-  // What was consumed is decided.
+  // Consumed instances are decided.
   vote_next_ = std::max(vote_next_, store.next());
   std::uint32_t votes = 0;
   for (Slot* slot = store.find(vote_next_); slot != nullptr; slot = store.find(vote_next_)) {
@@ -315,7 +316,8 @@ bool Acceptor::on_durable() {
 }
 
 bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
-  // A crash could leave it in the log without the checkpoint behind it, and that is no log.
+  // Before the first checkpoint a crash could leave this record without a checkpoint behind it, and
+  // such a log is invalid.
   if (mute() || !(knows_order_ || PEAL_MUTANT(px_noted_before_order))) return false;
   Record record;
   record.kind = Record::Kind::decided;
@@ -326,7 +328,7 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-/// Goes on where the log had no room last time.
+/// Continues where the log took no more the last time.
 bool Acceptor::write_words(KeptWords::Range& range) {
   if (range.written == 0) range.at = log_.last().next();
   Record record;
@@ -344,9 +346,9 @@ bool Acceptor::write_words(KeptWords::Range& range) {
   return true;
 }
 
-// What is kept of skipped instances is written when a checkpoint first names it, and again before
-// the log lets go of that. If the log has no room even when all of it is on disk, it is let go of:
-// without a checkpoint the log would never have any.
+// Ranges of skipped instances are written when a checkpoint first names them, and again before the
+// log drops those records. If the log does not take them even when it is all durable, they are
+// dropped: without a checkpoint the log would never have space.
 bool Acceptor::write_kept(Record& checkpoint, KeptWords& kept) {
   std::deque<KeptWords::Range>& ranges = kept.ranges();
   for (auto range = ranges.begin(); range != ranges.end();) {
@@ -389,7 +391,8 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(round_ <= promised_ || PEAL_MUTANT(px_vote_without_promise));
 }
 
-// Places in the log count only as durable or not: so states that differ in nothing else are equal.
+// Positions in the log count only as durable or not, so that states which differ in nothing else
+// are equal.
 void Acceptor::add_to(Digest& digest) const {
   for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
   digest.add(promise_written_ ? 1 : 0);

@@ -14,73 +14,73 @@
 
 namespace peal::order::paxos {
 
-/// Promises and votes, each on disk before anybody hears of it. Votes of a round are given in the
-/// order of the instances, so that one number says for which: all from the round's first to that
-/// one, but for those that are decided anyway.
+/// Promises and votes. Each is on disk before any other node learns of it. An acceptor votes in the
+/// order of the instances, so one number describes its votes in a round: all instances from the
+/// round's first one up to that number, except those that were decided already.
 class Acceptor {
  public:
-  /// Others may write to the same log: none has in this incarnation.
+  /// Other incarnations may have written to this log; nothing else writes to it in this one.
   explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
-  /// What the log says: promises and votes so far, what was kept of skipped instances, and where
-  /// the order begins. False: the log holds something that this release did not write, or there is
-  /// no room for its votes.
+  /// Reads from the log: promises and votes so far, what was kept of skipped instances, and where
+  /// the order begins. False: the log holds a record that this release did not write, or there are
+  /// no buffers for its votes.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
-  /// Before the order: whom it takes for the acceptors that begin one. Nobody is told before
-  /// is_taken(). False: the log does not take it now.
+  /// Before an order exists: the acceptors with which this one agrees to bootstrap. No other node
+  /// is told before is_taken(). False: the log cannot take the record now.
   bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
   bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
-  /// What the log said of it at the start, and let go of with the first checkpoint; empty: nothing.
+  /// What the log held of take() at the start; the first checkpoint makes it obsolete. Empty:
+  /// nothing.
   const wire::Lives& taken() const { return taken_; }
   const std::vector<MemberId>& taken_heard() const { return taken_heard_; }
 
-  /// The log says that this incarnation begins to write here; to be called once, after replay().
-  /// Nobody is told anything before is_started(). False: the log does not take it.
+  /// Records that this incarnation begins to write. Call it once, after replay(). No other node is
+  /// told anything before is_started(). False: the log cannot take the record.
   bool start(std::uint64_t epoch);
-  /// The same with a checkpoint, for which there is room in a log that is full.
+  /// The same together with a checkpoint, for which even a full log has space.
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
   bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
   const std::vector<Record::Start>& starts() const { return starts_; }
-  /// The log is an older copy of what it was, and says so from now on.
+  /// Records that the log is an older copy of itself, which holds from now on.
   void put_back();
   bool was_put_back() const { return put_back_; }
 
-  /// The log failed: nothing is promised and nothing voted for any more.
+  /// The log failed: this acceptor makes no more promises and casts no more votes.
   bool mute() const { return log_.failure().has_value(); }
-  /// No round below this one is answered. May be ahead of what is on disk.
+  /// Lower rounds are refused. May be ahead of the log.
   const Round& promised() const { return promised_; }
   /// Phase 1: false if a higher round is promised. True: is_promised() says when it is on disk.
   bool prepare(const Round& round);
   bool is_promised(const Round& round) const;
-  /// The last promise is on its way to the disk.
+  /// The last promise is being written to disk.
   bool promise_under_way() const;
   /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
   bool accept(const Round& round, Instance floor);
-  /// Votes for what the store has heard of in the round, in order, as far as the log takes it.
-  /// Returns the instances voted for.
+  /// Votes for the proposals of the round in the store, in order, as long as the log takes votes.
+  /// Returns the number of votes.
   std::uint32_t vote(Store& store);
-  /// The next instance to vote for in round(), or 0: none is going on.
+  /// The next instance to vote for in round(); 0: no round is in progress.
   Instance vote_next() const { return round_.count == 0 ? 0 : vote_next_; }
 
-  /// The round of the last votes, and up to where they are on disk.
+  /// The round of the last votes, and the instance up to which they are on disk.
   const Round& round() const { return round_; }
   Instance voted_upto() const;
-  /// The log wrote something: true if voted_upto() grew.
+  /// The log became durable further: true if voted_upto() grew.
   bool on_durable();
-  /// Where the last checkpoint in the log says that this node is.
+  /// The next instance of this node's order at the last checkpoint in the log.
   Instance base() const { return base_; }
-  /// True if the log did not take a vote, and may by now.
+  /// True if the log refused a vote, and may take it by now.
   bool blocked() const { return blocked_; }
 
-  /// Notes what was decided where this acceptor voted for something else, or not at all. False: the
-  /// log does not take it now, or has no checkpoint yet; the instance must not be consumed before
-  /// it has.
+  /// Records a decided value for which this acceptor did not vote. False: the log cannot take the
+  /// record now, or has no checkpoint yet; the instance must not be consumed before it has.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
-  /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
-  /// instance is what was decided; but for those that are kept. `state`: as of now.
-  /// False: the log does not take it now.
+  /// Writes a checkpoint of `state`, which is the present one, and drops the records of instances
+  /// below `oldest`, except those that are kept. From `oldest` on, the last record of each consumed
+  /// instance holds the decided value. False: the log cannot take it now.
   bool checkpoint(const OrderState& state, Instance oldest, KeptWords& kept);
 
   void check_invariants() const;
@@ -91,7 +91,7 @@ class Acceptor {
     Instance instance{};
     LogPosition position{};
   };
-  /// A place in the log behind which there are only instances above `top`, or needed by nobody.
+  /// A position in the log. Records behind it are of instances above `top`, or obsolete.
   struct Mark {
     Instance top{};
     LogPosition at{};
@@ -104,25 +104,25 @@ class Acceptor {
   bool write_kept(Record& checkpoint, KeptWords& kept);
 
   port::Log& log_;
-  const LogPosition begins_;  ///< of the first record that this incarnation may have written
-  LogPosition started_at_{};  ///< of the record that says that it begins
+  const LogPosition begins_;  ///< the first record that this incarnation may have written
+  LogPosition started_at_{};  ///< the record that says that this incarnation began
   Round promised_{};
-  LogPosition promised_at_{};  ///< of the record that holds it, once it was asked for
+  LogPosition promised_at_{};  ///< the record of the last promise that was asked for
   bool promise_written_ = true;
-  wire::Lives taken_;  ///< as the log said at the start
+  wire::Lives taken_;  ///< as read from the log at the start
   std::vector<MemberId> taken_heard_;
-  LogPosition taken_at_{};  ///< of the last record that says it
+  LogPosition taken_at_{};  ///< the last record of it
   std::vector<Record::Start> starts_;
   bool put_back_ = false;
   Round round_{};
   Instance vote_next_ = 0;
-  /// Of the last checkpoint in the log. No vote is so far ahead of it that it could not be read
-  /// back: whatever the log loses, it loses the votes behind a checkpoint with it.
+  /// Of the last checkpoint in the log. Votes are limited to a distance from it, so that they can
+  /// be read back: whenever the log drops a checkpoint, it drops the votes behind it too.
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;
-  bool knows_order_ = false;  ///< the log has a checkpoint, which is the first word on any order
-  Instance top_ = 0;          ///< the highest instance of which there is a record
+  bool knows_order_ = false;  ///< the log has a checkpoint, the first record of any order
+  Instance top_ = 0;          ///< the highest instance that has a record
   std::deque<Mark> marks_;
   std::vector<std::byte> scratch_;
 };

@@ -11,21 +11,22 @@
 
 namespace peal::order::paxos {
 
-/// Which packets are taken at all: those of known nodes, in their newest incarnations, with the
-/// same settings. Counts what was dropped, and tells people once of each node that does not fit.
+/// Decides which packets are accepted: those of known nodes, in their newest incarnations, with the
+/// same settings. Counts dropped packets, and reports each misconfigured node once.
 class Admission {
  public:
   explicit Admission(const Parts& parts) : p_(parts) {}
 
-  /// Reads the header of a packet. `view`: installed last.
+  /// Decodes the header of a packet. `view`: the last installed one.
   wire::Drop read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out);
-  /// The packet is of a known node, which lives. False: it was dropped, and counted.
+  /// True if the packet comes from a live incarnation of a known node. Else it was dropped and
+  /// counted.
   bool admit(Instant now, const wire::Header& header, ViewId view, Effects& out);
-  /// A packet was dropped, unless the reason is `none`.
+  /// Counts a dropped packet, unless the reason is `none`.
   void count(wire::Drop reason);
   void report_incompatible(const wire::Header& header, wire::Drop reason, ViewId view,
                            Effects& out);
-  /// This node was given another list: what does not fit is told anew.
+  /// This node got another list of nodes: misconfigured nodes are reported anew.
   void forget_reported() { reported_.clear(); }
 
   void append_counters(std::vector<Counter>& counters) const;

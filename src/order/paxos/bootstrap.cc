@@ -14,9 +14,8 @@ void Bootstrap::restore(const wire::Lives& taken, const std::vector<MemberId>& h
   agreed_.assign(heard.size(), false);
 }
 
-// Nobody is taken back: a life that is taken in the place of another one is a later one. An
-// incarnation is only ever followed by later ones, and a log by those of later incarnations. So a
-// word of an incarnation before, which came late, is not believed.
+// An acceptor never returns to an earlier incarnation: neither to one of its process, nor to one of
+// its log. So late packets of an earlier incarnation are ignored.
 bool Bootstrap::take(const wire::Nodes& list, const Peers& peers) {
   const auto& all = peers.all();
   const bool known = std::any_of(all.begin(), all.end(), [](const Peer& peer) {

@@ -10,33 +10,35 @@
 
 namespace peal::order::paxos {
 
-/// How acceptors begin an order: all of them, each in the life that all others take it to be in: by
-/// the log that it has, or in memory by its incarnation. README.md says why that is enough.
+/// How acceptors bootstrap an order: all of them together, each in the incarnation that all others
+/// name. An acceptor's incarnation is that of its log or, with votes in memory, that of its
+/// process. README.md says why that is enough.
 class Bootstrap {
  public:
-  /// This node had taken these before it restarted, who were heard in these incarnations.
+  /// This node had named these acceptors before it restarted, and had heard them in these process
+  /// incarnations.
   void restore(const wire::Lives& taken, const std::vector<MemberId>& heard);
-  /// This node knows of no order, and hears all acceptors of its list, which know of none: it takes
-  /// them for those that begin. True: they are others than before, and its log is to say so before
-  /// anybody hears of it.
+  /// If this node knows no order, and hears all acceptors of its list, which know none either, it
+  /// names them for the bootstrap. True: they differ from those named before; the log must record
+  /// them before any other node is told.
   bool take(const wire::Nodes& list, const Peers& peers);
-  /// The log of this node, an acceptor, says durably whom it takes.
+  /// The log of this acceptor has durably recorded whom it names.
   void note_own(NodeId self);
-  /// An acceptor says whom it takes. Words on others than those taken here say nothing; they will
-  /// be said again.
+  /// Another acceptor says whom it names. It counts only if it names the same as this node does; it
+  /// will be repeated.
   void note(const wire::Lives& said, const Peer& from);
-  /// All of those taken have taken the same. They begin the order, and have never taken others
-  /// since.
+  /// All named acceptors have named the same ones. They bootstrap the order, and none of them has
+  /// named others since.
   bool complete() const;
 
-  /// Whom this node took last; no lives: nobody.
+  /// The acceptors that this node named last; no incarnations: none.
   const wire::Lives& taken() const { return taken_; }
-  /// In which incarnations they were heard then, in the order of the nodes.
+  /// The process incarnations in which they were heard then, in the order of the nodes.
   const std::vector<MemberId>& heard() const { return heard_; }
-  /// Did this node take those who begin this order, and nobody since?
+  /// Did this node name those who bootstrapped this order, and has named no others since?
   bool took_those_of(const wire::Nodes& order) const;
-  /// Would every order that this node's word may have begun need the word of this acceptor, too, in
-  /// the life that it has? So if this node has said nothing.
+  /// Would every order that this node may have helped to bootstrap need the word of this acceptor,
+  /// too, in its present incarnation? Also true if this node has named nobody.
   bool needs(const Peer& acceptor) const;
 
   void add_to(Digest& digest) const;

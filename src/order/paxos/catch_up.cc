@@ -10,16 +10,16 @@
 namespace peal::order::paxos {
 namespace {
 
-/// The answer to a request comes at once, and the buffers on the way must hold it.
+/// The answer to a request comes as one burst, which the buffers on the path must hold.
 constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 
-/// Requests in vain, after which answers are to come by the control lane.
+/// Requests without success, after which answers are to take the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
 
-/// Another node that is past this instance, and to which the link works.
+/// A live node has consumed this instance, and the link to it works.
 bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
 
-/// The same of one that has it in its history, as far as it said.
+/// The same, and its history has the instance, as far as it reported.
 bool gives(const Peer& peer, Instance instance) {
   return reaches(peer, instance) && peer.state.oldest <= instance;
 }
@@ -54,9 +54,9 @@ std::optional<Instance> CatchUp::first_missing() const {
   return std::nullopt;
 }
 
-// The coordinator has it for sure, and much to do: it is asked if no other node is known to have
-// it. Of the others each node begins with another one, so that one node is not asked for what many
-// lack.
+// The coordinator certainly has the value, but is busy: it is asked if no other node is known to
+// have it. Each node begins with a different one of the others, to spread the load if many lack the
+// same.
 const Peer* CatchUp::who_has(Instance instance) const {
   const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;
@@ -69,7 +69,7 @@ const Peer* CatchUp::who_has(Instance instance) const {
     }
   };
   look_for(gives);
-  // If no history goes back as far, nodes that excluded this one may have retained what it lacks.
+  // If no history goes back so far, nodes that excluded this one may have retained the value.
   if (able.empty() && (leader == nullptr || !gives(*leader, instance))) {
     look_for(reaches);
     if (able.empty()) look_for(is_past);
@@ -83,8 +83,8 @@ std::optional<Instant> CatchUp::next_at() const {
   return ask_again_at();
 }
 
-// Packets overtake each other, by more where links and disks are slow: how much is learnt from
-// what came by itself. Each time without success it takes longer.
+// Packets overtake each other, more so where links and disks are slow: the delays of values that
+// came by themselves show how much. Each request without success doubles the time.
 Instant CatchUp::ask_again_at() const {
   if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
   const Options& options = p_.config.options;
@@ -109,20 +109,21 @@ void CatchUp::work(Instant now, Effects& out) {
 }
 
 bool CatchUp::waits_longer(Instant now, Instance first) {
-  // What was asked for together with it may still be on its way.
+  // Values that were requested together with it may still be on their way.
   const bool asked_for = is_missing_ && asks_ > 0 && first >= missed_ && first <= asked_upto_;
   if (!asked_for && (!is_missing_ || first != missed_)) return !begin(now, first);
   if (on_its_way_ && p_.store.find(first) != nullptr) {
-    on_its_way_ = false;  // something behind it has come
+    on_its_way_ = false;  // a later value has arrived
     asked_at_ = now;
     return true;
   }
   return now < ask_again_at();
 }
 
-/// Something else than before is missing. True: it is to be asked for at once.
+/// Another value than before is missing. True: request it at once.
 bool CatchUp::begin(Instant now, Instance first) {
-  // What is as late as what was asked for, or far behind it, is asked for once that has come.
+  // Values as late as the requested ones, or far behind them, are requested once those have
+  // arrived.
   const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
   const bool far =
       asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
@@ -134,12 +135,12 @@ bool CatchUp::begin(Instant now, Instance first) {
   }
   asks_ = 0;
   asked_at_ = now;
-  // Others may know that it is decided long before it comes from node to node.
+  // With several hops, other nodes may know of the decision long before the value arrives.
   on_its_way_ = p_.routes.hops() > 1 && p_.store.find(first) == nullptr;
   return as_late || far;
 }
 
-// All that is as late as the first one: those in a row with one packet.
+// Requests all values that are as late as the first one: consecutive ones in one packet.
 void CatchUp::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
   const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();

@@ -12,34 +12,34 @@
 
 namespace peal::order::paxos {
 
-/// How many instances are asked for at a time.
+/// The maximum number of instances in one request.
 Instance asked_max(const Options& options);
 
-/// Another node that is past this instance.
+/// A live node has consumed this instance.
 inline bool is_past(const Peer& peer, Instance instance) {
   return !peer.self && !peer.suspected && peer.state.next > instance;
 }
 
-/// Asks others for decided values that are missing here. What is missing may only be late: how long
-/// to wait is learnt from what came by itself.
+/// Fetches decided values that are missing here. A missing value may only be late; the time to wait
+/// is learnt from values that came without a request.
 class CatchUp {
  public:
   CatchUp(const Parts& parts, const Election& election, const Learner& learner,
           const Incarnations& incarnations);
 
-  /// Asks for what is missing, if it is time for that. To be called whenever anything changed.
+  /// Requests missing values, if it is time. Call it whenever anything changed.
   void work(Instant now, Effects& out);
-  /// When work() has something to do; none while nothing is missing.
+  /// When work() has something to do; none while no value is missing.
   std::optional<Instant> next_at() const;
-  /// The instance is decided, or behind something that this acceptor has to vote for first; and its
-  /// value is not here.
+  /// The value of the instance is missing here, and the instance is decided or precedes one for
+  /// which this acceptor has to vote.
   bool lacks(Instance instance) const;
-  /// A value came twice: if it was asked for, that was too soon.
+  /// A value came twice: if it was requested, the request was too early.
   void note_twice(Instant now, Instance instance);
-  /// Something was missing at the last call of work().
+  /// A value was missing at the last call of work().
   bool is_missing() const { return is_missing_; }
 
-  /// This node asked since the last sign of life, which says so.
+  /// This node sent requests since its last STATE, which says so.
   bool asked() const { return asked_; }
   void forget_asked() { asked_ = false; }
 
@@ -60,11 +60,11 @@ class CatchUp {
   const Incarnations& incarnations_;
   const Instance asked_max_;
   bool is_missing_ = false;
-  bool on_its_way_ = false;   ///< as far as this node can see
-  Instance missed_ = 0;       ///< the first
-  Instance missed_upto_ = 0;  ///< what is missing up to there is as late
+  bool on_its_way_ = false;   ///< another node may still be sending it, as far as this node knows
+  Instance missed_ = 0;       ///< the first missing instance
+  Instance missed_upto_ = 0;  ///< missing instances up to this one are as late
   Instant missed_at_{};
-  std::uint32_t asks_ = 0;  ///< for these
+  std::uint32_t asks_ = 0;  ///< requests for these
   Instance asked_upto_ = 0;
   Instant asked_at_{};
   bool asked_ = false;

@@ -17,7 +17,7 @@ bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
   const ByteView right = b.bytes.view();
   if (a.head != b.head || left.size() != right.size()) return false;
-  // Mostly they are the very same bytes.
+  // Mostly they are the same buffer.
   return left.data() == right.data() || left.empty() ||
          std::memcmp(left.data(), right.data(), left.size()) == 0;
 }
@@ -39,7 +39,7 @@ void Checkpointer::begin_list() { logged_list_ = kNotLogged; }
 bool Checkpointer::note(const Slot& slot) {
   const Instance instance = p_.state.next();
   PEAL_ASSERT(slot.decided && at_ <= instance);
-  // So far from the last checkpoint a restart could not read it back.
+  // At this distance from the last checkpoint, a restart could not read it back.
   if (instance - std::min(instance, p_.acceptor->base()) >= p_.store.ahead_max()) {
     wanted_ = true;
     return false;
@@ -59,7 +59,7 @@ bool Checkpointer::write() {
   if (!wanted_) return false;
   PEAL_ASSERT(p_.acceptor != nullptr);
   const bool waits = waits_for_retained();
-  // A disk that hangs writes no checkpoint either, and what is consumed meanwhile must not wait.
+  // A disk that hangs writes no checkpoint either; consumption must not wait for it.
   const Instance most = p_.config.options.max_gap + p_.config.options.checkpoint_every;
   if (waits && p_.state.next() < p_.acceptor->base() + most) {
     PEAL_PROBE("paxos.checkpoint_waits_for_owed");
@@ -74,10 +74,10 @@ bool Checkpointer::write() {
   return true;
 }
 
-// Behind a view that excluded members a restart would not retain their backlog again, and the log
-// would let go of it. So that is on disk before.
+// A restart behind a view that excluded members would not retain their backlog again, and the log
+// would drop it. So the backlog must be on disk before.
 bool Checkpointer::waits_for_retained() const {
-  // Of several ensembles the backlog is known once the order of them all has come to that view.
+  // With several ensembles, the backlog is known once the merged order has reached that view.
   const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
   const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
   return !history_.durable() || unmerged;
@@ -87,8 +87,8 @@ bool Checkpointer::waits_for_retained() const {
 Instance Checkpointer::oldest_needed() const {
   const Instance next = p_.state.next();
   Instance oldest = std::max(p_.store.oldest(), noted_from_);
-  // Several ensembles share the log. One that orders hardly anything has a history that is small
-  // and begins long ago; for it the log would keep all that the others have ordered since.
+  // Several ensembles share the log. An ensemble that orders hardly anything has a small history
+  // that begins long ago; keeping it all would keep everything that the others have ordered since.
   const Instance kept =
       std::max<Instance>(512, gap_max(p_.config.options) + p_.config.options.window);
   if (p_.config.merger != nullptr && next > kept) oldest = std::max(oldest, next - kept);

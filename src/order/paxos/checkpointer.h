@@ -8,31 +8,32 @@
 
 namespace peal::order::paxos {
 
-/// What an acceptor's log says of the decided instances, besides its votes: values that it did not
-/// vote for, and checkpoints, behind which the log lets go of what nobody needs.
+/// Maintains what an acceptor's log says of decided instances, besides its votes: decided values
+/// for which it did not vote, and checkpoints, which make earlier records unnecessary.
 class Checkpointer {
  public:
   Checkpointer(const Parts& parts, const History& history) : p_(parts), history_(history) {}
 
   /// The log was replayed.
   void start();
-  /// This node begins where the order stands now: a checkpoint of another node says so, or nothing
-  /// is decided yet.
+  /// This node begins at the present state of the order: it took another node's checkpoint, or
+  /// nothing is decided yet.
   void begin() { at_ = p_.state.next(); }
-  /// This node votes from now on: what was decided before is not in its log.
+  /// This node votes from now on; its log has no values that were decided before.
   void begin_history();
-  /// Another list counts, of which the log knows nothing.
+  /// Another list of nodes is active, and the log has no record of it.
   void begin_list();
-  /// The log knows of the list that counts: before, nothing is said in a round of it.
+  /// The log has a record of the active list. Before that, this acceptor says nothing in rounds of
+  /// the list.
   bool knows_list() const { return logged_list_ == p_.state.nodes().number; }
 
-  /// Notes what was decided for the next instance, by the vote if that was for it. False: not now,
-  /// and the instance must not be consumed before.
+  /// Records the decided value of the next instance, unless the vote is for it already. False: not
+  /// possible now, and the instance must not be consumed before it is.
   bool note(const Slot& slot);
-  /// A checkpoint is to be written as soon as it can be, or not any more.
+  /// Whether a checkpoint is to be written as soon as possible.
   void want(bool wanted) { wanted_ = wanted; }
   bool wanted() const { return wanted_; }
-  /// Writes one, if one is wanted. False: not now, or none is wanted.
+  /// Writes a checkpoint, if one is wanted. False: not possible now, or none is wanted.
   bool write();
 
   void check_invariants() const;
@@ -44,10 +45,10 @@ class Checkpointer {
 
   Parts p_;
   const History& history_;
-  Instance at_ = 0;  ///< of the last one in the log
+  Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
-  Instance noted_from_ = 0;        ///< from here on the log says what was decided
-  std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log knows of
+  Instance noted_from_ = 0;        ///< from here on the log has the decided values
+  std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log has
 };
 
 }  // namespace peal::order::paxos

@@ -12,14 +12,15 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
-/// In units of Options::suspect: longer than what was lost before a link worked again counts. Each
-/// of several ensembles has fewer link checks, and remembers them for longer (links.cc).
+/// In units of Options::suspect: longer than the time for which losses count before a link works
+/// again. Each of several ensembles sends fewer link checks, and remembers them for longer
+/// (links.cc).
 constexpr std::int64_t kWaitForOthers = 15;
 constexpr std::int64_t kWaitForOthersOfSeveral = 45;
-/// Nor longer than so many times the time for which no nodes were enough.
+/// And at most so many times the time without such nodes.
 constexpr std::int64_t kWaitTimes = 2;
 
-/// Up to so many nodes all sets of them are tried where the quick search finds none.
+/// Up to so many nodes, all sets are tried if the quick search finds none.
 constexpr std::size_t kSearchMax = 12;
 
 bool is_acceptor(const Peer& peer) { return peer.acceptor && !peer.silent; }
@@ -35,15 +36,15 @@ std::size_t common(const NodeSet& a, const NodeSet& b) {
   return count;
 }
 
-/// Whoever comes in has to be heard for a while. A member that is heard again stays: many links may
-/// have failed together, and come back one after the other.
+/// A node must be heard for a while before it is admitted. A member that is heard again stays: many
+/// links may have failed together, and recover one after the other.
 bool arrives(const Peer& peer, const OrderState& state) {
   if (peer.self) return true;
   if (peer.member.epoch == 0) return false;
   return state.has(peer.member) ? !peer.reception.failing() : peer.reception.works();
 }
 
-/// What it says of the list that counts here; of another one it says nothing here.
+/// Its report is of the list that is active here; otherwise it means nothing here.
 bool speaks_of_list(const Peer& peer, const OrderState& state) {
   return peer.state.next != 0 && state.known() && peer.state.first_list == state.nodes().first &&
          peer.state.list == state.nodes().number;
@@ -51,9 +52,9 @@ bool speaks_of_list(const Peer& peer, const OrderState& state) {
 
 }  // namespace
 
-// ---- who hears whom ----
+// ---- links ----
 
-/// False: all pairs of nodes that this node hears work.
+/// False: all links among the nodes that this node hears work.
 bool Company::read_links(const Peers& peers, const OrderState& state) {
   listed_.clear();
   heard_ = unheard_ = {};
@@ -109,8 +110,8 @@ std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
   return common(fails_[index], set);
 }
 
-/// Whether `a` is taken out before `b`, a lower node with as many failing pairs: first acceptors
-/// whose disk hangs, then nodes that do not vote, then the higher one.
+/// Whether `a` is removed before `b`, a lower node with as many failing links: first acceptors
+/// whose disk hangs, then nodes that do not vote, then the higher node.
 bool Company::goes_before(std::size_t a, std::size_t b) const {
   const Peer& higher = *listed_[a];
   const Peer& lower = *listed_[b];
@@ -118,7 +119,7 @@ bool Company::goes_before(std::size_t a, std::size_t b) const {
   return lower.named || !higher.named;
 }
 
-/// Takes nodes out of the set until all pairs in it work, first those with the most failing pairs.
+/// Removes nodes from the set until all links in it work, first those with the most failing links.
 /// `keep` stays.
 void Company::resolve(NodeSet& set, std::size_t keep) const {
   for (;;) {
@@ -137,7 +138,7 @@ void Company::resolve(NodeSet& set, std::size_t keep) const {
   }
 }
 
-// ---- which of them go on ----
+// ---- choice ----
 
 bool Company::is_enough(const Part& part, const NodeSet& set) const {
   std::size_t acceptors = 0;
@@ -148,7 +149,7 @@ bool Company::is_enough(const Part& part, const NodeSet& set) const {
   return acceptors * 2 > part.acceptors.size() && common(part.nodes, set) * 2 > part.nodes.size();
 }
 
-/// Most acceptors, and most nodes.
+/// A majority of the acceptors and of the nodes.
 bool Company::is_enough(const Peers& peers, const NodeSet& set, const Demand& demand) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -165,9 +166,9 @@ bool Company::suits_parts(const NodeSet& set) const {
                      [&](const Part& part) { return is_enough(part, set); });
 }
 
-// Most acceptors of the set are to have disks that move. If none has, disks are no reason to
-// prefer one set to another. If no set is enough in all parts, those that lack it stand still, and
-// the others go on.
+// Most acceptors of the set should have disks that make progress. If no set has, disks do not
+// matter. If no set has a majority in all parts, the ensembles of parts without one stop, and the
+// others continue.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
     if (demand.parts && PEAL_MUTANT(px_parts_alone)) continue;
@@ -185,7 +186,8 @@ NodeSet Company::candidates(const Demand& demand) const {
   return set;
 }
 
-/// Adds the node if its links to all of the set work. Acceptors whose disk hangs go for it.
+/// Adds the node if its links to all of the set work. Acceptors whose disks hang are removed in its
+/// favour.
 void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) const {
   NodeSet left = set;
   const bool prefer =
@@ -198,8 +200,9 @@ void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) cons
   set = left;
 }
 
-// Who is in the view stays, as long as its links work; others come in if theirs do to all of these
-// whose disks move. If that leaves too few, it no longer matters who was in the view.
+// Members of the view stay, as long as their links work. Other nodes are admitted if their links to
+// all members whose disks make progress work. If that leaves too few, membership in the view no
+// longer matters.
 NodeSet Company::choose(const Peers& peers, const OrderState& state, const Demand& demand) const {
   const NodeSet among = candidates(demand);
   NodeSet set;
@@ -217,7 +220,7 @@ NodeSet Company::choose(const Peers& peers, const OrderState& state, const Deman
   return is_enough(peers, set, demand) ? set : search(peers, among, demand);
 }
 
-/// Tries all sets of few nodes: the largest one, of these the one of the lowest nodes.
+/// Tries all sets of few nodes: prefers the largest one, then the one with the lowest nodes.
 NodeSet Company::search(const Peers& peers, const NodeSet& among, const Demand& demand) const {
   std::vector<std::size_t> nodes;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -240,7 +243,7 @@ NodeSet Company::search(const Peers& peers, const NodeSet& among, const Demand& 
   return best;
 }
 
-/// The nodes with which this node could go on.
+/// The nodes with which this node could form a view.
 NodeSet Company::around(std::size_t self) const {
   NodeSet set = heard_;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -257,22 +260,22 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   Fitness fitness = Fitness::hears;
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
-    // Another node may find nodes that suit all parts: it hears others.
+    // Another node may find nodes that suit all parts, since it hears others.
     fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
     fitness = Fitness::connected;
     serve = own;
   }
-  // A coordinator whose disk hangs votes for nothing. If all disks hang, another one is no help.
+  // A coordinator whose disk hangs cannot vote. If all disks hang, another one is no better.
   const bool others_move = is_enough(peers, serve, {true, false});
   if (hangs(*listed_[self_]) && others_move) fitness = Fitness::hears;
   return fitness;
 }
 
-/// Links that failed together come back one after the other. The first few nodes whose links all
-/// work again wait for the others, rather than leave them out for a moment. Links that fail
-/// together also do so one after the other: then nobody was without such nodes for long.
+/// Links that failed together recover one after the other. The first few nodes whose links all work
+/// wait for the others, rather than exclude them for a moment. Links also fail one after the other:
+/// in that case there were such nodes until shortly before.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

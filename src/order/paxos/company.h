@@ -13,30 +13,33 @@
 
 namespace peal::order::paxos {
 
-/// Which nodes should be in one view, by the links between them. Each node says whom it does not
-/// hear; a pair of nodes works if each hears the other. Nodes all of whose pairs work go on
-/// together if they are most of the acceptors and most of the listed nodes. Every node looks for
-/// them by the same rule, and says how fit it is to coordinate (wire::Fitness). Where there are no
-/// such nodes, whoever hears most acceptors goes on with all that it hears.
+/// Decides which nodes should be in one view, by the links between them. Each node reports which
+/// nodes it does not hear; a link works if both ends hear each other. Nodes with working links
+/// between all of them are chosen if they are a majority of the acceptors and a majority of the
+/// listed nodes. Every node applies the same rule, and reports its own fitness to coordinate
+/// (wire::Fitness). If there are no such nodes, the node that hears most acceptors continues with
+/// all nodes that it hears.
 ///
-/// Where parts of the nodes have ensembles of their own (Merger), nodes are preferred that are most
-/// of each part, too; and in such a part, those that the ensemble of all nodes has chosen.
+/// Where subsets of the nodes (parts) have ensembles of their own (Merger), nodes are preferred
+/// that are a majority of each part, too. In the ensemble of a part, nodes are preferred that the
+/// ensemble of all nodes has chosen.
 class Company {
  public:
-  /// Looks anew, and writes `works`, `serve` and `chosen` of each peer. `state` tells who is in the
-  /// view: others come in only if their links to all of these work.
+  /// Evaluates the links, and writes `works`, `serve` and `chosen` of each peer. `state` names the
+  /// members of the view: other nodes are admitted only if their links to all members work.
   void look(Instant now, const Config& config, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
-  /// Nodes of the list whose packets do not arrive here: for others to know.
+  /// Nodes of the list whose packets do not arrive here; other nodes are told.
   const wire::NodeSet& unheard() const { return unheard_; }
 
  private:
   using NodeSet = wire::NodeSet;
 
-  /// What is asked of nodes that are to go on together.
+  /// Requirements on the nodes to be chosen.
   struct Demand {
     bool moving = false;  ///< acceptors whose disk hangs do not count
-    bool parts = false;   ///< they are enough in each part, and chosen by the ensemble of all
+    bool parts = false;   ///< they are a majority of each part, and chosen by the ensemble of all
+                          ///< nodes
   };
   struct Part {
     NodeSet nodes, acceptors;
@@ -62,17 +65,18 @@ class Company {
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
   std::vector<const Peer*> listed_;  ///< scratch: by index
-  std::vector<NodeSet> fails_;       ///< scratch: by index, the nodes to which the pair fails
-  NodeSet heard_;                    ///< scratch: nodes that this node hears, itself included
+  std::vector<NodeSet> fails_;       ///< scratch: by index, the nodes to which the link fails
+  NodeSet heard_;                    ///< scratch: nodes that this node hears, including itself
   std::vector<Part> parts_;          ///< scratch
   NodeSet in_company_of_all_;        ///< scratch
   bool fit_for_all_ = true;          ///< scratch
-  NodeSet chosen_;                   ///< scratch: all that are heard if no nodes are enough
+  NodeSet chosen_;                   ///< scratch: all nodes that are heard, if no set of nodes
+                                     ///< meets the requirements
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  Instant lost_at_{};   ///< since when there were no such nodes, until lately; none: there are
-  Instant found_at_{};  ///< when there were again
+  Instant lost_at_{};   ///< when such nodes were last lost; none: they exist
+  Instant found_at_{};  ///< when they existed again
 };
 
 }  // namespace peal::order::paxos

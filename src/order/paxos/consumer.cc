@@ -28,7 +28,7 @@ OrderState::Outcome Consumer::apply(const Value& value) {
 
 bool Consumer::deliver(Instant now, const Value& value, bool member, Effects& out) {
   const bool own = member && value.head.origin == p_.config.self;
-  // Units of one sender have their places in the order in which it sent them.
+  // Units of one sender are placed in the order in which it sent them.
   if (own && !own_.is_next(value.head.number)) return false;
   ++seq_;
   const Seq guess = early_.is_on() ? early_.place(value, seq_, out) : 0;
@@ -56,14 +56,15 @@ bool Consumer::change_view(Effects& out) {
     return true;
   }
   if (p_.config.merger != nullptr) {
-    // What it says of itself from now on, the merger allows anew: it may come from elsewhere then.
+    // From now on the merger decides again what it reports of itself: it may have taken a
+    // checkpoint.
     visiting_ = true;
     p_.config.merger->on_left_out();
   }
   return false;
 }
 
-// Members go on from the last view that they were in, together with those who were in that one too.
+// Members continue from the last view that they were in, together with the others of that view.
 void Consumer::install(Effects& out) {
   PEAL_ASSERT(p_.state.view().number > view_.number && "views never go back");
   MemberSet all;

@@ -9,29 +9,30 @@
 
 namespace peal::order::paxos {
 
-/// Consumes decided values in the order of their instances: delivers units, and installs views.
+/// Consumes decided values in the order of their instances: delivers units and installs views.
 class Consumer {
  public:
   Consumer(const Parts& parts, OwnUnits& own, EarlyUnits& early);
 
-  /// This node consumes in a row from where the order stands now.
+  /// This node consumes without gaps from the present state of the order on.
   void begin() { from_ = p_.state.key(); }
-  /// The value is that of the next instance: what does it come to?
+  /// Consumes the value of the next instance, and says what it amounts to.
   OrderState::Outcome apply(const Value& value);
-  /// It is a unit that has its place. `member`: this node was in the view. False: the unit claims
-  /// to be this node's, and is not its next one.
+  /// The value is a unit that has its place. `member`: this node was in the view. False: the unit
+  /// claims this node as its origin, but is not its next pending unit.
   bool deliver(Instant now, const Value& value, bool member, Effects& out);
-  /// It is a view. True: this node is in it.
+  /// The value is a view. True: this node is in it.
   bool change_view(Effects& out);
 
-  /// The last view that this node was in, and installed.
+  /// The last view with this node in it, which it installed.
   ViewId view() const { return view_; }
-  /// The units delivered in it.
+  /// The number of units delivered in it.
   Seq seq() const { return seq_; }
-  /// Key before the first value that this incarnation consumed in a row.
+  /// The key before the first value that this incarnation consumed without gaps.
   std::uint64_t from() const { return from_; }
 
-  /// Of several ensembles: may this node be taken into views, and with keys of at least `from`?
+  /// With several ensembles: may this node be admitted to views, and only with keys of at least
+  /// `from`?
   void set_ready(bool ready, std::uint64_t from) {
     visiting_ = !ready;
     views_from_ = from;
@@ -54,8 +55,8 @@ class Consumer {
   ViewId view_{};
   Seq seq_ = 0;
   std::uint64_t from_ = 0;
-  bool visiting_;                 ///< it is not to be taken into a view
-  std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
+  bool visiting_;                 ///< this node must not be admitted to a view
+  std::uint64_t views_from_ = 0;  ///< announced to other nodes: of all ensembles
   std::uint64_t delivered_ = 0;
   std::uint64_t ignored_ = 0;
   std::uint64_t views_ = 0;

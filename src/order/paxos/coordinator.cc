@@ -12,8 +12,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// A coordinator that gets nothing for this many times as long as anything is waited for begins
-/// anew.
+/// A coordinator without answers for this many timeouts begins a new round.
 constexpr std::int64_t kPatience = 10;
 
 }  // namespace
@@ -72,7 +71,7 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::prepare: answer_self(now, out); return;
     case Phase::recover: {
       if (!phase1_.knows_values()) return phase1_.fetch(out);
-      // What is below the base is learned from those who consumed it.
+      // Instances below the base are fetched from nodes that consumed them.
       if (p_.state.next() >= phase1_.base()) begin_to_lead(now, out);
       return;
     }
@@ -120,11 +119,11 @@ void Coordinator::tick(Instant now, Effects& out) {
     resend(now, out);
     return;
   }
-  // Promises wait for disks, however slow they are: a new round would only wait anew.
+  // Promises wait for disks, however slow: those of a new round would wait even longer.
   const bool waits_for_disks = phase_ == Phase::prepare && !PEAL_MUTANT(px_rounds_overtake) &&
                                p_.peers.live_acceptors() >= p_.peers.majority();
   if (now - since_ >= options.suspect * kPatience && !waits_for_disks) {
-    step_down();  // whoever was to answer is gone: a new round will ask others
+    step_down();  // the node that was to answer is gone: a new round will ask others
     return;
   }
   if (phase_ == Phase::prepare) {

@@ -18,11 +18,11 @@
 
 namespace peal::order::paxos {
 
-/// Proposes values. It takes over with Phase 1 for all instances at once: whatever a majority's
-/// votes say may have been decided, it proposes again, unchanged; then it proposes members' units,
-/// and views.
+/// Proposes values. It takes over with Phase 1 for all instances at once. It proposes again,
+/// unchanged, each value that may have been decided according to a majority's votes. Then it
+/// proposes members' units and views.
 ///
-/// coordinator.cc: taking over. phase2.cc: what comes then.
+/// coordinator.cc: taking over. phase2.cc: Phase 2.
 class Coordinator {
  public:
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
@@ -41,46 +41,48 @@ class Coordinator {
   bool leads() const { return phase_ == Phase::lead; }
   const Round& round() const { return round_; }
 
-  /// Begins Phase 1 of a round of this node. With an unknown state the order begins at 1.
+  /// Begins Phase 1 of a round of this node. If the state is unknown, the order begins at instance
+  /// 1.
   void prepare(Instant now, std::uint64_t count, Effects& out);
   void step_down();
   void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
-  /// A member's unit. `fresh`: nobody else uses the headroom in front of the bytes. False: not
-  /// taken, as it is for another view, or too far ahead, or was taken before. What is missing in
-  /// front of it did not come: work() asks its sender for it. `stamp`: with optimistic delivery.
+  /// Takes a member's unit. `fresh`: nothing else uses the headroom in front of the bytes. `stamp`:
+  /// its timestamp, with optimistic delivery. False: refused, since it is for another view, too far
+  /// ahead, or a duplicate. If units before it are missing, work() requests them from their sender.
   bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
-  /// Proposes what can be. Call it whenever anything changed.
+  /// Proposes as much as possible. Call it whenever anything changed.
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
-  /// With optimistic delivery: when the next unit that waits is to be proposed.
+  /// With optimistic delivery: when the next waiting unit is to be proposed.
   std::optional<Instant> next_due() const;
-  /// Proposes nothing with this key. False: not now.
+  /// Proposes an empty value with this key. False: not possible now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
-  /// Sends what is under way of these instances to a node that lacks it.
-  /// `again`: it was sent in vain before, so it takes the other lane.
+  /// Retransmits proposals in progress of these instances to a node that lacks them. `again`: an
+  /// earlier retransmission was lost, so it takes the other lane.
   void repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out);
-  /// Somebody asked for what was lost on its way from this instance on.
+  /// A node requested lost values from this instance on.
   void note_lost(Instant now, Instance first);
 
-  /// Of the last value that was proposed.
+  /// Key of the last proposed value.
   std::uint64_t tip_key() const { return tip_.key(); }
-  /// Proposed, and not consumed here.
+  /// Instances that are proposed and not consumed here.
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
-  /// How much may be.
+  /// Limit of under_way().
   std::uint32_t window() const { return window_.size(); }
-  /// A member for which it waits before it proposes more: it has consumed so little.
+  /// The member that is so far behind that the coordinator waits for it before it proposes more.
   std::optional<MemberId> too_far_behind() const;
   void check_invariants() const;
   void add_to(Digest& digest) const;
 
  private:
   struct Flight {
-    /// Empty if there was no buffer when it was built, or who is asked first has the bytes.
+    /// Empty if there was no buffer when it was built, or if the acceptor that is asked first has
+    /// the bytes.
     BufferRef packet;
     Value value;
     Instant at{};         ///< when it was proposed
-    bool resent = false;  ///< so nobody knows which of its packets was answered
+    bool resent = false;  ///< retransmitted, so an answer does not measure the round trip
   };
 
   // coordinator.cc
@@ -110,27 +112,27 @@ class Coordinator {
   Headway headway_;
   Phase phase_ = Phase::idle;
   Round round_{};
-  Instant since_{};  ///< when this phase began, or last did something
+  Instant since_{};  ///< when this phase began, or last made progress
 
   Phase1 phase1_;
 
   // Phase 2
-  Instance next_ = 0;          ///< to be proposed
-  OrderState tip_;             ///< after all that was proposed
-  Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before
+  Instance next_ = 0;          ///< the next one to be proposed
+  OrderState tip_;             ///< state after all proposed values
+  Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before this node led
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
-  Instance passed_ = 0;  ///< where pass() proposed nothing last
+  Instance passed_ = 0;  ///< where pass() proposed an empty value last
   WaitingUnits waiting_;
   struct Progress {
     Instance voted_upto{};
     Instant since{};
-    unsigned vain = 0;  ///< times that it was sent something again since
+    unsigned vain = 0;  ///< retransmissions since the last progress
   };
   std::map<NodeId, Progress> progress_;
   Pace pace_;
   Window window_;
-  Instant now_{};  ///< of the call that is being carried out
+  Instant now_{};  ///< time of the current call
 };
 
 }  // namespace peal::order::paxos

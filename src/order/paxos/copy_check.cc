@@ -19,11 +19,11 @@ bool CopyCheck::holds(const wire::LogHeard& heard) const {
   const auto is_it = [&](const Record::Start& start) { return start.epoch == heard.epoch; };
   const auto last = std::find_if(starts_.rbegin(), starts_.rend(), is_it);
   if (last == starts_.rend()) {
-    // Of incarnations long ago the log says nothing any more.
+    // The log does not keep incarnations from long ago.
     const bool full = starts_.size() >= Record::kStartsMax;
     return starts_.empty() || (full && heard.epoch < starts_.front().epoch);
   }
-  // Up to where the next one began.
+  // The position at which the next incarnation began.
   return last == starts_.rbegin() || heard.position < std::prev(last)->at.value;
 }
 

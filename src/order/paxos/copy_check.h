@@ -12,21 +12,21 @@
 
 namespace peal::order::paxos {
 
-/// Whether the log of this node is what it wrote last, or an older copy that was put back. Each
-/// incarnation is in the log before it says anything, and others remember how far the log was when
-/// incarnations before spoke: a log that lacks the incarnation, or is shorter there, is a copy.
-/// README.md says why a majority is asked.
+/// Determines whether the log of this node is the latest one, or an older copy that was restored.
+/// Each incarnation is recorded in the log before it sends anything, and other nodes remember how
+/// long the log was when earlier incarnations spoke. A log that lacks an incarnation, or is shorter
+/// than remembered, is a copy. README.md says why a majority is asked.
 class CopyCheck {
  public:
-  /// `starts`: what the log says of incarnations, this one last. Without a log on disk begin() is
-  /// not called, and there is nothing to check.
+  /// `starts`: the incarnations in the log, this one last. If there is no log on disk, begin() is
+  /// not called and nothing is checked.
   void begin(std::vector<Record::Start> starts, bool was_put_back);
-  /// An acceptor said what it heard of this log. True: it heard of more than the log holds.
+  /// An acceptor reports what it heard of this log. True: it heard of more than the log holds.
   bool note(NodeId from, const wire::LogAnswer& answer);
-  /// Others may have become acceptors.
+  /// The set of acceptors may have changed.
   void look(const Peers& peers);
 
-  /// Enough have answered for a majority with this node, and none heard of more.
+  /// A majority, including this node, has answered, and no answer shows that the log is a copy.
   bool is_sure() const { return sure_ && !put_back_; }
   bool is_put_back() const { return put_back_; }
   wire::LogWord word() const;

@@ -6,18 +6,18 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Processes share processors with others, and a node that was suspected for nothing misses what is
-/// delivered until it is back.
+/// Processes share processors with others, and a node that was suspected wrongly misses deliveries
+/// until it is back.
 constexpr Duration kSuspect = milliseconds(200);
-/// A recovering node asks for 64 instances at a time, and must be faster than those that go on.
+/// A recovering node requests 64 instances at a time, and must be faster than the others.
 constexpr Duration kGap = microseconds(500);
-/// Over streams hardly anything is lost, and what one of them brings later than another is on its
-/// way, for as long as its queue is (headway.h): asked for as early as datagrams, much would come
-/// twice, and make full streams fuller.
+/// Streams lose hardly anything. A value that is late on one stream is on its way, for as long as
+/// its queue takes (headway.h). Requesting it as early as with datagrams would send much of it
+/// twice, and fill full streams further.
 constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
-/// Of one node's values on their way, over streams: less than what may wait for one peer, so that a
-/// coordinator that sends to all does not drop what its own queues cannot hold.
+/// Limit of one node's values in progress, over streams: less than the queue for one peer, so that
+/// a coordinator that sends to all does not drop what its own queues cannot hold.
 constexpr std::uint32_t kStreamsWindowBytes = 3U << 20;
 
 std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {
@@ -29,7 +29,7 @@ std::span<const Option> options() {
   return kOptions;
 }
 
-/// All values go together.
+/// All combinations of values are valid.
 Result<void, std::string> check(const OptionValues& /*values*/,
                                 const std::vector<DomainNodes>& /*domains*/) {
   return {};
@@ -58,7 +58,7 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
                     members * options.member_window,
           .log = kept_of(values).storage == Storage::disk,
           .optimistic = options.optimistic,
-          // Every member's units wait at the coordinator; a log is read back from before a
+          // All members' units wait at the coordinator; a restart reads the log from before a
           // checkpoint.
           .held = 2 * (options.max_gap + options.window + options.checkpoint_every) +
                   members * options.member_window,

@@ -13,9 +13,9 @@ namespace peal::order::paxos {
 
 extern const Descriptor kDescriptor;
 
-// For engines that are made from this one.
+// For engines that are variants of this one.
 
-/// What the engine is made from.
+/// The engine's configuration, from a setup.
 Config config_of(const Setup& setup);
 
 inline constexpr Option kAcceptors{
@@ -44,7 +44,7 @@ inline constexpr std::array kKept{field<&Kept::storage>(
              "ordered is gone. The first start waits for all acceptors. Never start nodes that "
              "were taken out of the list with a file that still has the old one"})};
 Kept kept_of(const OptionValues& values);
-/// The options that users choose, and then those that only tests and the simulator do.
+/// The options that users choose, followed by those that only tests and the simulator set.
 std::vector<Option> with_internal(std::vector<Option> chosen_by_users);
 
 Needs needs(const OptionValues& values, std::size_t nodes);

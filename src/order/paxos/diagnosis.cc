@@ -6,7 +6,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Waits for the first of these, and all others.
+/// Waits for the first of these, and for all others.
 WaitReason waits_for(const WaitKind* kind, Seq seq, std::vector<MemberId> all) {
   WaitReason reason{kind, {}, seq};
   if (!all.empty()) reason.who = all.front();
@@ -21,7 +21,7 @@ WaitReason Diagnosis::why(const Question& question) const {
   const bool hangs = from_.links.disk_hangs();
   if (question.opening && hangs) return {&wait::disk, self, 0};
   if (p_.host.receive_room_units() == 0) return {&wait::slow_application, self, 0};
-  // Nothing is ordered without a majority, whoever coordinates.
+  // Nothing is ordered without a majority.
   if (!p_.state.known() && p_.peers.self().named && !p_.peers.anybody_knows()) return bootstrap();
   if (p_.peers.lives() < p_.peers.majority()) return acceptors(&wait::amnesiac, next());
   if (p_.peers.live_acceptors() < p_.peers.majority()) return acceptors(&wait::majority, next());
@@ -45,8 +45,8 @@ WaitReason Diagnosis::why(const Question& question) const {
   return unheard.all.empty() ? quorum : unheard;
 }
 
-/// No order is known. Some acceptors may be bound to another list than the others, this node
-/// included: a node takes lives for one list alone. Then they never agree, and nothing else
+/// No order is known. Some acceptors, this node included, may have named acceptors for another list
+/// than the others: an acceptor does so for one list only. Then they never agree, and nothing else
 /// matters.
 WaitReason Diagnosis::bootstrap() const {
   const wire::Lives& taken = from_.incarnations.bootstrap().taken();
@@ -92,7 +92,7 @@ WaitReason Diagnosis::outside() const {
 }
 
 WaitReason Diagnosis::no_coordinator() const {
-  // The others go on with one that this node alone does not hear.
+  // The other nodes have a coordinator that only this node does not hear.
   const Peer* last = p_.peers.find(from_.election.round().coordinator.node);
   if (last != nullptr && !last->self && !last->reception.works() &&
       !from_.election.most_miss_last()) {
@@ -102,7 +102,7 @@ WaitReason Diagnosis::no_coordinator() const {
   return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
 }
 
-/// Acceptors whose disks hang, if too few others are left to vote.
+/// Acceptors whose disks hang, if too few others remain to vote.
 WaitReason Diagnosis::hung_disks() const {
   std::vector<MemberId> hung;
   for (const Peer& peer : p_.peers.all()) {
@@ -112,7 +112,7 @@ WaitReason Diagnosis::hung_disks() const {
   return waits_for(&wait::disk, next(), std::move(hung));
 }
 
-/// Members of which something arrives, and not all.
+/// Members some of whose packets arrive, but not all.
 WaitReason Diagnosis::unheard_members() const {
   std::vector<MemberId> unheard;
   for (const Peer& peer : p_.peers.all()) {
@@ -122,8 +122,8 @@ WaitReason Diagnosis::unheard_members() const {
   return waits_for(&wait::unheard, next(), std::move(unheard));
 }
 
-/// A member whose application takes nothing, and that holds up the others or is about to. A
-/// coordinator does so when it has consumed as much as others that wait for it.
+/// A member whose full application holds up the others, or is about to. A coordinator is one if it
+/// has consumed no more than the members that wait for it.
 MemberId Diagnosis::full_application() const {
   const Peer* leader = from_.election.coordinator();
   for (const Peer& peer : p_.peers.all()) {

@@ -12,10 +12,10 @@
 
 namespace peal::order::paxos {
 
-/// What an engine waits for, as people are told.
+/// Determines what the engine waits for, for status output.
 class Diagnosis {
  public:
-  /// What it looks at. `coordinator`: this node's own; null on nodes that never vote.
+  /// The objects that it reads. `coordinator`: this node's own; null on nodes that never vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;
@@ -23,11 +23,11 @@ class Diagnosis {
     const Election& election;
     const Consumer& consumer;
   };
-  /// What its engine knows besides.
+  /// Further facts that only its engine knows.
   struct Question {
-    bool opening;  ///< the log does not say yet that this incarnation has begun
+    bool opening;  ///< the log has not recorded yet that this incarnation began
     bool missing;  ///< a decided value is missing here
-    bool waits;    ///< something waits to be ordered
+    bool waits;    ///< units wait to be ordered
   };
   Diagnosis(const Parts& parts, const Sources& sources) : p_(parts), from_(sources) {}
 

@@ -11,12 +11,12 @@
 namespace peal::order::paxos {
 namespace {
 
-/// No stamp moves clocks beyond this, which is decades from any honest one: were they at the end of
-/// all stamps, those of all units would be equal from then on.
+/// Timestamps move clocks up to this limit, which is decades ahead of any honest one. At the
+/// largest possible timestamp, all units would get equal timestamps from then on.
 constexpr std::uint64_t kClockMax = wire::kEarlyStampMax / 2;
-/// No stamp counts as older. Long enough for units that were lost, and for links that are full:
-/// what others sent later waits behind them. Who says that it sent everything long ago is no
-/// further ahead of the others than this.
+/// Timestamps older than this count as this old. It is long enough for retransmitted units and full
+/// links, behind which later units wait. A sender that claims very old timestamps gains no more
+/// than this lead.
 constexpr std::uint64_t kOldestNs = 1'000'000'000;
 
 }  // namespace
@@ -32,7 +32,7 @@ void Lateness::took(Duration late) {
   wait_ns_ = *at;
 }
 
-// ---- stamps ----
+// ---- timestamps ----
 
 std::uint64_t Early::clock(Instant now) const {
   const std::int64_t most = static_cast<std::int64_t>(wire::kEarlyStampMax);
@@ -56,7 +56,7 @@ Instant Early::due(std::uint64_t stamp) const {
   return Instant{static_cast<std::int64_t>(stamp) - ahead_ns_} + lateness_.wait();
 }
 
-// ---- telling ----
+// ---- announcing ----
 
 void Early::begin_view(std::size_t members) {
   for (const Member& each : members_) counts_.forgotten += each.guesses.size();
@@ -73,8 +73,8 @@ wire::Drop Early::take(Instant now, std::size_t index, std::uint64_t number, Uni
   const std::uint64_t placed = member.told - member.guesses.size();
   if (number <= member.told) return wire::Drop::duplicate;
   if (number - placed > window_) return wire::Drop::out_of_window;
-  // One that was lost, and sent again, says nothing of what packets take; nor does one whose sender
-  // has not seen anybody's stamps yet.
+  // A retransmitted unit does not measure the network's delay; nor does one whose sender has not
+  // seen any other timestamps yet.
   const std::uint64_t is = clock(now);
   const Duration late{static_cast<std::int64_t>(is - std::min(unit.stamp, is))};
   if (!own && number > member.newest && late < wait_max_) lateness_.took(late);
@@ -90,7 +90,8 @@ std::optional<Early::Rank> Early::first() const {
   for (std::size_t index = 0; index < members_.size(); ++index) {
     const Member& member = members_[index];
     const auto unit = member.waiting.begin();
-    // What its sender sent before is placed before, so to tell this one first is no good guess.
+    // Its sender's earlier units will be placed before it, so announcing this one first would be a
+    // bad guess.
     if (unit == member.waiting.end() || unit->first != member.told + 1) continue;
     const Rank rank{unit->second.stamp, index};
     if (!best || rank < *best) best = rank;

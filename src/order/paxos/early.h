@@ -20,8 +20,8 @@
 
 namespace peal::order::paxos {
 
-/// How late units are when they come, of the last two thousand: all but one in five hundred were
-/// no later than wait(). So many, since those of one large message are late together.
+/// The delay of units: of the last two thousand, all but one in five hundred came within wait().
+/// The sample is this large because the units of one large message are late together.
 class Lateness {
  public:
   void took(Duration late);
@@ -29,7 +29,7 @@ class Lateness {
 
  private:
   static constexpr std::size_t kKept = 2'048;
-  static constexpr std::size_t kLater = 4;  ///< of those kept, so many took longer
+  static constexpr std::size_t kLater = 4;  ///< of those in the sample, so many took longer
   static constexpr std::size_t kEvery = 128;
 
   std::array<std::int64_t, kKept> kept_{};
@@ -37,17 +37,17 @@ class Lateness {
   std::int64_t wait_ns_ = 0;
 };
 
-/// Optimistic delivery: units are told to the application before they have their places, in the
-/// order that these will probably have.
+/// Optimistic delivery: announces units to the application before they have their places, in their
+/// probable order.
 ///
-/// Every unit has a stamp, which is its sender's clock, and comes to all. Each node tells units in
-/// the order of (stamp, sender) once those with lower stamps should have come, and the coordinator
-/// proposes them in that order, as late. Clocks are the engines' times, moved ahead to the largest
-/// stamp seen. Whatever clocks and networks do, no place depends on any of this: only how often the
-/// guess is right.
+/// Every unit has a timestamp from its sender's clock, and goes to all nodes. Each node announces
+/// units in the order of (timestamp, sender), once all units with lower timestamps should have
+/// arrived. The coordinator proposes units in the same order, after the same delay. Clocks are the
+/// engines' times, moved ahead to the largest timestamp seen. No unit's place depends on clocks or
+/// network delays: they only influence how often the announced order is right.
 ///
-/// The units of one sender are told in its order, each once in a view, and before its place is
-/// known to the application; so it is enough to count them.
+/// The units of one sender are announced in its order, each once in a view, and before the
+/// application learns their places. So counting them is enough.
 class Early {
  public:
   struct Unit {
@@ -61,34 +61,34 @@ class Early {
         waiting_max_(std::max<std::size_t>(options.max_gap / 4, 16)),
         wait_max_(options.early_wait_max) {}
 
-  // Stamps.
+  // Timestamps.
   /// For the next unit of this node.
   std::uint64_t stamp(Instant now);
-  /// A unit came with this stamp, whatever becomes of it. Returns the one to go by: whose clock is
-  /// far from this node's has no advantage of it, and does not wait for long.
+  /// A unit arrived with this timestamp, whatever becomes of it. Returns the timestamp to be used:
+  /// a sender whose clock is far off gains no advantage, and its units do not wait for long.
   std::uint64_t see(Instant now, std::uint64_t stamp);
-  /// When units with lower stamps should have come.
+  /// When units with lower timestamps should have arrived.
   Instant due(std::uint64_t stamp) const;
 
-  /// Another view counts, with so many members: what waits is void, and so is what was told and
-  /// has no place. 0: this node is not in it.
+  /// Another view with so many members is installed: waiting units are void, and so are announced
+  /// units without a place. 0: this node is not in the view.
   void begin_view(std::size_t members);
-  /// Unit `number` of the member with this index came, with what see() made of its stamp. Else than
-  /// `none`: it was told before, or came before; or it is too far ahead to be anything that its
-  /// sender may have under way, or too much waits.
+  /// Unit `number` of the member with this index arrived, with the timestamp that see() returned.
+  /// Any result but `none`: it was announced or received before; or it is further ahead than its
+  /// sender may be; or too many units wait.
   wire::Drop take(Instant now, std::size_t index, std::uint64_t number, Unit unit, bool own);
-  /// The member whose unit is to be told now, if there is one.
+  /// The member whose unit is to be announced now, if any.
   std::optional<std::size_t> next(Instant now) const;
-  /// When next() will have one, if nothing comes before.
+  /// When next() will return a unit, if none arrives before.
   std::optional<Instant> next_at() const;
-  /// The next unit of this member, which is to be told at once; with stamp 0 if it did not come.
+  /// The next unit of this member, which is announced at once; timestamp 0 if it did not arrive.
   Unit take_next(std::size_t index);
-  /// Was unit `number` of this member told?
+  /// Was unit `number` of this member announced?
   bool is_told(std::size_t index, std::uint64_t number) const;
-  /// The next unit of this member is told: returns the place that it should have. `stamp`: 0 if it
-  /// did not come.
+  /// The next unit of this member is announced: returns its expected position. `stamp`: 0 if it did
+  /// not arrive.
   Seq tell(std::size_t index, std::uint64_t stamp);
-  /// The next unit of this member has its place, and was told: returns the guess.
+  /// The next unit of this member has its place, and was announced: returns the expected position.
   Seq placed(std::size_t index, Seq seq);
 
   void append_counters(std::vector<Counter>& counters) const;
@@ -97,12 +97,12 @@ class Early {
 
  private:
   struct Member {
-    std::uint64_t told = 0;    ///< its units up to this number were
-    std::uint64_t newest = 0;  ///< the highest number that came
-    std::deque<Seq> guesses;   ///< of those that were told and have no place
+    std::uint64_t told = 0;    ///< its units up to this number were announced
+    std::uint64_t newest = 0;  ///< the highest number that arrived
+    std::deque<Seq> guesses;   ///< of units that were announced and have no place
     std::map<std::uint64_t, Unit> waiting;
   };
-  /// By which units are told.
+  /// The order in which units are announced.
   struct Rank {
     std::uint64_t stamp = 0;
     std::size_t index = 0;
@@ -113,17 +113,17 @@ class Early {
   std::optional<Rank> first() const;
 
   std::uint32_t window_;
-  std::size_t waiting_max_;  ///< units of all members: their buffers are those that packets need
+  std::size_t waiting_max_;  ///< units of all members; the limit leaves buffers for packets
   Duration wait_max_;
-  std::int64_t ahead_ns_ = 0;  ///< the clock, ahead of this node's time
-  std::uint64_t stamped_ = 0;  ///< the last stamp of this node
+  std::int64_t ahead_ns_ = 0;  ///< the clock's lead over this node's time
+  std::uint64_t stamped_ = 0;  ///< the last timestamp of this node
   Lateness lateness_;
 
   std::vector<Member> members_;  ///< of the view
-  std::size_t waiting_ = 0;      ///< units of all of them that wait to be told
-  Seq told_ = 0;                 ///< units told in it
-  Rank last_;                    ///< of the last one
-  Seq guess_ = 0;                ///< of the unit that had its place last
+  std::size_t waiting_ = 0;      ///< units of all members that wait to be announced
+  Seq told_ = 0;                 ///< units announced in it
+  Rank last_;                    ///< of the last announced unit
+  Seq guess_ = 0;                ///< expected position of the unit that was placed last
 
   struct Counts {
     std::uint64_t told = 0, mistakes = 0, inversions = 0, late = 0, forgotten = 0;

@@ -7,7 +7,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// What one call tells at most before it lets others have their turn.
+/// Units announced in one call, before other work gets its turn.
 constexpr std::size_t kToldAtOnce = 64;
 
 }  // namespace
@@ -21,10 +21,10 @@ wire::Drop EarlyUnits::hear(Instant now, const wire::ValueFrame& frame, const Bu
                         own);
 }
 
-// A member that it does not reach learns of the unit with its place.
+// A member that does not receive it learns of the unit with its place.
 void EarlyUnits::send(const BufferRef& packet, const Peer& leader, Effects& out) {
   out.multicast(Lane::data, packet);
-  // Data reach the view that this node has installed only.
+  // Packets on the data lane reach only nodes of the view that this node has installed.
   if (!leader.self && !p_.state.has(leader.member)) out.send(leader.node, Lane::data, packet);
 }
 
@@ -40,7 +40,7 @@ void EarlyUnits::tell_due(Instant now, Effects& out) {
     const Early::Unit unit = p_.early->take_next(*index);
     tell(*index, unit, out);
   }
-  // What is due already waits for room, and that comes as work.
+  // Units that are due already wait for space in the application, and then work() is called.
   const auto consider = [&](std::optional<Instant> at) {
     if (at && *at > now && (!at_ || *at < *at_)) at_ = at;
   };

@@ -8,8 +8,8 @@
 
 namespace peal::order::paxos {
 
-/// Optimistic delivery: tells the application of units before they have their places. Without
-/// Options::optimistic it is off, and nothing but is_on() is called.
+/// Optimistic delivery: announces units to the application before they have their places. Without
+/// Options::optimistic it is off, and only is_on() may be called.
 class EarlyUnits {
  public:
   /// `coordinator`: this node's own; null on nodes that never vote.
@@ -17,24 +17,24 @@ class EarlyUnits {
       : p_(parts), coordinator_(coordinator) {}
 
   bool is_on() const { return p_.early != nullptr; }
-  /// The stamp of a unit of this node, which is sent now.
+  /// The timestamp of a unit of this node that is sent now.
   std::uint64_t stamp(Instant now) { return p_.early->stamp(now); }
-  /// The same of a unit that came, also of one that is not told here: so the coordinator knows when
-  /// it is due.
+  /// The timestamp to be used for a received unit, even for one that is not announced here: the
+  /// coordinator needs it to know when the unit is due.
   std::uint64_t see(Instant now, std::uint64_t stamp) { return p_.early->see(now, stamp); }
-  /// A unit came from its sender, or is this node's; `frame.count` is its stamp.
+  /// A unit arrived from its sender, or is this node's own; `frame.count` is its timestamp.
   wire::Drop hear(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes);
-  /// Sends a unit of this node to all, the coordinator among them.
+  /// Sends a unit of this node to all nodes, including the coordinator.
   void send(const BufferRef& packet, const Peer& leader, Effects& out);
 
-  /// Tells the application what is due.
+  /// Announces all units that are due.
   void tell_due(Instant now, Effects& out);
-  /// When a unit is to be told or proposed next.
+  /// When the next unit is to be announced or proposed.
   std::optional<Instant> at() const { return at_; }
-  /// A unit has its place `seq`. If the application was not told of it, it is told first. Returns
-  /// the guess.
+  /// A unit has its place `seq`. If it was not announced, it is announced first. Returns the
+  /// expected position.
   Seq place(const Value& value, Seq seq, Effects& out);
-  /// Another view counts.
+  /// Another view is installed.
   void begin_view();
 
  private:

@@ -15,8 +15,8 @@ constexpr std::int64_t kLessFitFor = 2;
 
 }  // namespace
 
-// A round of a later list is no round to follow here: its coordinator may be the only node that
-// knows that the list counts, and be gone.
+// This node does not follow a round of a later list: its coordinator may be the only node that
+// knows that the list is active, and be gone.
 void Election::see(Instant now, const Round& round) {
   if (round <= round_ || wire::list_of(round) > p_.state.nodes().number) return;
   round_ = round;
@@ -60,7 +60,7 @@ void Election::look(Instant now, wire::Fitness own) {
 }
 
 // If the coordinator does not serve most acceptors, the fittest acceptor that seems alive takes
-// over; of equally fit ones the lowest that knows where the order stands.
+// over; among equally fit ones, the lowest that knows the state of the order.
 void Election::run(Instant now, bool votes, Effects& out) {
   PEAL_ASSERT(coordinator_ != nullptr);
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
@@ -73,7 +73,7 @@ void Election::run(Instant now, bool votes, Effects& out) {
   if (best == nullptr || !best->self) return;
   ++elections_;
   PEAL_PROBE("paxos.election");
-  // Not again before the other candidates have had their turn.
+  // Not again before the other candidates had their turn.
   retry_at_ = now + turn();
   const std::uint64_t count =
       std::max(round_.count + 1, wire::first_count(p_.state.nodes().number));
@@ -81,7 +81,7 @@ void Election::run(Instant now, bool votes, Effects& out) {
   coordinator_->prepare(now, count, out);
 }
 
-/// How long this node waits before it begins a second round: longer the later its turn is.
+/// How long this node waits before it begins a second round: the later its turn, the longer.
 Duration Election::turn() const {
   const auto& acceptors = p_.config.acceptors;
   const std::size_t all = acceptors.size();
@@ -101,29 +101,29 @@ bool Election::misses_last(Instant now) const {
   // It gives up once it sees a higher round.
   if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
   if (last->suspected || !last->acceptor || last->state.leaving) return true;
-  // Its data may arrive while its states do not.
+  // Its data may arrive while its STATE does not.
   if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
   const bool leads = leading_ == round_ && p_.state.governs(round_);
   if (!leads && now - round_at_ >= last->patience * 4) return true;
   return now - fit_enough_at_ >= p_.config.options.suspect * kLessFitFor;
 }
 
-// A coordinator that does not serve this node alone may serve most others. To take over from it
-// would only exchange the roles.
+// A coordinator that fails to serve only this node may serve most others. Taking over from it would
+// only swap the roles.
 bool Election::most_miss_last() const {
   if (PEAL_MUTANT(px_one_misses) || round_.coordinator == p_.config.self) return misses_;
   const auto& peers = p_.peers.all();
   const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
-    // A peer in an earlier round does not hear of this round's coordinator.
+    // A peer in a lower round does not hear this round's coordinator.
     return peer.state.misses && peer.state.round <= round_;
   });
   return static_cast<std::size_t>(missing) >= p_.peers.majority();
 }
 
-// While nobody coordinates, pauses do not put off an election: a process that gets a processor only
-// now and then would never begin one.
+// While no node coordinates, pauses do not delay an election: a process that rarely gets a
+// processor would never begin one.
 void Election::forgive(Instant now) {
   fit_enough_at_ = now;
   if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {
@@ -134,7 +134,7 @@ void Election::forgive(Instant now) {
 void Election::forget() { round_ = leading_ = {}; }
 
 void Election::begin_list(Instant now, bool led) {
-  // The coordinator of the list before has the first word.
+  // The coordinator of the previous list tries first.
   if (coordinator_ != nullptr) coordinator_->step_down();
   round_at_ = now;
   leads_again_ = led && p_.peers.self().acceptor;
@@ -143,7 +143,7 @@ void Election::begin_list(Instant now, bool led) {
 void Election::lead_again(Instant now, Effects& out) {
   PEAL_ASSERT(leads_again_ && coordinator_ != nullptr);
   leads_again_ = false;
-  if (wire::list_of(round_) >= p_.state.nodes().number) return;  // another node was faster
+  if (wire::list_of(round_) >= p_.state.nodes().number) return;  // another node did so already
   const Round round{wire::first_count(p_.state.nodes().number), p_.config.self};
   see(now, round);
   coordinator_->prepare(now, round.count, out);
@@ -155,7 +155,7 @@ void Election::check_invariants() const {
     PEAL_ASSERT(!misses_ && !leads_again_ && elections_ == 0);
     return;
   }
-  // A coordinator is at work in the highest round that this node knows, and in no other.
+  // A coordinator works in the highest round that this node knows, and in no other.
   const bool idle = coordinator_->phase() == Coordinator::Phase::idle;
   PEAL_ASSERT(idle || coordinator_->round() == round_);
 }

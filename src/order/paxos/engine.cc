@@ -9,26 +9,26 @@
 namespace peal::order::paxos {
 namespace {
 
-/// What one call does at most before it lets others have their turn.
+/// Passes of one call, before other work gets its turn.
 constexpr int kPassesMax = 4;
 
 constexpr std::uint32_t kConsumedAtOnce = 64;
 
-/// Ahead of what is consumed there are the slowest member's instances, and after a restart those
-/// that were consumed since the checkpoint before the last one.
+/// Above the consumed instances there are those that the slowest member lacks and, after a restart,
+/// those that were consumed since the checkpoint before the last one.
 std::uint32_t slots_max(const Options& options) {
   return options.max_gap + options.window + 2 * options.checkpoint_every;
 }
 
-/// What is kept of skipped instances may have to be written again with each checkpoint, so it is no
-/// more than what is ordered between two of them.
+/// Kept ranges may have to be written again at each checkpoint, so they are limited to what is
+/// ordered between two of them.
 std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
   return std::min({options.history_bytes_max, between, kMost});
 }
 
-/// The log that votes go to; null on nodes that never vote.
+/// The log of this node's votes; null on nodes that never vote.
 port::Log* log_of(const Config& config, MemoryLog& memory) {
   return config.storage == Storage::memory ? &memory : config.log;
 }
@@ -117,7 +117,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
   reconfiguration_.know_nodes();
 }
 
-// ---- life ----
+// ---- start and end ----
 
 void PaxosEngine::start(Instant now, Effects& out) {
   PEAL_ASSERT(life_ == Life::created);
@@ -146,7 +146,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
   if (life_ == Life::running) begin(now, out);
 }
 
-// Nobody hears of this incarnation before its log says that it has begun.
+// Nothing is sent before the log has recorded that this incarnation began.
 void PaxosEngine::open_log(Effects& out) {
   if (!incarnations_.open()) {
     stop(out, "the acceptor's log takes nothing");
@@ -221,7 +221,7 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
 
 void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (life_ != Life::running) return;
-  // Others were not silent: this node did not listen.
+  // The other nodes were not silent: this node did not listen.
   peers_.forgive(now, gap);
   links_.forgive(now);
   election_.forgive(now);
@@ -240,7 +240,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   return next;
 }
 
-// Everything that may have become possible. Each step can make the ones before it possible again.
+// Does everything that may have become possible. Each step can make earlier ones possible again.
 void PaxosEngine::work(Instant now, Effects& out) {
   if (life_ != Life::running) return;
   now_ = now;
@@ -300,7 +300,7 @@ bool PaxosEngine::consume(Effects& out) {
   return true;
 }
 
-// What is on its way to the coordinator before is not on its way to this one.
+// What was sent to the previous coordinator did not reach this one.
 void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
   election_.follow(round);
   own_units_.follow(now, out);
@@ -357,12 +357,12 @@ void PaxosEngine::update_self() {
   if (election_.follow_self()) own_units_.submit_to_self();
 }
 
-// ---- which order, and which nodes ----
+// ---- orders and lists of nodes ----
 
 void PaxosEngine::begin_order(Effects& out) {
   if (!incarnations_.begin_order()) return;
   consumer_.begin();
-  // All others are about to know it too, and the one whose turn it is may not yet.
+  // The other nodes are about to learn the order too, but the first candidate may not know it yet.
   election_.put_off(now_ + config_.options.suspect / 2);
   forget_other_orders();
   reconfiguration_.know_nodes();
@@ -370,7 +370,7 @@ void PaxosEngine::begin_order(Effects& out) {
   incarnations_.report_amnesia(consumer_.view(), out);
 }
 
-// What others said of orders that are not the one that this node goes by from now on.
+// Forgets what other nodes said of orders other than the one that this node has adopted.
 void PaxosEngine::forget_other_orders() {
   election_.forget();
   learner_.forget();
@@ -381,7 +381,7 @@ void PaxosEngine::forget_other_orders() {
   }
 }
 
-/// The log is an older copy: this node says nothing any more of what it promised or voted for.
+/// The log is an older copy: from now on this node says nothing of its promises and votes.
 void PaxosEngine::put_back(Effects& out) {
   voter_.forget();
   if (coordinator_) coordinator_->step_down();
@@ -390,8 +390,8 @@ void PaxosEngine::put_back(Effects& out) {
 
 void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   if (life_ == Life::stopped) return;
-  // The list of those who begin may change until this node has said whom it takes for them: it says
-  // so by one list alone in its life.
+  // The list for the bootstrap may change until this node has named acceptors: it does so for one
+  // list only in its incarnation.
   const bool free_to_choose = incarnations_.bootstrap().taken().lives.empty();
   if (reconfiguration_.give(nodes, free_to_choose)) {
     routes_->nodes_changed();
@@ -409,7 +409,8 @@ void PaxosEngine::change_nodes(Effects& out) {
   const bool led = coordinator_ && coordinator_->leads();
   const bool voted = acceptor_ && peers_.self().acceptor;
   reconfiguration_.take_list(consumer_.view(), out);
-  // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
+  // The list names this node's present incarnation, which has said nothing in rounds of the list;
+  // what it said in others does not count.
   if (!voted && peers_.self().acceptor) incarnations_.let_vote();
   incarnations_.update_silence();
   routes_->nodes_changed();
@@ -418,7 +419,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   voter_.forget();
   checkpointer_.begin_list();
   checkpointer_.want(incarnations_.keeps_log());
-  // What was decided while it was no acceptor is not in its log, and votes of its own may be.
+  // What was decided while it was no acceptor is not in its log, but its own earlier votes may be.
   if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
   report_.announce();
   incarnations_.report_amnesia(consumer_.view(), out);

@@ -42,20 +42,19 @@
 
 namespace peal::order::paxos {
 
-/// Classic Paxos broadcast: members send units to a coordinator, which gives each an instance and
-/// proposes it to all; acceptors write it down and tell everybody; what a majority has voted for is
-/// decided, and consumed in the order of the instances. Views are values too: who is in the next
-/// one is decided like everything else, so that all members see one chain of views, and nobody goes
-/// on in a minority. So is which list of nodes counts.
+/// Classic Paxos broadcast. Members send units to a coordinator, which gives each an instance and
+/// proposes it to all. Acceptors write it to their logs and tell all nodes. A value with votes of a
+/// majority is decided, and values are consumed in the order of the instances. Views are values
+/// too, so that all members see one chain of views and no minority continues. So are lists of
+/// nodes.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
-/// them, gives each packet and each call to whom it is for, and knows what follows from what: what
-/// many of them do when an order begins, another list counts, or a node skips instances. It has
-/// more functions than other classes, since 33 of them are those of the interfaces that it
-/// implements; and dispatch stays here, as nearly every kind of packet may set off one of these
-/// transitions.
+/// them, dispatches packets and calls, and performs the transitions that concern many of them: an
+/// order begins, another list becomes active, or the node skips instances. It has more functions
+/// than other classes, since 33 of them implement its interfaces. Dispatch stays here, as nearly
+/// every kind of packet may cause one of these transitions.
 ///
-/// engine.cc: inputs, timers, transitions. messages.cc: packets. engine_state.cc: what people see.
+/// engine.cc: inputs, timers, transitions. messages.cc: packets. engine_state.cc: status.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -167,12 +166,12 @@ class PaxosEngine final : public Ensemble {
   Admission admission_;
   const Diagnosis diagnosis_;
 
-  /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
+  /// `opening`: the log has not recorded yet that this incarnation began, so it sends nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
   bool more_ = false;  ///< the last call left work over
-  Instant now_{};      ///< of the call that is being carried out
+  Instant now_{};      ///< time of the current call
 
   mutable std::vector<Counter> counters_;
 };

@@ -5,7 +5,7 @@
 #include "base/digest.h"
 #include "order/paxos/engine.h"
 
-// What others see of an engine: what it waits for, its counters, its state.
+// What an engine reports: what it waits for, its counters, its state.
 
 namespace peal::order::paxos {
 
@@ -13,7 +13,7 @@ WaitReason PaxosEngine::why() const {
   return why(!own_units_.empty() || host_.backlog_units() > 0 || !joined());
 }
 
-/// `waits`: for anything to be ordered.
+/// `waits`: units wait to be ordered.
 WaitReason PaxosEngine::why(bool waits) const {
   return diagnosis_.why({life_ == Life::opening, catch_up_.is_missing(), waits});
 }
@@ -70,8 +70,8 @@ void PaxosEngine::check_invariants() const {
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
 }
 
-// All that the protocol goes by, but for times: with the same inputs at other times the same is
-// decided. tests/order/explore.h relies on it.
+// All state that the protocol depends on, except times: the same inputs at other times give the
+// same decisions. tests/order/explore.h relies on it.
 std::uint64_t PaxosEngine::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(life_));

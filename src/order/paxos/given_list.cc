@@ -10,15 +10,15 @@ bool holds(const std::vector<NodeId>& nodes, NodeId node) {
   return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
-/// 0: it is none of the acceptors.
+/// 0: it is not one of the acceptors.
 std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   const auto at = std::lower_bound(nodes.acceptors.begin(), nodes.acceptors.end(), node);
   if (at == nodes.acceptors.end() || *at != node) return 0;
   return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
 }
 
-/// The life that it has, if it knows the list that counts: else it may be a word of an incarnation
-/// before, and the list names the later one.
+/// Its present incarnation, if it knows the active list. Otherwise this may be a late report of an
+/// earlier incarnation than the list names.
 std::uint64_t life_said(const OrderState& state, const Peer& peer, std::uint64_t named) {
   const bool knows = peer.self || (peer.has_state && peer.state.list == state.nodes().number &&
                                    peer.state.first_list == state.nodes().first);
@@ -46,7 +46,7 @@ bool GivenList::holds_all(const std::vector<wire::ViewMember>& members, const Pe
   });
 }
 
-/// It knows this order, and where it stands.
+/// It knows this order and is nearly up to date.
 bool GivenList::is_near(const OrderState& state, const Peer& peer) const {
   if (peer.self || state.has(peer.member)) return true;
   return peer.state.next != 0 && peer.state.next + lag_ >= state.next();
@@ -68,13 +68,13 @@ wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const 
   return nodes;
 }
 
-/// Of the acceptor with this index: the one that it has, if it is to vote in it.
+/// For the acceptor with this index: its present incarnation, if it is to vote in that one.
 std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
                                   std::size_t index) const {
   const wire::Nodes& nodes = state.nodes();
   const Peer* peer = peers.find(nodes.acceptors[index]);
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
-  // It knows this order already: what it said of beginning another one says nothing any more.
+  // It knows this order already, so what it said of the bootstrap of another one is void.
   const bool comes = heard && is_near(state, *peer);
   return comes ? life_said(state, *peer, nodes.lives[index]) : nodes.lives[index];
 }
@@ -93,8 +93,8 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
-/// Others are in the view that the list has, and none of them was given it. Whoever removes a node
-/// gives all the others a list without it; an outdated list is one node's alone.
+/// Other members of the list are in the view, and none of them has it. A list that removes a node
+/// is given to all the others; an outdated list remains at a single node.
 bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
   bool any = false;
   for (const wire::ViewMember& each : state.members()) {
@@ -106,14 +106,14 @@ bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) co
   return any;
 }
 
-// Members must know where the others of the list are, and who is removed must have stopped: so all
-// of the view have been given the list, and are in it. Enough of those who come in must be there
-// and up to date, so that they can go on together at once, without anybody who is not.
+// Members must know the addresses of the other nodes of the list, and a removed node must have
+// stopped: so all members of the view must have the list, and be in it. Enough of the new nodes
+// must be there and up to date, so that the new majority can continue at once.
 NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   using Kind = NodesWait::Kind;
   if (next(state) == nullptr) return {};
   if (!state.known() || state.view().number == 0) return {Kind::view, {}};
-  // Else those who never heard of this cluster's order could begin one of their own.
+  // Otherwise nodes that never heard of this cluster's order could bootstrap one of their own.
   const auto strangers =
       std::count_if(list_.acceptors.begin(), list_.acceptors.end(),
                     [&state](NodeId node) { return !holds(state.nodes().all, node); });
@@ -140,7 +140,7 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
       continue;
     }
     const MemberId who{node, peer == nullptr ? 0 : peer->member.epoch};
-    // One that comes in needs a life to vote in: it must be there to say which.
+    // A new acceptor must be there to report its incarnation.
     const bool live = life_of(state.nodes(), node) != 0;
     if (silent == MemberId{} || (all_live && !live)) silent = who;
     all_live = all_live && live;

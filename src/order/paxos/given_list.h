@@ -10,37 +10,37 @@
 
 namespace peal::order::paxos {
 
-/// The list of nodes that this node was given, by its file or while it runs, and what keeps the
-/// cluster from going over to it. Going over is decided like everything else (README.md): here is
-/// only when a coordinator may propose it.
+/// The pending list of nodes, which this node was given by its file or while it runs, and what
+/// keeps the cluster from reconfiguring to it. The change itself is a decided value (README.md);
+/// this class only says when a coordinator may propose it.
 class GivenList {
  public:
-  /// `lag`: who is further behind is not up to date; members of the view always are.
+  /// `lag`: nodes lagging more than this are stale. Members of the view never are.
   GivenList(NodeList list, Instance lag) : list_(std::move(list)), lag_(lag) {}
 
   void give(NodeList list) { list_ = std::move(list); }
   const NodeList& list() const { return list_; }
-  /// The list to go over to; null if it is the one that counts.
+  /// The pending list; null if it is the active one.
   const NodeList* next(const OrderState& state) const {
     return list_.hash == state.nodes().hash ? nullptr : &list_;
   }
-  /// What going over to next() waits for, as far as is known here.
+  /// What the change to next() waits for, as far as this node knows.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
-  /// The list as a value that takes the place of the one that counts. Acceptors are in it in the
-  /// lives that they have now, those who forgot too: they are up to date, and have said nothing in
-  /// its rounds. One that is not heard, or is behind, stays as it was: it may come back, with all
-  /// its votes.
+  /// The value that makes the list active. It names acceptors in their present incarnations,
+  /// including amnesiac ones: these are up to date, and have said nothing in rounds of the list. An
+  /// acceptor that is not heard, or is behind, keeps the incarnation that is named now: it may come
+  /// back with all its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
-  /// Does an acceptor have another life than the list that counts says, and is it heard and up to
-  /// date?
+  /// Is there an acceptor that is heard and up to date, in another incarnation than the active list
+  /// names?
   bool wants_lives(const OrderState& state, const Peers& peers) const;
-  /// The list that counts, with its acceptors in the lives that they have now: a value that lets
-  /// those vote again.
+  /// The active list with its acceptors in their present incarnations: a value that lets amnesiac
+  /// ones vote again.
   wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
 
-  /// Are all members that seem alive in it?
+  /// Does it contain all members that seem alive?
   bool holds_all(const std::vector<wire::ViewMember>& members, const Peers& peers) const;
 
   void add_to(Digest& digest) const { digest.add(list_.hash); }

@@ -8,12 +8,12 @@
 
 namespace peal::order::paxos {
 
-/// How far ahead of the slowest member a coordinator may be: as far as others keep what is decided.
-/// Where values go on to most nodes once they are decided, that waits in the queues of nodes and
-/// links until all have it, and signs of life wait behind it: so it is no more than what
-/// goes through in half the time after which silence is taken for death. Where queues are shorter
-/// than that, members lack what was lost there; then it shrinks until they hardly do. If that does
-/// not help, loss has another reason, and to be slower would help nobody.
+/// Limits how far a coordinator may be ahead of the slowest member: at most as far as other nodes
+/// keep decided values. If values go to most nodes only after the decision, they wait in queues of
+/// nodes and links, and heartbeats wait behind them. So the limit is what passes in half the time
+/// after which a silent node is suspected. Where queues are shorter than that, members lose values;
+/// then the limit shrinks until losses are rare. If shrinking does not help, loss has another
+/// cause, and the limit stays.
 class Headway {
  public:
   Headway(const Options& options, bool distributes)
@@ -23,12 +23,12 @@ class Headway {
         first_(std::min<wire::Instance>(most_, kFirstBytes / options.packet_bytes_max)),
         limit_(most_) {}
 
-  /// This node begins to coordinate, and has consumed all below `next`.
+  /// This node begins to coordinate, and has consumed all instances below `next`.
   void begin(wire::Instance next) {
     next_ = next;
     per_beat_ = 0;
   }
-  /// Once in each heartbeat. `lost`: members lacked something since the last.
+  /// Call it once per heartbeat. `lost`: members lacked values since the last call.
   void tick(wire::Instance next, bool lost) {
     adapt(lost);
     per_beat_ = std::max(next - next_, per_beat_ - per_beat_ / 8);
@@ -37,21 +37,21 @@ class Headway {
   wire::Instance size() const {
     if (!distributes_) return most_;
     const wire::Instance most = per_beat_ * static_cast<wire::Instance>(beats_);
-    // What members say of themselves is up to a heartbeat old: less would end what goes through.
+    // Members' reports are up to a heartbeat old: a lower limit would reduce the throughput.
     const wire::Instance least = per_beat_ + per_beat_ / 4;
     return std::min(std::max(limit_, least), std::clamp(most, first_, most_));
   }
 
  private:
-  /// Nobody minds a queue of this length, and it is enough to begin with.
+  /// A queue of this length does no harm, and is enough to begin with.
   static constexpr std::uint32_t kFirstBytes = 2U << 20;
   static constexpr wire::Instance kLeast = 16;
-  /// In each heartbeat: less by the one part if something was lost, else more by the other of what
-  /// it is at first.
+  /// Per heartbeat: on loss the limit shrinks by 1/kLess, else it grows by 1/kMore of its first
+  /// value.
   static constexpr wire::Instance kLess = 8;
   static constexpr wire::Instance kMore = 128;
-  /// Heartbeats with loss in a row after which it has another reason: then nobody looks for so
-  /// many, and twice as many each time, up to a minute of them.
+  /// After so many heartbeats with loss in a row, loss has another cause. Then losses are ignored
+  /// for as many heartbeats, and each time for twice as many, up to a minute.
   static constexpr unsigned kInVain = 16;
   static constexpr unsigned kAnother = 100;
   static constexpr unsigned kAnotherMax = 6'400;
@@ -60,7 +60,7 @@ class Headway {
     if (ignored_ > 0) {
       --ignored_;
     } else if (!lost) {
-      // That it helped, once, says what the reason was.
+      // If shrinking helped once, the cause was queues.
       if (in_vain_ > 0) another_ = kAnother;
       in_vain_ = 0;
       limit_ = std::min(most_, limit_ + std::max<wire::Instance>(1, first_ / kMore));
@@ -78,9 +78,9 @@ class Headway {
   std::int64_t beats_;
   wire::Instance most_;
   wire::Instance first_;
-  wire::Instance limit_;  ///< by what was lost
+  wire::Instance limit_;  ///< reduced after losses
   wire::Instance next_ = 0;
-  wire::Instance per_beat_ = 0;  ///< consumed, lately
+  wire::Instance per_beat_ = 0;  ///< consumed per heartbeat, recently
   unsigned in_vain_ = 0;
   unsigned ignored_ = 0;
   unsigned another_ = kAnother;

@@ -36,14 +36,14 @@ void History::send(NodeId to, Instance instance, bool again, Effects& out) {
   frame.head = known->head;
   const BufferRef packet = p_.outbox.value_packet(wire::PaxosKind::decided, frame, known->bytes);
   if (!packet) return;
-  // It may be the data lane that does not get there.
+  // Perhaps packets on the data lane do not get there.
   const bool control = again && !PEAL_MUTANT(px_repairs_one_lane);
   out.send(to, control ? Lane::control : p_.outbox.lane_for(packet), packet);
   ++sent_;
 }
 
-// Of several ensembles each has views of its own, which end at other places than the views of them
-// all: the merger says whom one of those excluded.
+// With several ensembles, each has views of its own, which end at other places than the merged
+// ones: the merger reports whom one of those excluded.
 void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
   MemberSet excluded;
   for (const wire::ViewMember& each : before) {
@@ -55,7 +55,7 @@ void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
 
 void History::retain_for(std::span<const MemberId> excluded) {
   if (!p_.state.known()) return;
-  // No coordinator was further ahead of a member that seemed alive.
+  // The coordinator was never further ahead of a member that seemed alive.
   const Instance most = p_.config.options.max_gap + p_.config.options.window;
   const Instance next = p_.store.next();
   const Instance guess = next - std::min(most, next);
@@ -65,7 +65,7 @@ void History::retain_for(std::span<const MemberId> excluded) {
     const Peer* peer = p_.peers.find(member.node);
     if (peer == nullptr || peer->self || peer->member.epoch > member.epoch) continue;
     const bool heard = peer->member == member && peer->has_state;
-    // A member that leaves wants nothing, and one that is too far behind cannot be helped.
+    // A member that leaves needs nothing, and one that is too far behind cannot be helped.
     if (heard && (peer->state.leaving || !reaches(peer->state.next))) continue;
     members.push_back(member);
     first = std::min(first, heard ? peer->state.next : guess);
@@ -75,8 +75,8 @@ void History::retain_for(std::span<const MemberId> excluded) {
   retained_.write();
 }
 
-/// This node has all from that instance on, as far as can be seen at both ends: values that the
-/// history has dropped may be retained for an earlier view.
+/// This node has all values from that instance on: both ends of the range are known. Values that
+/// the history has dropped may be retained for an earlier view.
 bool History::reaches(Instance instance) const {
   const Instance oldest = p_.store.oldest();
   return instance >= oldest ||

@@ -12,31 +12,31 @@
 
 namespace peal::order::paxos {
 
-/// What was decided, for other nodes that lack it: the history of the store, what is retained for
-/// excluded members, and what was kept of instances that this node skipped.
+/// Decided values for nodes that lack them: the history of the store, what is retained for excluded
+/// members, and what was kept of instances that this node skipped.
 class History {
  public:
-  /// Unless several ensembles share one, what is retained is this engine's own.
+  /// If several ensembles share an object for retained values, this engine has none of its own.
   explicit History(const Parts& parts);
 
-  /// Reads what is retained from its log, if it is this engine's own. False: it cannot be read.
+  /// Reads the retained values from their log, if they are this engine's own. False: the log cannot
+  /// be read.
   bool restore();
   std::optional<Store::Decided> decided(Instance instance) const;
-  /// Sends what was decided; nothing if this node does not have it. `again`: it was sent in vain
-  /// before, so it takes the other lane.
+  /// Sends a decided value, if this node has it. `again`: an earlier one was lost, so it takes the
+  /// other lane.
   void send(NodeId to, Instance instance, bool again, Effects& out);
 
-  /// The view that counts excluded those of `before` that are not in it: retains what they may
-  /// lack.
+  /// The active view excluded members of `before`: retains the values that they may lack.
   void retain_for_excluded(const std::vector<wire::ViewMember>& before);
-  /// Retains for these members what they may lack of the instances below the next one.
+  /// Retains for these members the values below the next instance that they may lack.
   void retain_for(std::span<const MemberId> excluded);
-  /// Once in each heartbeat: drops what nobody needs any more, and reports what was dropped for
-  /// lack of room. `view`: the last that this node installed.
+  /// Call it once per heartbeat: drops what no node needs any more, and reports what was dropped
+  /// for lack of space. `view`: the last one that this node installed.
   void look(ViewId view, Effects& out);
-  /// Gives the log what it does not have yet.
+  /// Appends to the log what it does not have yet.
   void write() { retained_.write(); }
-  /// All that is retained is on disk, where it is kept there at all.
+  /// All retained values are on disk, or are kept in memory only.
   bool durable() const { return retained_.durable(); }
   /// The log failed: nothing becomes durable any more.
   bool failed() const { return retained_.failed(); }

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Is this the life of an acceptor that the list names?
+/// Does the list name this incarnation of an acceptor?
 bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
   const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), node);
   if (at == list.acceptors.end() || *at != node || list.lives.empty()) return false;
@@ -19,16 +19,16 @@ bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
 
 }  // namespace
 
-// ---- at the start ----
+// ---- start ----
 
-// The log says nothing of an order in which it never voted.
+// The log has no record of an order in which it never voted.
 void Incarnations::start() {
   may_vote_ = p_.state.known();
   bootstrap_.restore(p_.acceptor->taken(), p_.acceptor->taken_heard());
   taken_written_ = true;
 }
 
-// Nobody hears of this incarnation before its log says that it has begun.
+// Nothing is sent before the log has recorded that this incarnation began.
 bool Incarnations::open() {
   const bool was_put_back = p_.acceptor->was_put_back();
   const std::uint64_t epoch = p_.config.self.epoch;
@@ -41,14 +41,14 @@ bool Incarnations::open() {
   return true;
 }
 
-// ---- how an order begins ----
+// ---- bootstrap ----
 
 bool Incarnations::tell_lives(Effects& out) {
   const Peer& self = p_.peers.self();
   if (p_.state.known() || !self.named || p_.acceptor == nullptr || !is_sure()) return false;
   if (bootstrap_.take(p_.state.nodes(), p_.peers)) taken_written_ = false;
   if (bootstrap_.taken().lives.empty()) return false;
-  // What it says of it has to be true after a restart too.
+  // What it names must still hold after a restart.
   if (!taken_written_) {
     taken_written_ = p_.acceptor->take(bootstrap_.taken(), bootstrap_.heard());
   }
@@ -82,7 +82,7 @@ bool Incarnations::begin_order() {
   return true;
 }
 
-// ---- what this node may say of the order ----
+// ---- what this node may say in the order ----
 
 bool Incarnations::votes() const {
   return p_.acceptor != nullptr && p_.peers.self().acceptor && !p_.state.nodes().lives.empty() &&
@@ -102,10 +102,10 @@ bool Incarnations::may_speak_for_order() const {
   return p_.state.known() && (may_vote_ || !p_.peers.self().acceptor);
 }
 
-// An order in which nothing is decided may be over before any of its acceptors but one has heard
-// that it began. So it is learnt from its acceptors alone, and by no acceptor that could not vote
-// in it: else acceptors that are in no order yet would wait in this one for ever, and keep others
-// from beginning one.
+// An order in which nothing is decided may be over before any but one of its acceptors has heard
+// that it began. So nodes learn it only from its acceptors, and an acceptor that could not vote in
+// it does not adopt it. Otherwise acceptors without an order would wait in this one for ever, and
+// keep others from bootstrapping one.
 bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) const {
   if (p_.state.known() || said.next > 1) return true;
   if (bootstrap_.took_those_of(said.nodes)) return true;
@@ -116,13 +116,13 @@ bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) cons
          (!own || names(said.nodes, self, p_.peers.self().has_life));
 }
 
-// Not by hearsay: another order may have begun meanwhile, with the word of this node.
+// Not from reports of non-acceptors: another order may have begun meanwhile, with this node's word.
 bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
   if (bootstrap_.took_those_of(order)) return true;
   return names(order, from.node, from.has_life) && bootstrap_.needs(from);
 }
 
-// Until now this node knew of its order by hearsay.
+// Until now this node knew its order only from a node that does not vote.
 void Incarnations::hear_voter(const Peer& from) {
   if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) return;
   PEAL_PROBE("paxos.told_to_vote");
@@ -135,7 +135,7 @@ void Incarnations::let_vote() {
   if (is_put_back()) return;
   PEAL_ASSERT(p_.state.known());
   if (std::exchange(may_vote_, true)) return;
-  // Of what was consumed before, the log says nothing.
+  // The log has no values that were consumed before.
   checkpointer_.begin_history();
   checkpointer_.want(keeps_log());
 }
@@ -147,10 +147,10 @@ void Incarnations::update_silence() {
 
 // ---- copies of logs ----
 
-// Is the log of a node the one that it wrote last, or an older copy that somebody put back? It has
-// forgotten what the node said since. Others remember how far the log was (STATE), and say so to
-// each incarnation that asks (LOG_HEARD). Each acceptor answers: of those alone it is sure that
-// they heard what this log promised.
+// Is the log of a node the latest one, or an older copy that was restored? A copy lacks what the
+// node said since. Other nodes remember how long the log was (STATE), and report it to each
+// incarnation that asks (LOG_HEARD). Only acceptors answer: they are the nodes that heard what this
+// log promised.
 void Incarnations::answer_about_log(const Peer& from, const wire::State& said, Effects& out) {
   if (said.log_word != wire::LogWord::asks || p_.acceptor == nullptr) return;
   const wire::LogAnswer answer{from.member.epoch, said.life, from.logs.before(said.life)};
@@ -175,7 +175,7 @@ wire::Drop Incarnations::on_log_heard(const Peer& from, const BufferRef& packet)
   return wire::Drop::none;
 }
 
-// From now on this node says nothing of what it promised or voted for, and nobody counts it.
+// From now on this node says nothing of its promises and votes, and no node counts it.
 void Incarnations::put_back() {
   PEAL_ASSERT(is_put_back());
   PEAL_PROBE("paxos.log_put_back");
@@ -184,7 +184,7 @@ void Incarnations::put_back() {
   checkpointer_.want(false);
 }
 
-// ---- what people see ----
+// ---- reports ----
 
 void Incarnations::report_amnesia(ViewId view, Effects& out) {
   if (!is_amnesiac() || is_put_back() || told_amnesiac_ == p_.state.nodes().number) return;

@@ -8,68 +8,68 @@
 
 namespace peal::order::paxos {
 
-/// Which acceptors begin an order, and which are amnesiac: they have forgotten what they said in
-/// it, since their log is lost or an older copy, or their votes were in memory.
+/// Which acceptors bootstrap an order, and which are amnesiac: they have lost what they said in it,
+/// since their log is lost or an older copy, or their votes were in memory.
 ///
-/// The list of nodes that counts names the life of each of its acceptors: its log, or in memory its
-/// incarnation. An acceptor votes and promises in that life alone, and others count no other word
-/// of it. README.md has the reasons ("How an order begins", "A log that is an older copy").
+/// The active list names the incarnation of each of its acceptors: that of its log or, with votes
+/// in memory, that of its process. An acceptor votes and promises only in that incarnation, and
+/// other nodes ignore it in any other. README.md has the reasons ("How an order begins", "A log
+/// that is an older copy").
 class Incarnations {
  public:
   Incarnations(const Parts& parts, Checkpointer& checkpointer)
       : p_(parts), checkpointer_(checkpointer) {}
 
-  // ---- at the start ----
+  // ---- start ----
   /// The log was replayed.
   void start();
-  /// The log on disk says that this incarnation begins. False: it takes nothing.
+  /// The log on disk records that this incarnation begins. False: the log takes no record.
   bool open();
-  /// Once in each heartbeat: other acceptors may be asked about the log.
+  /// Call it once per heartbeat: other acceptors may be asked about the log.
   void look() { copy_check_.look(p_.peers); }
 
-  // ---- how an order begins ----
-  /// Once in each heartbeat, as long as no order is known: tells all whom this acceptor takes for
-  /// those that begin one. False: nobody yet.
+  // ---- bootstrap ----
+  /// Call it once per heartbeat while no order is known: tells all nodes which acceptors this one
+  /// names for the bootstrap. False: none yet.
   bool tell_lives(Effects& out);
   wire::Drop on_lives(Peer& from, const BufferRef& packet);
-  /// Begins the order, if all that this node takes for those that begin it have taken the same.
-  /// False: not yet.
+  /// Begins the order, if all named acceptors have named the same ones. False: not yet.
   bool begin_order();
   const Bootstrap& bootstrap() const { return bootstrap_; }
 
-  // ---- what this node may say of the order ----
-  /// It may promise and vote: it is an acceptor of the list that counts, in the life that the list
-  /// names, and its log knows.
+  // ---- what this node may say in the order ----
+  /// It may promise and vote: it is an acceptor of the active list, in the incarnation that the
+  /// list names, and its log has a record of the list.
   bool votes() const;
-  /// Its log says what is decided.
+  /// Its log records decided values.
   bool keeps_log() const;
-  /// It is an acceptor of the list that counts, and must not vote in it.
+  /// It is an acceptor of the active list, and must not vote.
   bool is_amnesiac() const;
-  /// It may tell others that the order goes on: they vote by that.
+  /// It may tell other acceptors of the order, who vote because of that.
   bool may_speak_for_order() const;
-  /// Its log is the one that it wrote last, as far as most acceptors know.
+  /// Its log is the latest one, according to a majority of the acceptors.
   bool is_sure() const { return copy_check_.is_sure(); }
   /// Its log is an older copy.
   bool is_put_back() const { return copy_check_.is_put_back(); }
   wire::LogWord log_word() const { return copy_check_.word(); }
 
-  /// A checkpoint tells of an order that is new to this node: is it to be believed?
+  /// A checkpoint is of an order that is new to this node: is it to be believed?
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
-  /// The same: may this node vote at once, as an acceptor of that order?
+  /// The same, and may this node vote at once, as an acceptor of that order?
   bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
-  /// An acceptor that votes in the order says that it goes on: this node votes from now on.
+  /// A voting acceptor confirms the order: this node votes from now on.
   void hear_voter(const Peer& from);
-  /// From now on this node votes in its order. Its log says so first.
+  /// From now on this node votes in its order. Its log records that first.
   void let_vote();
-  /// This node's part in the list may have changed: its own word counts or does not.
+  /// This node's place in the list may have changed, so its own word may count or not.
   void update_silence();
 
   // ---- copies of logs ----
-  /// A node asks what was heard of its log.
+  /// A node asks what this one remembers of its log.
   void answer_about_log(const Peer& from, const wire::State& said, Effects& out);
   wire::Drop on_log_heard(const Peer& from, const BufferRef& packet);
 
-  /// Tells people once for each list that this node is amnesiac. `view`: installed last.
+  /// Reports once for each list that this node is amnesiac. `view`: the last installed one.
   void report_amnesia(ViewId view, Effects& out);
 
   void check_invariants() const;
@@ -81,12 +81,13 @@ class Incarnations {
   Parts p_;
   Checkpointer& checkpointer_;
   Bootstrap bootstrap_;
-  bool taken_written_ = false;  ///< the log has bootstrap_.taken(), durably or not yet
-  /// This node has forgotten nothing that an acceptor in its life may have said. It has to be told
-  /// so, unless its log says that it votes in the order.
+  bool taken_written_ = false;  ///< bootstrap_.taken() was given to the log, durable or not
+  /// This node remembers all that an acceptor in its incarnation may have said. Another node must
+  /// confirm that, unless the log records that this node votes in the order.
   bool may_vote_ = false;
   CopyCheck copy_check_;
-  std::uint64_t told_amnesiac_ = ~std::uint64_t{0};  ///< number of the list that it was told for
+  std::uint64_t told_amnesiac_ = ~std::uint64_t{0};  ///< number of the list for which it was
+                                                     ///< reported
 };
 
 }  // namespace peal::order::paxos

@@ -15,16 +15,16 @@
 
 namespace peal::order::paxos {
 
-/// What a node knew of instances that it skipped: it began with somebody's checkpoint behind them.
-/// They are decided, and perhaps no node has consumed them that is there. Then whoever lacks them
-/// finds out what was decided from what most acceptors voted for (recall.h); so an acceptor that
-/// skips keeps what it has to say of them.
+/// What a node knew of instances that it skipped, since it took a checkpoint behind them. They are
+/// decided, but perhaps no live node has consumed them. Then a node that lacks them derives the
+/// decided values from the votes of a majority (recall.h); so an acceptor that skips instances
+/// keeps its votes.
 class KeptWords {
  public:
-  /// A word on one instance.
+  /// What is known of one instance.
   struct Word {
     Round round{};         ///< of the vote; none: it did not vote
-    bool decided = false;  ///< this was decided
+    bool decided = false;  ///< `bytes` is the decided value
     wire::ValueHead head;
     ByteView bytes;  ///< valid until this object changes
 
@@ -34,27 +34,27 @@ class KeptWords {
     Round round{};
     bool decided = false;
     wire::ValueHead head;
-    std::size_t at = 0;  ///< in the range's bytes
+    std::size_t at = 0;  ///< offset in the range's bytes
     std::size_t size = 0;
   };
   struct Range {
     Instance first = 0;
     Instance end = 0;
-    std::vector<Kept> words;  ///< from `first` up; behind the last one it did not vote
+    std::vector<Kept> words;  ///< from `first` up; no votes behind the last one
     std::vector<std::byte> bytes;
 
-    // What its acceptor's log has of it.
+    // Its state in the acceptor's log.
     LogPosition at{};         ///< of its first record
-    std::size_t written = 0;  ///< of `words`, since then
-    bool named = false;       ///< by a checkpoint behind all of them
+    std::size_t written = 0;  ///< entries of `words` written since then
+    bool named = false;       ///< by a checkpoint behind all of its records
 
     Word word(Instance instance) const;
     void add(Instance instance, const Word& word);
     std::uint64_t memory() const { return bytes.size() + words.size() * sizeof(Kept); }
   };
 
-  /// `bytes_max`: of what is kept. What comes on top takes the place of the oldest; what is more
-  /// than that alone is let go of from its end.
+  /// `bytes_max`: limit of what is kept. New ranges replace the oldest; a range that is larger than
+  /// the limit alone is cut at its end.
   explicit KeptWords(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   /// What the store knows of the instances from `first` to below `end`.
@@ -62,7 +62,7 @@ class KeptWords {
   /// A range as the log holds it.
   void keep(Range range);
   std::uint64_t bytes_max() const { return bytes_max_; }
-  /// Forgets what nobody can need any more: all nodes of the list are past it, or know nothing.
+  /// Drops what no node can need any more: all nodes of the list are past it, or know nothing.
   void look(const Peers& peers);
   std::optional<Word> find(Instance instance) const;
 
@@ -78,7 +78,7 @@ class KeptWords {
   std::deque<Range> ranges_;  ///< the oldest first
 };
 
-/// What the store knows of an instance that it has not let go of.
+/// What the store knows of an instance that it still has.
 KeptWords::Word word_of(const Store& store, Instance instance);
 
 }  // namespace peal::order::paxos

@@ -49,8 +49,9 @@ Drop Learner::take_decided(Instance instance, const wire::ValueHead& head, const
   return Drop::none;
 }
 
-// An instance is decided once a majority voted for it in one round. Votes come in order: sorted by
-// how far they reach, the vote that completes a majority tells what a majority has voted for.
+// An instance is decided once a majority voted for it in one round. Votes come in order of
+// instances: with the acceptors' numbers sorted, the one that completes a majority is the highest
+// decided instance.
 void Learner::count_votes() {
   const auto& peers = p_.peers.all();
   const std::size_t majority =
@@ -60,7 +61,7 @@ void Learner::count_votes() {
     if (!each.acceptor || round.count == 0 || round < round_) continue;
     if (!p_.state.governs(round) && !PEAL_MUTANT(px_lists_mixed)) continue;
     votes_.clear();
-    Instance upto = 0;  // as others counted them
+    Instance upto = 0;  // as other nodes counted them
     for (const Peer& peer : peers) {
       if (!peer.acceptor || !same_list(peer)) continue;
       const bool same = peer.state.voted_round == round;
@@ -79,7 +80,7 @@ void Learner::count_votes() {
   if (decided_upto_ > marked_) mark(decided_upto_);
 }
 
-/// The peer votes as an acceptor of the list that counts here.
+/// The peer votes as an acceptor of the active list.
 bool Learner::same_list(const Peer& peer) const {
   return (peer.state.first_list == p_.state.nodes().first &&
           peer.state.list == p_.state.nodes().number) ||

@@ -9,33 +9,34 @@
 
 namespace peal::order::paxos {
 
-/// Learns what is decided: from acceptors' votes together with the values proposed in their round,
-/// and from nodes that send a value as decided. Marks slots of the store; nothing is consumed here.
+/// Learns which values are decided: from acceptors' votes together with the values proposed in
+/// their round, and from nodes that send decided values. Marks slots of the store; consumes
+/// nothing.
 class Learner {
  public:
   explicit Learner(const Parts& parts) : p_(parts) {}
 
-  /// Is the proposal of a round of the list that counts? Else the sender has another list, and the
-  /// proposal tells at most how far others are.
+  /// Is the proposal in a round of the active list? If not, its sender has another list, and the
+  /// proposal only shows how far other nodes are.
   bool is_ours(const Arrival& proposal);
-  /// A value was proposed. Duplicate, out_of_window, or none: it is in the store now.
+  /// A value was proposed. Returns duplicate or out_of_window, or none: it is in the store now.
   wire::Drop take_proposal(const Arrival& proposal, const BufferRef& bytes);
-  /// A value was decided: the same.
+  /// A decided value arrived. Returns the same.
   wire::Drop take_decided(Instance instance, const wire::ValueHead& head, const BufferRef& bytes);
-  /// Somebody knows that this instance is decided.
+  /// Another node knows that this instance is decided.
   void note_decided(Instance instance) { highest_ = std::max(highest_, instance); }
 
-  /// Counts the votes that acceptors told of, and marks what is decided by them.
+  /// Counts the acceptors' reported votes, and marks the instances that they decide.
   void count_votes();
   /// More is decided by votes than at the last call.
   bool has_news();
-  /// The round in which a majority voted last, and up to where.
+  /// The round in which a majority voted last, and the instance up to which it did.
   const Round& round() const { return round_; }
   Instance decided_upto() const { return decided_upto_; }
-  /// The highest decided instance that anybody spoke of.
+  /// The highest instance that any node reported as decided.
   Instance highest() const { return highest_; }
 
-  /// This node goes by an order from now on: what it heard of may be of another one.
+  /// This node adopted an order: what it heard before may be of another one.
   void forget();
 
   void check_invariants() const;
@@ -49,8 +50,8 @@ class Learner {
   Parts p_;
   Round round_{};
   Instance decided_upto_ = 0;
-  Instance told_ = 0;    ///< of them, what has_news() told
-  Instance marked_ = 0;  ///< slots up to here were marked, if their value is known
+  Instance told_ = 0;    ///< the part of them that has_news() reported
+  Instance marked_ = 0;  ///< slots up to here were marked, if their values are known
   Instance highest_ = 0;
   std::vector<Instance> votes_;  ///< scratch
 };

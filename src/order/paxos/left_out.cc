@@ -9,7 +9,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// After a restart nobody was heard yet: until then whoever is named may need it.
+/// After a restart no node was heard yet: until then each named member may need it.
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
   if (peer == nullptr || peer->member.epoch > member.epoch) return false;
@@ -33,7 +33,7 @@ bool LeftOut::restore(std::span<const std::uint8_t> parts) { return !log_ || log
 void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
-  // For the same ones more may be kept, up to another view's end.
+  // More may be retained for the same members, up to another view's end.
   std::deque<OwedRange>& all = ranges_.all();
   const auto same = std::find_if(all.begin(), all.end(), [&](const OwedRange& range) {
     return range.part == part && range.members == members && range.first <= first &&
@@ -52,7 +52,7 @@ void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, cons
   for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
   const std::uint64_t count = store.next() - std::min(range.end(), store.next());
   const std::uint64_t more = bytes + count * sizeof(OwedRange::Kept);
-  // What does not fit is no reason to lose what is kept: that may be all that they lack.
+  // What does not fit must not displace what is retained: that may be all that they lack.
   if (ranges_.make_room(range.memory() + more)) {
     range.bytes.reserve(range.bytes.size() + bytes);
     range.values.reserve(range.values.size() + count);

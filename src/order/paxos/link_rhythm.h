@@ -5,14 +5,15 @@
 
 namespace peal::order::paxos {
 
-/// How often a node sends link checks: in heartbeats from one to the next, and in checks from one
-/// that is as large as packets may be to the next of these.
+/// How often a node sends link checks: heartbeats between two checks, and checks between two that
+/// have the size of the largest packet.
 struct LinkRhythm {
   std::uint32_t every;
   std::uint32_t large_every;
 };
 inline constexpr LinkRhythm kRhythmOfOne{4, 4};
-inline constexpr LinkRhythm kRhythmOfSeveral{12, 2};  ///< where each of several ensembles checks
+inline constexpr LinkRhythm kRhythmOfSeveral{12, 2};  ///< where each of several ensembles sends
+                                                      ///< checks
 
 inline const LinkRhythm& link_rhythm(bool of_several) {
   return of_several ? kRhythmOfSeveral : kRhythmOfOne;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kSmallBytes = 128;
 
-/// In units of Options::suspect: a log hangs that has something to write, and has made nothing
+/// In units of Options::suspect: a log hangs if it has something to write, and has made nothing
 /// durable for so long.
 constexpr std::int64_t kDiskHangsFor = 5;
 
@@ -40,8 +40,8 @@ bool LinkWatch::says_that_disk_hangs() const {
   return disk_hangs_ || (p_.config.merger != nullptr && p_.config.merger->disk_hangs());
 }
 
-// Signs of life are small, and have a lane of their own. They tell nothing of the data lane, nor of
-// large packets.
+// Heartbeats are small, and have a lane of their own. They show nothing about the data lane or
+// about large packets.
 void LinkWatch::check(Effects& out) {
   const auto [every, large_every] = link_rhythm(p_.config.merger != nullptr);
   if (beats_ % every != 0) return;

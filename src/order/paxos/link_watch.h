@@ -8,31 +8,31 @@
 
 namespace peal::order::paxos {
 
-/// Watches the links between the nodes, and the disk of this one: whether its log hangs, which
-/// nodes hear each other, and which of them should be in one view.
+/// Watches the links between nodes and the disk of this one: whether its log hangs, which nodes
+/// hear each other, and which of them should be in one view.
 class LinkWatch {
  public:
   explicit LinkWatch(const Parts& parts) : p_(parts) {}
 
   void start(Instant now) { disk_moved_at_ = now; }
-  /// This process did not run for a while, so its disk did not hang.
+  /// This process was suspended for a while; the disk did not hang.
   void forgive(Instant now) { disk_moved_at_ = now; }
-  /// Once in each heartbeat.
+  /// Call it once per heartbeat.
   void look(Instant now);
-  /// The same for the disk alone, as long as this incarnation says nothing.
+  /// The same for the disk only, while this incarnation sends nothing.
   void look_at_disk(Instant now);
-  /// The number of the next sign of life.
+  /// The number of the next heartbeat.
   std::uint32_t next_beat() { return ++beats_; }
-  /// Sends a link check to each peer, if this heartbeat is one for that.
+  /// Sends a link check to each peer, if one is due in this heartbeat.
   void check(Effects& out);
   wire::Drop on_check(Peer& from, const BufferRef& packet);
 
-  /// The log of this engine has something to write, and makes nothing durable.
+  /// The log of this engine has something to write, but makes nothing durable.
   bool disk_hangs() const { return disk_hangs_; }
-  /// What others are told: several ensembles share a disk, and not each has something to write.
+  /// What other nodes are told: several ensembles share a disk, and some have nothing to write.
   bool says_that_disk_hangs() const;
   const Company& company() const { return company_; }
-  /// Nodes of the list from which something arrives, and not all.
+  /// Nodes of the list some of whose packets arrive, but not all.
   std::uint64_t failing() const;
 
   void check_invariants() const;
@@ -40,9 +40,9 @@ class LinkWatch {
  private:
   Parts p_;
   Company company_;
-  std::uint32_t beats_ = 0;  ///< signs of life sent so far
+  std::uint32_t beats_ = 0;  ///< heartbeats sent so far
   bool disk_hangs_ = false;
-  LogPosition disk_at_{};    ///< the log was durable up to there at the last look
+  LogPosition disk_at_{};    ///< the log was durable up to here at the last look
   Instant disk_moved_at_{};  ///< when it last made progress, or had nothing to write
 };
 

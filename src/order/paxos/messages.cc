@@ -5,7 +5,7 @@
 #include "base/hooks.h"
 #include "order/paxos/engine.h"
 
-// Packets: who may say what, and what is answered.
+// Dispatch of packets: which sender may send which kind, and the answers.
 
 namespace peal::order::paxos {
 
@@ -31,7 +31,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
   const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
                             kind == PaxosKind::log_heard || kind == PaxosKind::checkpoint ||
                             kind == PaxosKind::checkpoint_get || kind == PaxosKind::link_check;
-  // Before its first STATE nobody knows of which order it is.
+  // Before its first STATE it is unknown which order it is of.
   if (!of_any_order && !parts_.shares_order(from)) {
     return from.has_state ? Drop::other_list : Drop::wrong_state;
   }
@@ -138,15 +138,15 @@ Drop PaxosEngine::on_submit(Instant now, const Peer& from, const BufferRef& pack
   return coordinator_->submit(frame.head, bytes, false, frame.count) ? Drop::none : Drop::duplicate;
 }
 
-// A value comes by the routes, and goes on its way also if this node knew it before: somebody
-// behind it may not.
+// A value arrives on the routes, and is forwarded even if this node knew it before: nodes behind
+// this one may not.
 Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   Arrival arrival;
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
   if (!arrival.decided && !learner_.is_ours(arrival)) return Drop::wrong_state;
-  // The packet's own header makes room for that of the next one.
+  // The header of the received packet leaves room for that of the next one.
   bool fresh = true;
   const BufferRef bytes = arrival.own ? own_units_.bytes_of(arrival.head, fresh)
                                       : bytes_behind(packet, routes_->header_bytes());
@@ -216,7 +216,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   transfer_.take(said);
   consumer_.begin();
   checkpointer_.begin();
-  // Others that were heard before may have spoken of another order.
+  // Other nodes that were heard before may have spoken of another order.
   if (!known) forget_other_orders();
   if (other_list) change_nodes(out);
   if (told) incarnations_.let_vote();

@@ -4,8 +4,8 @@
 namespace peal::order::paxos {
 namespace {
 
-// A node that was given another list than the one that counts may not know all members. It comes in
-// if this node was given the same, and all members are in it.
+// A node with another list than the active one may not know all members. It is admitted if this
+// node has the same list, and all members are in it.
 bool may_come(const Parts& parts, const OrderState& tip, const Peer& peer) {
   const NodeList* next = parts.given.next(parts.state);
   const std::uint64_t own = next == nullptr ? 0 : next->hash;
@@ -19,8 +19,9 @@ bool is_served(const Parts& parts, const Peer& peer, Instant now) {
   return peer.self || (!peer.suspected && peer.serve && !parts.peers.is_stuck(now, peer));
 }
 
-// Members stay while they are served. Others come in once they are nearly up to date, and, if they
-// were in a view before, have consumed that it ended: their part in it is then history.
+// Members stay while they are served. Other nodes are admitted once they are nearly up to date. If
+// they were in a view before, they must have consumed its end, so that all they have of it is in
+// their past.
 std::vector<wire::ViewMember> wanted_members(const Parts& parts, const ViewBasis& basis) {
   const OrderState& tip = basis.tip;
   std::vector<wire::ViewMember> wanted;

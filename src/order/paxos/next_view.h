@@ -7,17 +7,17 @@
 
 namespace peal::order::paxos {
 
-/// What a coordinator judges the next view by.
+/// What a coordinator bases the next view on.
 struct ViewBasis {
-  const OrderState& tip;  ///< after all that it proposed
+  const OrderState& tip;  ///< state after all its proposals
   Instance view_at;       ///< where tip's view was proposed, or an instance consumed before
   Instant now;
 };
 
-/// The node seems alive, its links work, and it comes further if it can.
+/// The node seems alive, its links work, and it makes progress if it can.
 bool is_served(const Parts& parts, const Peer& peer, Instant now);
 
-/// Who should be in the next view.
+/// The members that the next view should have.
 std::vector<wire::ViewMember> wanted_members(const Parts& parts, const ViewBasis& basis);
 
 }  // namespace peal::order::paxos

@@ -13,14 +13,14 @@
 
 namespace peal::order::paxos {
 
-/// What stands behind the header of a packet: nothing, or the bytes of a value.
+/// The content behind the header of a packet: nothing, or the bytes of a value.
 inline BufferRef bytes_behind(const BufferRef& packet, std::size_t header_bytes) {
   const auto head = static_cast<std::uint32_t>(header_bytes);
   return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
 }
 
-/// Writes packets. Without a free buffer nothing is sent, which is counted: whoever sends anything
-/// that matters sends it again.
+/// Builds packets. Without a free buffer no packet is sent, and that is counted: senders of
+/// important packets repeat them.
 class Outbox {
  public:
   Outbox(const Config& config, BufferPool& pool) : pool_(pool), limit_(config.options) {
@@ -69,19 +69,20 @@ class Outbox {
     }
     return packet;
   }
-  /// The same without a copy: writes into the headroom in front of `bytes`, which nobody else uses.
+  /// The same without a copy: writes into the headroom in front of `bytes`, which nothing else
+  /// uses.
   BufferRef wrap(wire::PaxosKind kind, const wire::ValueFrame& frame, BufferRef bytes) {
     if (!bytes) return value_packet(kind, frame, {});
     bytes.grow_front(wire::kDataHeaderBytes);
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
-  /// One of these two: wraps what is `fresh`, since nobody else uses the headroom in front of it.
+  /// One of these two: wraps `fresh` bytes, since nothing else uses the headroom in front of them.
   BufferRef value(wire::PaxosKind kind, const wire::ValueFrame& frame, const BufferRef& bytes,
                   bool fresh) {
     return fresh ? wrap(kind, frame, bytes) : value_packet(kind, frame, bytes.view());
   }
-  /// The same three for what goes along a chain.
+  /// The same three for packets that are passed along a chain.
   BufferRef relay_packet(wire::PaxosKind kind, const wire::Relay& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kRelayHeaderBytes, bytes);
     if (packet) {
@@ -118,7 +119,8 @@ class Outbox {
     }
     return packet;
   }
-  /// For a packet of so many bytes: what does not fit one datagram goes with the rare, large ones.
+  /// The lane for a packet of this size: packets larger than one datagram take the lane of rare,
+  /// large ones.
   Lane lane_for(const BufferRef& packet) const {
     return packet.size() > limit_.packet_bytes_max ? Lane::control : Lane::data;
   }

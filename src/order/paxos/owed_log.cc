@@ -9,13 +9,13 @@
 namespace peal::order::paxos {
 namespace {
 
-/// What a log needs for a record besides the record, roughly.
+/// Approximate overhead of a record in a log.
 constexpr std::uint64_t kFrameBytes = 48;
 
 }  // namespace
 
-/// Folds the records of the log: at each of them the ranges are what was kept when it was appended,
-/// so what fitted then fits now. The first records may be of ranges that went: of these the heads
+/// Folds the records of the log: at each of them the ranges are those that were kept when it was
+/// appended, so what fitted then fits now. The first records may be of removed ranges: their heads
 /// are missing, or the next checkpoint does not name them.
 class OwedLog::Replay final : public port::LogReader {
  public:
@@ -59,7 +59,7 @@ class OwedLog::Replay final : public port::LogReader {
     if (ranges_.make_room(0)) ranges_.push(std::move(range));
   }
 
-  // A newer copy has what is there already.
+  // A newer copy has values that are here already.
   void add(const OwedRecord& record) {
     OwedRange* range = ranges_.find(record.id);
     if (range == nullptr) return;
@@ -126,7 +126,7 @@ void OwedLog::write() {
       begin_rewrite();
       return;
     }
-    // What is on its way to the disk makes room for more.
+    // Records that are being written will make space for more.
     if (log_.durable() < log_.last() || ranges_.all().empty()) return;
     PEAL_PROBE("paxos.owed_log_full");
     ranges_.drop_oldest();
@@ -135,7 +135,7 @@ void OwedLog::write() {
 
 /// False: the log does not take all now.
 bool OwedLog::write_all() {
-  // First, so that a restart never finds more than was kept at a time.
+  // Written first, so that a restart never finds more than was kept at a time.
   const bool stale = shorten_ || removed_ != ranges_.removed();
   if (stale && !write_checkpoint()) return false;
   for (OwedRange& range : ranges_.all()) {
@@ -154,7 +154,7 @@ bool OwedLog::append(ByteView bytes, OwedCopy& copy) {
   return true;
 }
 
-/// Goes on where the log had no room last time.
+/// Continues where the log took no more the last time.
 bool OwedLog::write_range(OwedRange& range) {
   OwedCopy& copy = newest(range);
   OwedRecord record;
@@ -185,7 +185,7 @@ bool OwedLog::write_checkpoint() {
   record.kind = OwedRecord::Kind::checkpoint;
   LogPosition from = log_.last().next();
   for (const OwedRange& range : ranges_.all()) {
-    if (range.copy.head.value == 0) continue;  // it comes behind this
+    if (range.copy.head.value == 0) continue;  // its turn is behind this one
     record.ids.push_back(range.id);
     from = std::min(from, range.copy.head);
   }
@@ -198,8 +198,8 @@ bool OwedLog::write_checkpoint() {
   return true;
 }
 
-/// All is written. If most of the log is of ranges that went, the one that it begins with moves to
-/// its end.
+/// All is written. If most of the log is of removed ranges, the range at its beginning moves to its
+/// end.
 void OwedLog::begin_rewrite() {
   OwedRange* oldest = nullptr;
   std::uint64_t needed = 0;
@@ -214,7 +214,7 @@ void OwedLog::begin_rewrite() {
   write_all();  // the rest follows as the log takes it
 }
 
-// Places in the log count only as durable or not.
+// Positions in the log count only as durable or not.
 void OwedLog::add_to(Digest& digest) const {
   digest.add((removed_ != ranges_.removed() ? 1U : 0U) | (shorten_ ? 2U : 0U));
   for (const OwedRange& range : ranges_.all()) {

@@ -13,22 +13,23 @@
 
 namespace peal::order::paxos {
 
-/// What excluded members are owed, in a log of its own: what is kept in memory is written there, a
-/// restart reads it, and nothing is read later. Each range is a head and its values. Whatever went
-/// is not named by the next checkpoint. The log begins with the oldest copy of a range; a range
-/// that many have come and gone behind is written again at its end, so that the log stays small.
+/// A log of its own for what is retained for excluded members. Retained ranges are in memory; the
+/// log is written as they change, and read at a restart only. Each range is a head and its values.
+/// The next checkpoint does not name removed ranges. The log begins with the oldest copy of a
+/// range. A range that stays while many others come and go is written again at the end, so that the
+/// log stays short.
 class OwedLog {
  public:
   /// Both outlive this.
   OwedLog(port::Log& log, OwedRanges& ranges) : log_(log), ranges_(ranges) {}
 
-  /// What the log holds becomes the ranges: of these parts. False: it holds something that this
-  /// release did not write, or cannot be read.
+  /// Reads the ranges of these parts from the log. False: the log holds a record that this release
+  /// did not write, or cannot be read.
   bool replay(std::span<const std::uint8_t> parts);
-  /// Appends what is not in the log yet, as far as it takes it. If it is full with all that is on
-  /// disk, the oldest range goes.
+  /// Appends what is not in the log yet, as far as it takes it. If the log is full of durable
+  /// records, the oldest range is dropped.
   void write();
-  /// No crash takes away anything of what is kept now.
+  /// All retained values survive a crash.
   bool durable() const;
   /// Nothing becomes durable any more.
   bool failed() const { return log_.failure().has_value(); }
@@ -48,9 +49,9 @@ class OwedLog {
 
   port::Log& log_;
   OwedRanges& ranges_;
-  std::uint64_t appended_ = 0;  ///< bytes of records, from the first that was read or given to it
-  std::uint64_t removed_ = 0;   ///< ranges that the last checkpoint does not name
-  bool shorten_ = false;        ///< the log may let go of a copy
+  std::uint64_t appended_ = 0;  ///< bytes of records since the first one that was read or appended
+  std::uint64_t removed_ = 0;   ///< removed ranges that the last checkpoint still names
+  bool shorten_ = false;        ///< the log may drop a copy
   std::vector<std::byte> scratch_;
 };
 

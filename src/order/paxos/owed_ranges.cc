@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Members that are told of at a time; more are counted only.
+/// Members that are reported at a time; more are only counted.
 constexpr std::size_t kToldMax = wire::kMembersMax;
 
 }  // namespace
@@ -42,7 +42,8 @@ bool OwedRanges::make_room(std::uint64_t bytes) {
 bool OwedRanges::grow(OwedRange& range, const wire::ValueHead& head, ByteView value) {
   const std::uint64_t id = range.id;
   const std::uint64_t more = value.size() + sizeof(OwedRange::Kept);
-  // References stay valid where the first of a deque goes; the range itself may be the first.
+  // References stay valid when the first element of a deque is removed; the range itself may be the
+  // first.
   while (bytes_ + more > bytes_max_) {
     const bool last = ranges_.front().id == id;
     drop_oldest();

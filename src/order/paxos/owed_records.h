@@ -12,13 +12,13 @@
 
 namespace peal::order::paxos {
 
-/// What a node writes down of what excluded members are owed, one record each.
+/// The records of what a node retains for excluded members.
 struct OwedRecord {
   enum class Kind : std::uint8_t {
     head = 1,   ///< `id`, `part`, `instance` (the first), `members`: a range begins, or a newer
                 ///< copy of it
     value = 2,  ///< `id`, `instance`, `head`, `bytes`: the next one of a range
-    checkpoint = 3,  ///< `ids`: all other ranges are gone
+    checkpoint = 3,  ///< `ids`: all other ranges are removed
   };
 
   Kind kind{};

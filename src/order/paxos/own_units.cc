@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Units of this node that are sent again at a time.
+/// Units of this node that are retransmitted at a time.
 constexpr std::size_t kResentAtOnce = 8;
 
 }  // namespace
@@ -27,7 +27,7 @@ OwnUnits::OwnUnits(const Parts& parts, const Election& election, Coordinator* co
 
 void OwnUnits::pull(Instant now, Effects& out) {
   if (!p_.joined()) return;
-  // What was voted for is sent behind a longer header than a proposal.
+  // A voted value is sent behind a longer header than a proposal.
   const std::size_t header = std::max(p_.routes.header_bytes(), wire::kWordHeaderBytes);
   const std::uint32_t unit_bytes_max =
       p_.config.options.packet_bytes_max - static_cast<std::uint32_t>(header);
@@ -92,9 +92,8 @@ std::optional<Instant> OwnUnits::resend_at() const {
   return sent_at_ + patience_.wait(vain_);
 }
 
-// Nothing behind the first unit came to the coordinator either, or it would ask for the first one;
-// or the coordinator has much to do. Few units are sent again, as long as nothing says that all are
-// lost.
+// Nothing behind the first unit reached the coordinator either, or it would request the first one;
+// or the coordinator is busy. Few units are retransmitted, since nothing shows that all are lost.
 void OwnUnits::resend_late(Instant now, Effects& out) {
   const std::optional<Instant> at = resend_at();
   if (!at || now < *at) return;
@@ -110,7 +109,7 @@ void OwnUnits::resend(Own& own, Effects& out) {
   ++resent_;
 }
 
-// The coordinator knows which units did not come; a timer would only guess.
+// The coordinator knows which units are missing; a timer would only guess.
 wire::Drop OwnUnits::on_lacks(Instant now, const Peer& from, const BufferRef& packet,
                               Effects& out) {
   wire::Lacks lacks;
@@ -129,7 +128,7 @@ wire::Drop OwnUnits::on_lacks(Instant now, const Peer& from, const BufferRef& pa
   return wire::Drop::none;
 }
 
-// A node that misses a unit which has its place asks for it.
+// A node that lacks a placed unit requests it.
 BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   const std::uint64_t oldest = units_.empty() ? 0 : units_.front().head.number;
   const std::uint64_t at = head.number - oldest;
@@ -139,7 +138,7 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   }
   Own& own = units_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
   if (!early_.is_on()) {
-    // It came to its coordinator. Should it have to go to another one, it is copied.
+    // It reached its coordinator. If it must go to another one, it is copied.
     own.packet.reset();
     own.used = true;
   }
@@ -150,8 +149,9 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
 void OwnUnits::place(Instant now) {
   PEAL_ASSERT(!units_.empty());
   const Own& own = units_.front();
-  // A unit that was behind a lost one says nothing of its own way. Until one does, times in vain
-  // count on: else a node that is always too early would never learn how long units take.
+  // A unit that was behind a lost one does not measure its own delay. Until one does, the number of
+  // attempts is not reset: otherwise a node that always retransmits too early would never learn how
+  // long units take.
   if (!own.resent && own.at > resent_at_) {
     const Duration time = now - own.at;
     patience_.took(now, time);
@@ -159,7 +159,7 @@ void OwnUnits::place(Instant now) {
     vain_ = 0;
   }
   units_.pop_front();
-  sent_at_ = now;  // the others have their turn
+  sent_at_ = now;  // the other units have their turn
   ++placed_;
 }
 
@@ -172,7 +172,7 @@ void OwnUnits::begin_view() {
 void OwnUnits::check_invariants() const {
   PEAL_ASSERT(units_.size() <= p_.config.options.member_window);
   PEAL_ASSERT(units_.empty() || p_.joined());
-  // Numbers have no gaps, and all are of the view that counts.
+  // Numbers have no gaps, and all are of the active view.
   PEAL_ASSERT(units_.empty() || units_.back().head.number == number_);
   PEAL_ASSERT(units_.empty() || units_.front().head.number + units_.size() == number_ + 1);
   PEAL_ASSERT(units_.empty() || units_.front().head.view == p_.state.view().number);

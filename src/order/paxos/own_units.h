@@ -15,7 +15,7 @@
 namespace peal::order::paxos {
 
 /// This node's own units until they have their places: takes them from the host, numbers them
-/// within the view, sends them to the coordinator, and sends them again where they were lost.
+/// within the view, sends them to the coordinator, and retransmits lost ones.
 class OwnUnits {
  public:
   /// `coordinator`: this node's own; null on nodes that never vote.
@@ -24,32 +24,32 @@ class OwnUnits {
 
   /// Takes units from the host, as many as the window allows, and sends them.
   void pull(Instant now, Effects& out);
-  /// Another node coordinates: what was sent to the one before is not on its way to this one.
+  /// Another node coordinates: units sent to the previous coordinator did not reach it.
   void follow(Instant now, Effects& out);
   /// This node coordinates from now on.
   void submit_to_self();
-  /// Sends units again, if none has had its place for too long.
+  /// Retransmits units, if none has been placed for too long.
   void resend_late(Instant now, Effects& out);
-  /// When resend_late() has something to do; none while there are no units.
+  /// When resend_late() has something to do; none while no unit waits.
   std::optional<Instant> resend_at() const;
-  /// The coordinator says which units of this node did not come.
+  /// The coordinator names missing units of this node.
   wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   /// The bytes of a unit that came back without them; none if it is not this node's, or has its
   /// place by now. `fresh`: a header may be written in front of them.
   BufferRef bytes_of(const wire::ValueHead& head, bool& fresh);
 
-  /// Is the unit with this number the next one to have its place?
+  /// Is the unit with this number the next one to be placed?
   bool is_next(std::uint64_t number) const {
     return !units_.empty() && units_.front().head.number == number;
   }
   /// That unit has its place.
   void place(Instant now);
-  /// Another view counts: units without a place are void, and the host hands them out anew.
+  /// Another view is active: units without a place are void, and the host hands them out again.
   void begin_view();
 
   bool empty() const { return units_.empty(); }
   std::uint32_t window() const { return window_.size(); }
-  /// Units that have had their places, and times that one was sent again.
+  /// Units that were placed, and retransmissions.
   std::uint64_t placed() const { return placed_; }
   std::uint64_t resent() const { return resent_; }
   void check_invariants() const;
@@ -60,7 +60,7 @@ class OwnUnits {
     wire::ValueHead head;
     BufferRef bytes;
     BufferRef packet;         ///< as it was sent; empty if it never was
-    bool used = false;        ///< somebody wrote into the headroom in front of the bytes
+    bool used = false;        ///< the headroom in front of the bytes was overwritten
     std::uint64_t stamp = 0;  ///< with optimistic delivery
     Instant at{};             ///< when it was handed over
     bool resent = false;
@@ -75,9 +75,10 @@ class OwnUnits {
   EarlyUnits& early_;
   std::deque<Own> units_;
   std::uint64_t number_ = 0;  ///< of the last one
-  Instant sent_at_{};         ///< all of them, or the last time that one had its place
-  Instant resent_at_{};       ///< some of them, because their place was late
-  unsigned vain_ = 0;         ///< times that units were sent again since one had its place
+  Instant sent_at_{};         ///< when all of them were sent, or the last one was placed
+  Instant resent_at_{};       ///< when some of them were retransmitted, since their places were
+                              ///< late
+  unsigned vain_ = 0;         ///< retransmissions since a unit was placed
   Patience patience_;
   Window window_;
   std::uint64_t placed_ = 0;

@@ -7,16 +7,16 @@
 
 namespace peal::order::paxos {
 
-/// How long to wait for an answer before something is sent again: a few times as long as answers
-/// took lately, and twice as long each time in vain. A slow disk is no lost packet.
+/// The retransmit timer: a few times as long as answers took recently, doubled with each attempt.
+/// It adapts to slow disks, which delay answers though no packet is lost.
 class Pace {
  public:
-  /// `most` is short enough for a stall: what took long may have waited for somebody who was away.
+  /// `most` must end a stall soon: a long round trip may have included a node that was away.
   Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
-  /// An answer came after so long, to something that was sent once.
+  /// The first transmission was answered after this time.
   void took(Duration time) { lately_ = std::max(time, lately_ - lately_ / 8); }
-  /// `vain`: how often in a row it was sent again without success.
+  /// `vain`: number of unanswered retransmissions in a row.
   Duration wait(unsigned vain) const {
     const Duration first = std::max(least_, lately_ * 4);
     return std::min(most_, first * (std::int64_t{1} << std::min(vain, 6U)));
@@ -28,16 +28,16 @@ class Pace {
   Duration lately_{};
 };
 
-/// How long to wait for what may come by itself before it is asked for: twice as long as anything
-/// took to come in the last second or two.
+/// How long to wait for a value that may come by itself before requesting it: twice the longest
+/// time that any took in the last second or two.
 class Patience {
  public:
-  /// Each time in vain takes twice as long, up to `most`; what came by itself late makes it longer,
-  /// up to `limit`.
+  /// Each request without success doubles the time, up to `most`; a late value that came by itself
+  /// lengthens it, up to `limit`.
   Patience(Duration least, Duration most, Duration limit)
       : least_(least), most_(std::max(least, most)), limit_(std::max(most_, limit)) {}
 
-  /// It came after so long.
+  /// A value came by itself after this time.
   void took(Instant now, Duration time) {
     if (now - since_ >= seconds(1)) {
       before_ = now - since_ >= seconds(2) ? Duration{} : longest_;
@@ -46,7 +46,7 @@ class Patience {
     }
     longest_ = std::max(longest_, time);
   }
-  /// `vain`: how often in a row it was asked for without success.
+  /// `vain`: number of requests without success in a row.
   Duration wait(unsigned vain) const {
     const Duration late = std::max(longest_, before_) * 2;
     const Duration first = std::min(limit_, std::max(least_, late));

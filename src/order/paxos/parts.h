@@ -14,8 +14,8 @@
 
 namespace peal::order::paxos {
 
-/// What the classes of one engine share. Each of them has state of its own besides; none of them
-/// changes that of another one but by its functions.
+/// What the classes of one engine share. Each has state of its own besides, and changes another
+/// one's only by calling its functions.
 struct Parts {
   const Config& config;
   Host& host;
@@ -30,16 +30,16 @@ struct Parts {
   Early* early;  ///< with optimistic delivery, else null
 
   bool in_memory() const { return config.storage == Storage::memory; }
-  /// This node is in the view that counts.
+  /// This node is in the active view.
   bool joined() const { return state.has(config.self); }
-  /// The peer goes by the order that this node knows, so what it says of instances is of use here.
-  /// A packet is of the order of its sender: no node ever goes over to another order.
+  /// The peer has the same order as this node, so what it says of instances can be used here. A
+  /// packet belongs to the order of its sender, since no node ever changes its order.
   bool shares_order(const Peer& peer) const {
     return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;
   }
-  /// The round's coordinator goes by the order of this node. A node that knows no order yet may
-  /// have been given a list that never counted: then a round of the first list may be of another
-  /// list than this node's.
+  /// The round's coordinator has the order of this node. A node that knows no order yet may have a
+  /// list that was never active: then a round of the first list may be of another list than this
+  /// node's.
   bool knows_order_of(const Round& round) const {
     const Peer* peer = peers.find(round.coordinator.node);
     return peer != nullptr && peer->has_state && peer->state.first_list == state.nodes().first;

@@ -10,17 +10,18 @@
 namespace peal::order::paxos {
 namespace {
 
-/// In units of Options::suspect: a member that has come no further for so long is not served.
+/// In units of Options::suspect: a member without progress for so long is not served.
 constexpr std::int64_t kStuckFor = 7;
 
-/// A node that was suspected wrongly keeps its longer patience for so long. Then the patience
-/// shrinks by a third in each step: if the node died, the others would wait for all of it.
+/// A node that was suspected wrongly keeps its longer patience for so long. Then it shrinks by a
+/// third in each step: the other nodes wait for all of it if the node dies.
 constexpr Duration kTrial = seconds(10);
 constexpr Duration kStep = seconds(1);
-/// The longest silence of the last one or two of these counts.
+/// The longest silence of the last one or two of these periods counts.
 constexpr Duration kLately = seconds(5);
-/// In units of Options::suspect: as far as patience grows with silences that ended in time. Busy
-/// processors make such silences, and none of them may double what the next failure costs.
+/// In units of Options::suspect: the limit to which patience grows because of silences that ended
+/// in time. Busy processors cause such silences, and none of them may double the cost of the next
+/// failure.
 constexpr std::int64_t kNearlyMax = 4;
 
 void look_at_life(Peer& peer) {
@@ -34,7 +35,7 @@ void LogsHeard::note(std::uint64_t epoch, const wire::State& said) {
   if (said.log == 0) return;
   asks_ = said.log_word == wire::LogWord::asks;
   if (said.log_word == wire::LogWord::sure) untold_ = {};
-  // What an older copy holds says nothing.
+  // The content of an older copy means nothing.
   if (said.log_word == wire::LogWord::put_back) return;
   if (said.life != now_.life) now_ = {said.life, {epoch, 0}};
   now_.last.position = std::max(now_.last.position, said.log);
@@ -140,11 +141,11 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.reception.begin(now);
     peer.keeps_up = now;
   } else if (peer.suspected) {
-    // It was not dead: next time it gets longer.
+    // It was alive: next time it gets longer.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
     peer.shrinks_at = now + kTrial;
   } else {
-    // Who was nearly suspected now may be a bit later next time.
+    // A node that was nearly suspected may be a bit later next time.
     const Duration silence = now - peer.heard;
     const Duration nearly_max = PEAL_MUTANT(px_patience_grows)
                                     ? options_.suspect_max
@@ -164,7 +165,7 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.put_back = peer.put_back || state.log_word == wire::LogWord::put_back;
   peer.logs.note(peer.member.epoch, state);
   look_at_life(peer);
-  // Packets overtake each other: what only grows shows which of them is newer.
+  // Packets overtake each other: monotonic fields reveal reordering.
   const bool older = state.next < peer.state.next || state.view < peer.state.view ||
                      state.voted_round < peer.state.voted_round;
   if (older) return;
@@ -192,7 +193,7 @@ void Peers::refuse_state(Peer& peer) {
 
 void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
   Peer* peer = find(round.coordinator.node);
-  // Else its own word of the round is on its way.
+  // Its own report of the round is on its way.
   if (peer == nullptr || peer->self || peer->member != round.coordinator) return;
   if (peer->state.voted_round != round) return;
   peer->state.decided_upto = std::max(peer->state.decided_upto, upto);
@@ -210,7 +211,7 @@ void Peers::tick(Instant now) {
       peer.lately_until = now + kLately;
     }
     if (peer.suspected || now < peer.shrinks_at) continue;
-    // By a third, but not below what its signs of life need.
+    // By a third, but not below what its heartbeats need.
     const Duration longest = std::max(peer.silence, peer.silence_before);
     const Duration enough = std::max(longest * 2, options_.suspect);
     peer.patience = std::min(peer.patience, std::max(enough, peer.patience * 2 / 3));
@@ -218,9 +219,9 @@ void Peers::tick(Instant now) {
   }
 }
 
-// Of one silence the longest pause counts, and not their sum: a process that gets a processor only
-// now and then is paused all the time, and would never suspect anybody. Between two pauses it reads
-// what came, and a node that was paused as well says that it lives as soon as it runs.
+// Of one silence the longest pause counts, not the sum: a process that rarely gets a processor is
+// paused all the time, and would never suspect any node. Between two pauses it reads what arrived,
+// and a node that was paused as well sends a heartbeat as soon as it runs.
 void Peers::forgive(Instant now, Duration gap) {
   for (Peer& peer : peers_) {
     const Duration before = PEAL_MUTANT(px_pauses_add_up) ? Duration{} : peer.forgiven;
@@ -273,8 +274,8 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (peer.state.next == 0) rank += acceptors_;
-    // The fitter first; that it knows the order matters among equally fit ones. What it said of
-    // itself is old if its signs of life do not arrive any more.
+    // The fitter one comes first; among equally fit ones, one that knows the order. Its report is
+    // outdated if its heartbeats no longer arrive.
     const bool tells =
         peer.self || PEAL_MUTANT(px_silent_leads) ||
         (PEAL_MUTANT(px_words_need_data) ? !peer.reception.failing() : peer.reception.tells());

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Votes that a new coordinator asks for and waits for at a time: as answers come, it goes on.
+/// Votes that a new coordinator requests and awaits at a time; answers make it request more.
 constexpr std::uint32_t kFetchesAtOnce = 64;
 
 }  // namespace
@@ -18,8 +18,8 @@ constexpr std::uint32_t kFetchesAtOnce = 64;
 wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state) {
   wire::Promise promise;
   promise.round = round;
-  // What is decided and waits for a slow application is nothing to vote on any more; what is not
-  // decided is few runs: votes of a round are in a row, and each round ends the rows of others.
+  // Decided instances that wait for a slow application need no votes any more. The undecided ones
+  // form few runs: votes of a round are consecutive, and each round cuts the runs of others.
   promise.next = state.known() ? store.undecided() : 0;
   for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
        ++instance) {
@@ -66,7 +66,7 @@ bool Phase1::note(NodeId from, const wire::Promise& promise) {
   return promises_.size() >= enough;
 }
 
-// For every instance the vote of the highest round: if anything was decided, it was that.
+// For every instance, chooses the vote of the highest round: if a value is decided, it is that one.
 void Phase1::choose() {
   PEAL_ASSERT(choices_.empty() && values_.empty());
   base_ = from_;
@@ -74,7 +74,7 @@ void Phase1::choose() {
   for (const auto& [node, promise] : promises_) {
     for (const wire::VoteRun& run : promise.runs) {
       const Instance end = run.first + run.length;
-      // Nobody can have voted further ahead of what it knew to be decided.
+      // No acceptor votes further ahead of its decided instances.
       const Instance most = base_ + p_.store.ahead_max();
       for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
         Choice& choice = choices_[k];
@@ -101,7 +101,7 @@ bool Phase1::take_known(Instance instance, const Choice& choice) {
   return true;
 }
 
-// All that was chosen and is here already, up to the first that is not. True: that is all of it.
+// Moves on to the first chosen value that is not here. True: all are here.
 bool Phase1::knows_values() {
   for (auto it = choices_.lower_bound(fetching_.known_upto); it != choices_.end(); ++it) {
     fetching_.known_upto = it->first;
@@ -124,7 +124,7 @@ void Phase1::fetch(Effects& out) {
   }
 }
 
-// Nothing came for a while: what was asked for is lost, or the node that has it is gone.
+// Nothing arrived for a while: the request is lost, or the node that has the value is gone.
 bool Phase1::fetch_again(Effects& out) {
   if (std::exchange(fetching_.came, false)) {
     fetch(out);

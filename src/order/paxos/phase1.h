@@ -9,45 +9,45 @@
 
 namespace peal::order::paxos {
 
-/// What an acceptor answers in Phase 1.
+/// An acceptor's answer in Phase 1.
 wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state);
 
 /// Phase 1 of one round, for all instances at once: collects promises, chooses for each instance
-/// the vote of the highest round, and fetches the values that are not here. If anything was
-/// decided, it is what was chosen.
+/// the vote of the highest round, and fetches missing values. If an instance is decided, its chosen
+/// value is the decided one.
 class Phase1 {
  public:
   explicit Phase1(const Parts& parts) : p_(parts) {}
 
-  /// Begins anew, for the instances from the next one on.
+  /// Begins anew, from the next instance on.
   void begin();
   /// The round is over.
   void clear();
-  /// The values that were chosen are proposed: forgets them.
+  /// The chosen values are proposed, and are no longer needed here.
   void finish();
 
   void ask(const Round& round, Effects& out);
   bool has_promise_of(NodeId node) const { return promises_.count(node) != 0; }
-  /// An acceptor promised. True: a majority has.
+  /// An acceptor promised. True: now a majority has.
   bool note(NodeId from, const wire::Promise& promise);
-  /// A majority has promised: chooses.
+  /// Chooses, once a majority has promised.
   void choose();
-  /// Everything below is decided: it is learnt from nodes that consumed it.
+  /// All instances below are decided: nodes that consumed them have the values.
   Instance base() const { return base_; }
 
-  /// All values that were chosen are here. Else fetch() asks for more.
+  /// All chosen values are here. Otherwise fetch() requests more.
   bool knows_values();
   void fetch(Effects& out);
-  /// Once in each heartbeat: asks again for what seems lost. False: a node that has such a value is
-  /// gone, so others that voted for it are to be found by a new round.
+  /// Call it once per heartbeat: repeats requests that seem lost. False: a node that has such a
+  /// value is gone, so a new round must find other voters.
   bool fetch_again(Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
 
-  /// One above the last instance for which something was chosen; `next` if nothing was.
+  /// One above the last instance for which a value was chosen; `next` if there is none.
   Instance end(Instance next) const {
     return choices_.empty() ? next : choices_.rbegin()->first + 1;
   }
-  /// What was chosen for the instance; null: nothing, as nobody of a majority voted.
+  /// The value chosen for the instance; null: none, since no member of a majority voted.
   const Value* chosen(Instance instance) const;
 
   void check_invariants() const;
@@ -60,9 +60,9 @@ class Phase1 {
   };
   struct Fetching {
     Instance known_upto = 0;    ///< choices below are here
-    Instance asked_upto = 0;    ///< choices below were asked for
-    std::uint32_t awaited = 0;  ///< asked for, and not here
-    bool came = false;          ///< one did, since the last heartbeat
+    Instance asked_upto = 0;    ///< values below were requested
+    std::uint32_t awaited = 0;  ///< requested, and not here
+    bool came = false;          ///< one arrived since the last heartbeat
   };
 
   bool take_known(Instance instance, const Choice& choice);
@@ -72,7 +72,7 @@ class Phase1 {
   std::map<NodeId, wire::Promise> promises_;
   Instance base_ = 0;
   std::map<Instance, Choice> choices_;
-  std::map<Instance, Value> values_;  ///< of choices, as far as they are here
+  std::map<Instance, Value> values_;  ///< chosen values, as far as they are here
   Fetching fetching_;
 };
 

@@ -7,15 +7,15 @@
 #include "order/paxos/coordinator.h"
 #include "order/paxos/next_view.h"
 
-// What a coordinator does once a majority has promised: units, views, and sending again.
+// What a coordinator does once a majority has promised: units, views, and retransmissions.
 
 namespace peal::order::paxos {
 namespace {
 
 constexpr std::uint32_t kResendsAtOnce = 8;
-/// Times in a row that an acceptor is asked again in vain before it counts as slow.
+/// Consecutive unanswered requests to an acceptor before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
-/// With no view yet, all configured nodes have this many times the patience to turn up.
+/// Before the first view, all configured nodes have so many times the patience to appear.
 constexpr std::int64_t kFirstViewPatience = 3;
 
 }  // namespace
@@ -44,8 +44,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
   if (slot->decided) {
-    // In a higher round, which this node has not heard of. What was to go here has to wait: whose
-    // it is sends it again.
+    // In a higher round, which this node has not heard of. The value that should go here waits: its
+    // sender sends it again.
     PEAL_PROBE("paxos.proposes_decided");
     value = slot->heard;
     fresh = false;
@@ -72,14 +72,14 @@ bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
   if (phase_ != Phase::lead) return false;
   now_ = now;
   if (!forget_consumed() || wants_list() || wants_lives() || !may_propose()) return false;
-  // Members may keep the window full all the time. One at a time goes beyond it.
+  // Members may keep the window full all the time. One empty value at a time may exceed it.
   if (under_way() >= window_.size() && passed_ >= p_.state.next()) return false;
   passed_ = next_;
   propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
   return true;
 }
 
-// Others are asked for their votes now.
+// Other acceptors are asked for their votes now.
 void Coordinator::propose_again(Effects& out) {
   PEAL_PROBE("paxos.other_voters");
   for (std::size_t i = 0; i < flight_.size(); ++i) {
@@ -93,7 +93,7 @@ void Coordinator::propose_again(Effects& out) {
 bool Coordinator::forget_consumed() {
   if (p_.state.next() > next_) {
     PEAL_PROBE("paxos.overtaken");
-    step_down();  // another one coordinates, and this one has not heard of it yet
+    step_down();  // another node coordinates, and this one has not heard of it yet
     return false;
   }
   while (flight_first_ < p_.state.next()) {
@@ -113,7 +113,7 @@ bool Coordinator::has_room() {
 }
 
 bool Coordinator::may_propose() const {
-  // The next list of nodes begins behind its value, and with it another round.
+  // The next list of nodes becomes active behind its value, and that needs another round.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
   return !too_far_behind();
 }
@@ -129,7 +129,7 @@ std::optional<MemberId> Coordinator::too_far_behind() const {
   return std::nullopt;
 }
 
-/// Did a member lack anything lately that others have?
+/// Did a member recently lack a value that other nodes have?
 bool Coordinator::somebody_asked() {
   bool asked = false;
   for (Peer& peer : p_.peers.all()) {
@@ -139,8 +139,8 @@ bool Coordinator::somebody_asked() {
   return asked;
 }
 
-// One unit of each member in turn. False if there was none. Who is next stays so: mostly the window
-// has room for one more, and that must not be the first member's each time.
+// Proposes one unit of each member in turn. False if there was none. The turn is kept between
+// calls: mostly the window has space for one more, which must not always be the first member's.
 bool Coordinator::propose_units(Effects& out) {
   if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
@@ -153,8 +153,8 @@ bool Coordinator::propose_units(Effects& out) {
   return any;
 }
 
-// With optimistic delivery: the one with the lowest stamp, as all guess, once others that are lower
-// should have come. False if there was none.
+// With optimistic delivery: proposes the unit with the lowest timestamp, as all nodes expect, once
+// all units with lower ones should have arrived. False if there was none.
 bool Coordinator::propose_by_stamp(Effects& out) {
   const std::optional<std::size_t> index = waiting_.lowest();
   if (!index || p_.early->due(waiting_.stamp_of(*index)) > now_) return false;
@@ -174,8 +174,8 @@ void Coordinator::propose_unit(std::size_t index, Effects& out) {
 }
 
 void Coordinator::propose_view(Instant now, Effects& out) {
-  // One at a time: who comes in must have consumed the one before. A member that holds all up by
-  // being behind does not hold up the view that goes on without it.
+  // One view at a time: a new member must have consumed the previous view. A member that lags so
+  // far that it holds up all others does not delay the view that excludes it.
   if (tip_.view() != p_.state.view() || !tip_.governs(round_)) return;
   if (!window_.allows(now, next_ - p_.state.next())) return;
   const std::vector<wire::ViewMember> wanted = wanted_members(p_, {tip_, view_at_, now_});
@@ -200,7 +200,7 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   head.kind = wire::ValueKind::view;
   head.view = tip_.next_view();
   head.origin = p_.config.self;
-  // Of several ensembles: who comes in has all that is ordered behind the view.
+  // With several ensembles: a new member has all that is ordered behind the view.
   for (const wire::ViewMember& each : wanted) {
     const Peer* peer = p_.peers.find(each.member.node);
     if (peer != nullptr && !tip_.has(each.member)) {
@@ -215,12 +215,12 @@ bool Coordinator::wants_list() const {
          p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
 }
 
-/// An acceptor in memory has restarted, and is to vote again.
+/// An acceptor with votes in memory has restarted, and is to vote again.
 bool Coordinator::wants_lives() const {
   return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
 }
 
-// Once all that is under way is decided: those who vote from here on are others.
+// Waits until all proposals in progress are decided: other acceptors vote from here on.
 void Coordinator::propose_list(const wire::Nodes& nodes, Effects& out) {
   if (next_ != p_.state.next()) return;
   const BufferRef bytes = p_.outbox.build(
@@ -245,7 +245,7 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, bool ag
   }
 }
 
-// Who is far behind asks for much that was not lost lately.
+// A node that is far behind requests much that was not lost recently.
 void Coordinator::note_lost(Instant now, Instance first) {
   if (leads() && first + p_.config.options.window > p_.state.next()) window_.lost(now);
 }
@@ -270,7 +270,7 @@ void Coordinator::resend(Instant now, Effects& out) {
     const Instance first = std::max(voted + 1, flight_first_);
     const bool again = progress.vain > kSlowAfter;
     repeat(peer.node, first, kResendsAtOnce, again, out);
-    // Who has the last one sees how many it lacks, and asks for them all.
+    // A node that has the last one sees how many it lacks, and requests them all.
     if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, again, out);
   }
 }

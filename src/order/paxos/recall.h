@@ -11,24 +11,24 @@
 
 namespace peal::order::paxos {
 
-/// Finds out what was decided for an instance from what acceptors voted for, if no node is there
-/// that consumed it and still has the value. An acceptor is asked only for what is known to be
-/// decided. So most acceptors had voted for it in one round by then; and any majority of them names
-/// a vote of that round, or of a higher one, in which only the same value was proposed: the vote of
-/// the highest round is what was decided.
+/// Derives the decided value of an instance from the acceptors' votes, if no live node that
+/// consumed the instance still has the value. An acceptor is asked only about instances known to be
+/// decided. So a majority had voted for the value in one round by then. Any majority reports a vote
+/// of that round, or of a higher one, in which only the same value was proposed: the vote of the
+/// highest round is for the decided value.
 ///
-/// It takes words of a majority of the acceptors of the list that counts at the instance. An
-/// acceptor that has let go of its word on an instance says nothing: that is not the word that it
-/// did not vote.
+/// It takes reports of a majority of the acceptors of the list that is active at the instance. An
+/// acceptor that has dropped its vote for an instance reports nothing, which differs from reporting
+/// that it did not vote.
 class Recall {
  public:
-  /// What an acceptor has voted for: with a round of count 0, for nothing.
+  /// An acceptor reports its vote; a round of count 0: it did not vote.
   void note(NodeId from, Instance instance, const Round& round, const Value& value);
-  /// What was decided, once `majority` acceptors have said their word.
+  /// The decided value, once `majority` acceptors have reported.
   std::optional<Value> decided(Instance instance, std::size_t majority) const;
-  /// Others vote from here on.
+  /// Other acceptors vote from here on.
   void clear() { words_.clear(); }
-  /// Instances below are consumed.
+  /// Instances below `next` are consumed.
   void forget_below(Instance next) { words_.erase(words_.begin(), words_.lower_bound(next)); }
   bool empty() const { return words_.empty(); }
 

@@ -9,22 +9,22 @@
 namespace peal::order::paxos {
 namespace {
 
-/// In units of Options::suspect. A link has to fail for this long before others are told: a node
-/// that stood still for a moment is no broken link.
+/// In units of Options::suspect. A link has to fail for this long before it is reported: a node
+/// that paused for a moment is not a broken link.
 constexpr std::int64_t kFailsFor = 3;
-/// Nothing on one of the lanes for so long, while the other one carries packets: on both they come
-/// several times as often.
+/// No packet on one lane for so long, while the other one carries packets. On a working link, both
+/// carry several in that time.
 constexpr std::int64_t kLaneSilence = 8;
-/// A lane that is silent has lost at least so many link checks in a row.
+/// A silent lane has lost at least so many link checks in a row.
 constexpr std::int64_t kChecksOfSilence = 4;
-/// Good for so long, after the first time that it failed; twice as long after each relapse.
+/// How long a link must be good after its first failure; twice as long after each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
-/// What fails again within so long is a relapse.
+/// A failure within this time is a relapse.
 constexpr std::int64_t kRelapseWithin = 100;
 
-/// Lost of 64 signs of life, and of 24 link checks: 20 and 29 %. A link that works loses less than
-/// 5 %. With the second figures, 9 and 12 %, it is good again.
+/// Lost of 64 heartbeats, and of 24 link checks: 20 and 29 %. A link that works loses less than 5
+/// %. Below the second figures, 9 and 12 %, it is good again.
 constexpr unsigned kBeatsLost = 13;
 constexpr unsigned kBeatsGood = 6;
 constexpr unsigned kChecksLost = 7;
@@ -66,8 +66,8 @@ void Reception::forgive(Instant now) {
   beat_at_ = data_at_ = changed_at_ = now;
 }
 
-// Whatever waits behind much else in a stream comes late, but in order: so large checks are missed
-// by the numbers of small ones, not by the clock.
+// Packets that wait in a stream come late, but in order: so lost large checks are detected by the
+// numbers of small ones, not by the clock.
 void Reception::check(std::uint32_t number, std::uint32_t rounds, bool large) {
   checks_.note(number);
   if (rounds_ == 0) last_round_ = rounds;
@@ -93,7 +93,7 @@ void Reception::look(Instant now, bool silent, const Options& options, const Lin
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
-    // The others took their time to show.
+    // The other kinds of failure took their time to show.
     const bool shown = loses_much || lane_fails;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;

@@ -9,54 +9,54 @@
 
 namespace peal::order::paxos {
 
-/// Which of the packets that a node numbered have arrived, of the last 64.
+/// Which of the last 64 numbered packets of a node have arrived.
 class Arrivals {
  public:
-  /// `silence_max`: so many lost ones in a row count at most. A link that was cut and works again
-  /// is no lossy one.
+  /// `silence_max`: limit to the number of consecutive losses that count. A link that was cut and
+  /// works again is not a lossy one.
   explicit Arrivals(unsigned silence_max) : silence_max_(silence_max) {}
 
   void note(std::uint32_t number);
-  /// Of the last `window` numbers, at most 64, those that did not arrive.
+  /// How many of the last `window` numbers, at most 64, did not arrive.
   unsigned lost(unsigned window) const;
 
  private:
   unsigned silence_max_;
   std::uint64_t seen_ = 0;  ///< bit i: `newest_` - i arrived
   std::uint32_t newest_ = 0;
-  unsigned count_ = 0;  ///< numbers that `seen_` speaks of, at most 64
+  unsigned count_ = 0;  ///< numbers that `seen_` covers, at most 64
 };
 
-/// How well the packets of one node arrive here: its signs of life on the control lane, and its
-/// what comes on the data lane, link checks of two sizes among it. A link that fails for long, or
-/// loses much, does not work; it works again once it has been good for a while, which is longer
-/// each time that it fails soon afterwards.
+/// How well the packets of one node arrive here: its heartbeats on the control lane, and its
+/// packets on the data lane, with link checks of two sizes. A link does not work if it fails for
+/// long or loses much. It works again once it has been good for a while; that time grows each time
+/// that the link soon fails again.
 class Reception {
  public:
-  /// Nothing is known yet: the link works until something says otherwise.
+  /// Nothing is known yet: the link counts as working until there is evidence against it.
   void begin(Instant now);
-  /// This process did not run: what was not read meanwhile says nothing of the link.
+  /// This process was suspended: packets that were not read say nothing about the link.
   void forgive(Instant now);
-  /// A sign of life with its number.
+  /// A heartbeat with its number arrived.
   void beat(Instant now, std::uint32_t number) {
     beats_.note(number);
     beat_at_ = now;
   }
-  /// A link check, which came on the data lane. `rounds`: so many large ones were sent up to it,
-  /// itself included if it is `large`.
+  /// A link check arrived on the data lane. `rounds`: the number of large ones sent so far,
+  /// including this one if it is `large`.
   void check(std::uint32_t number, std::uint32_t rounds, bool large);
-  /// Anything on the data lane.
+  /// Any packet arrived on the data lane.
   void data(Instant now) { data_at_ = now; }
-  /// Judges; once in each heartbeat. `silent`: nothing at all is heard of the node.
+  /// Judges the link; call it once per heartbeat. `silent`: no packet of the node arrives at all.
   void look(Instant now, bool silent, const Options& options,
             const LinkRhythm& rhythm = kRhythmOfOne);
 
   bool works() const { return works_; }
-  /// It does not work, and at the moment nothing says that it may again.
+  /// It does not work, and shows no sign of recovery.
   bool failing() const { return !works_ && fails_; }
-  /// What it says of itself arrives, and is not old, whatever gets lost on the data lane.
+  /// Its STATE arrives and is recent, whatever is lost on the data lane.
   bool tells() const { return works_ || !(lacks_beats_ || beats_lost_); }
-  /// At the last look nothing came on the data lane, or nothing large.
+  /// At the last look no packet, or no large one, arrived on the data lane.
   bool lacks_data() const { return lacks_data_; }
 
  private:
@@ -65,23 +65,23 @@ class Reception {
 
   static constexpr unsigned kBeats = 64;
   static constexpr unsigned kChecks = 24;
-  /// Large link checks in a row, while small ones arrive.
+  /// Large link checks lost in a row, while small ones arrive.
   static constexpr std::uint32_t kLargeLost = 4;
 
   Arrivals beats_{8};
   Arrivals checks_{3};
-  Instant beat_at_{};         ///< when a sign of life came on the control lane
-  Instant data_at_{};         ///< when anything came on the data lane
-  std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: not yet
-  std::uint32_t last_round_ = 0;  ///< that of the last one that came
-  bool beats_lost_ = false;       ///< too many of them
-  bool checks_lost_ = false;      ///< too many of them
+  Instant beat_at_{};         ///< when a heartbeat arrived on the control lane
+  Instant data_at_{};         ///< when any packet arrived on the data lane
+  std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: none yet
+  std::uint32_t last_round_ = 0;  ///< the number of the last large one that arrived
+  bool beats_lost_ = false;       ///< too many heartbeats
+  bool checks_lost_ = false;      ///< too many link checks
   bool lacks_data_ = false;
-  bool lacks_beats_ = false;  ///< at the last look nothing came on the control lane
+  bool lacks_beats_ = false;  ///< at the last look nothing arrived on the control lane
   bool works_ = true;
   bool fails_ = false;         ///< at the last look
   Instant changed_at_{};       ///< when it began to fail, or to be good
-  Instant worked_again_at_{};  ///< when it last was found to work again
+  Instant worked_again_at_{};  ///< when it was last found to work again
   unsigned relapses_ = 0;
 };
 

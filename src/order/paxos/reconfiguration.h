@@ -7,36 +7,36 @@
 
 namespace peal::order::paxos {
 
-/// Going over to another list of nodes, acceptors among them, while messages are ordered.
+/// Changes the list of nodes, including the acceptors, while messages are ordered.
 ///
-/// The list is a value like others. The coordinator proposes it once all members have been given it
-/// and nothing is under way, and proposes nothing behind it. Each round is for one list, which its
-/// number says. So a node that has consumed the value is done with all rounds before, and the next
-/// round begins with Phase 1 among the acceptors of the new list. An instance is thus voted for by
-/// the acceptors of the list that counts at it, and by no others: what was decided stays decided,
-/// however the two lists differ. Rounds before may have left votes for instances behind the value.
-/// No majority of them can come together: the round that decided the value asked a majority for
-/// them, and found none.
+/// The list is a value like others. The coordinator proposes it once all members have the pending
+/// list and no proposal is in progress, and proposes nothing behind it. Each round is for one list,
+/// which is part of the round's number. So a node that has consumed the value has left all earlier
+/// rounds, and the next round begins with Phase 1 among the acceptors of the new list. Thus exactly
+/// the acceptors of the list that is active at an instance vote for it, and decided values stay
+/// decided, however the two lists differ. Earlier rounds may have left votes for instances behind
+/// the value. They can never become a majority: the round that decided the value asked a majority
+/// about these instances, and found no votes.
 ///
-/// An acceptor's log knows of a list, by a checkpoint behind it, before the acceptor says anything
-/// in a round of it (Checkpointer). Else all might start again before the value that they all
-/// promised to be past.
+/// An acceptor's log records the list, in a checkpoint behind it, before the acceptor says anything
+/// in a round of the list (Checkpointer). Otherwise all acceptors could restart at a state before
+/// the value, though all had promised to be past it.
 class Reconfiguration {
  public:
-  /// `given`: the one of the parts.
+  /// `given`: the one in `parts`.
   Reconfiguration(const Parts& parts, GivenList& given);
 
-  /// This node was given a list. True: it counts at once, as no order is known, and this node may
-  /// still choose the list (`free_to_choose`) by which it helps to begin one.
+  /// This node was given a list. True: the list is active at once, since no order is known, and
+  /// this node may still choose the list (`free_to_choose`) for the bootstrap.
   bool give(const NodeList& nodes, bool free_to_choose);
-  /// Who is to be known: nodes of the list that counts, and of the pending one.
+  /// Updates the known nodes: those of the active list and of the pending one.
   void know_nodes();
-  /// Another list counts: knows its nodes, and reports whose new lives it takes in. `view`:
-  /// installed last.
+  /// Another list is active: updates its nodes, and reports acceptors that vote again in a new
+  /// incarnation. `view`: the last installed one.
   void take_list(ViewId view, Effects& out);
-  /// Tells people of the list that counts, once.
+  /// Reports the active list, once.
   void report_list(ViewId view, Effects& out);
-  /// Two nodes that know orders know the same one; two that know none were given the same list.
+  /// If both nodes know an order, it is the same one; if neither does, both have the same list.
   bool same_order(const wire::State& said) const;
 
   void check_invariants() const;
@@ -44,8 +44,8 @@ class Reconfiguration {
  private:
   Parts p_;
   GivenList& given_;
-  std::uint64_t list_told_;   ///< hash of the last list that people were told of
-  std::uint64_t number_ = 0;  ///< of the last list that was taken
+  std::uint64_t list_told_;   ///< hash of the last reported list
+  std::uint64_t number_ = 0;  ///< of the last active list
 };
 
 }  // namespace peal::order::paxos

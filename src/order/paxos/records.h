@@ -10,19 +10,19 @@
 
 namespace peal::order::paxos {
 
-/// What an acceptor writes down, one record each.
+/// The records of an acceptor's log.
 struct Record {
   enum class Kind : std::uint8_t {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
-    decided = 3,  ///< `instance`, `head`, `bytes`: not what the vote was for, if there was one
-    /// `round` (what is promised, or none), `state`, `kept`, `starts`, and in `instance` the oldest
-    /// one below it whose last record is known to be what was decided.
+    decided = 3,  ///< `instance`, `head`, `bytes`: differs from the vote, if there was one
+    /// `round` (the promise, or none), `state`, `kept`, `starts`, and in `instance` the oldest one
+    /// below it whose last record is known to hold the decided value.
     checkpoint = 4,
-    taken = 5,     ///< `lives`, `heard`: those whom it takes for the acceptors that begin an order
+    taken = 5,     ///< `lives`, `heard`: the acceptors that it names for the bootstrap
     kept = 6,      ///< `instance`, `round` (of a vote, or none: it was decided), `head`, `bytes`
-    started = 7,   ///< `epoch`: an incarnation of the node begins to write here
-    put_back = 8,  ///< the log is an older copy of what it once was: it says nothing any more
+    started = 7,   ///< `epoch`: an incarnation of the node begins to write
+    put_back = 8,  ///< the log is an older copy of itself: nothing in it may be used
   };
   /// Where in the log an incarnation began.
   struct Start {
@@ -31,11 +31,12 @@ struct Record {
     friend bool operator==(const Start&, const Start&) = default;
   };
   static constexpr std::size_t kStartsMax = 16;
-  /// Instances of which a node kept what it knew as it skipped them.
+  /// A range of skipped instances whose words were kept.
   struct Range {
     wire::Instance first{};
     wire::Instance end{};
-    /// All of it stands in records `kept` since the checkpoint before, which need not name it.
+    /// All of it was written in `kept` records since the previous checkpoint, which need not name
+    /// it.
     bool again = false;
     friend bool operator==(const Range&, const Range&) = default;
   };
@@ -51,7 +52,8 @@ struct Record {
   std::vector<Start> starts;  ///< of a checkpoint: the last ones before it, in order
   std::uint64_t epoch{};
   wire::Lives lives;
-  std::vector<MemberId> heard;  ///< in which incarnations the acceptors with these lives were heard
+  std::vector<MemberId> heard;  ///< in which process incarnations the acceptors with these lives
+                                ///< were heard
 };
 
 /// Replaces `out` by the record's bytes.

@@ -13,7 +13,7 @@
 
 namespace peal::order::paxos {
 
-/// What routes are made from: parts of their engine.
+/// The parts of the engine that routes use.
 struct Links {
   const Config& config;
   const Peers& peers;
@@ -26,68 +26,69 @@ struct Links {
 struct Arrival {
   Round round{};
   Instance instance{};
-  std::uint32_t behind{};  ///< everything below instance - behind is decided
+  std::uint32_t behind{};  ///< all instances below instance - behind are decided
   wire::ValueHead head;
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
   bool own = false;      ///< a unit of this node, which came without its bytes
-  /// What this node has heard of in the round below instance - behind was decided by votes of it.
+  /// All proposals of the round that this node has below instance - behind were decided by votes in
+  /// it.
   bool tells_decided = false;
   std::uint16_t chain{};
 };
 
-/// The ways of values and votes between the nodes. What may be proposed, who votes for what and
-/// when it is decided are the same, whatever the ways are: they bring news, and any of it may be
-/// lost, late or doubled.
+/// How values and votes travel between the nodes. Routes do not change what may be proposed, who
+/// votes for it, or when it is decided: they carry information, which may be lost, late or
+/// duplicated.
 class Routes {
  public:
   virtual ~Routes() = default;
 
-  /// What stands in front of a value that is proposed.
+  /// Size of the header in front of a proposed value.
   virtual std::size_t header_bytes() const = 0;
-  /// Do nodes say what a majority has voted for? Else everybody hears all votes.
+  /// Do nodes announce what a majority has voted for? Otherwise all nodes receive all votes.
   virtual bool tells_decided() const = 0;
-  /// Do values go on to most nodes once they are decided? Then nobody's votes tell how full the
-  /// links are that they take.
+  /// Do values go to most nodes after the decision? Then votes do not show how full the links to
+  /// these nodes are.
   virtual bool distributes() const = 0;
-  /// Nodes that send a value on at most until the last one has it. As long as nothing behind a
-  /// value has come, it may be on its way for so many times as long as from one node to the next.
+  /// The maximum number of nodes that a value passes on its way to the last one. While no later
+  /// value has arrived, a value may be on its way for so many times the delay between two nodes.
   virtual std::uint32_t hops() const = 0;
 
   // For a coordinator.
-  /// Whom to ask for votes from now on. True: not the same as before, so that what is under way has
-  /// to be proposed to them too. `anew`: this node has just become coordinator.
+  /// Chooses the acceptors to be asked for votes. True: they changed, so proposals in progress must
+  /// be sent to them too. `anew`: this node has just become coordinator.
   virtual bool choose(Instant now, bool anew) = 0;
   /// Is this acceptor asked for its vote?
   virtual bool asks(const Peer& acceptor) const = 0;
-  /// This acceptor was asked again and again, and did not vote.
+  /// This acceptor was asked repeatedly, and did not vote.
   virtual void note_slow(Instant now, NodeId acceptor) = 0;
   /// The packet that proposes a value in a round of this node; empty without a buffer. `fresh`:
-  /// nobody else uses the headroom in front of the bytes.
+  /// nothing else uses the headroom in front of the bytes.
   virtual BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) = 0;
   virtual void propose(const BufferRef& packet, Effects& out) = 0;
-  /// Proposes a unit without its bytes, if nobody but its sender is to be sent it first. May be
-  /// tried once: a packet with the bytes does for whoever does not have them any more.
+  /// Proposes a unit without its bytes, if its sender is the first node on the route. Try it once:
+  /// if the sender no longer has the bytes, a packet with them is needed.
   virtual bool propose_own(const Arrival& proposal, Effects& out) = 0;
 
-  // For everybody.
-  /// Reads a packet with a value. `from` sent it.
+  // For all nodes.
+  /// Decodes a packet with a value that `from` sent.
   virtual wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                           Arrival& out) const = 0;
-  /// Sends it on, if it has to go anywhere. `fresh`: nobody else uses the headroom in front of the
-  /// bytes.
+  /// Forwards the value, if the route continues. `fresh`: nothing else uses the headroom in front
+  /// of the bytes.
   virtual void pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
                        Effects& out) = 0;
   /// More votes of this node are on disk, or it is in another view.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
-  /// More is decided. Called before any of it is consumed. True: tell_votes() is to say so to
-  /// others.
+  /// More instances are decided. Called before any of them is consumed. True: tell_votes() is to
+  /// announce it.
   virtual bool tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
-  /// The engine has done all that it can for now: what was to go along with something else, and did
-  /// not, goes by itself.
+  /// The engine has done all that it can for now: what waited for another packet to carry it is
+  /// sent by itself.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
-  /// Another list of nodes counts: whatever is known of acceptors is of the one before.
+  /// Another list of nodes is active: what is known of acceptors is obsolete.
   virtual void nodes_changed() = 0;
 
   virtual void add_to(Digest& digest) const = 0;
@@ -95,11 +96,11 @@ class Routes {
 
 using MakeRoutes = std::unique_ptr<Routes> (*)(const Links& links);
 
-/// As the other make_engine(), with other ways.
+/// Like the other make_engine(), with other routes.
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host,
                                     MakeRoutes make_routes);
 
-/// The classic ways: the coordinator proposes to all, and acceptors tell everybody of their votes.
+/// The classic routes: the coordinator proposes to all, and acceptors send their votes to all.
 std::unique_ptr<Routes> make_broadcast(const Links& links);
 
 }  // namespace peal::order::paxos

@@ -14,10 +14,10 @@
 
 namespace peal::order::paxos {
 
-/// What this node says of itself: its STATE, which is its vote and its sign of life.
+/// What this node reports of itself: its STATE, which carries its votes and is its heartbeat.
 class SelfReport {
  public:
-  /// What it speaks of. `coordinator`: this node's own; null on nodes that never vote.
+  /// The objects that it reports. `coordinator`: this node's own; null on nodes that never vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;
@@ -30,15 +30,14 @@ class SelfReport {
   SelfReport(const Parts& parts, const Sources& sources) : p_(parts), from_(sources) {}
 
   wire::State state() const;
-  /// This node counts what it says of itself like what others say of themselves.
+  /// Applies this node's own report like those of other nodes.
   void update();
   void tell(NodeId to, Effects& out) const;
   void tell_all(const wire::State& said, Lane lane, Effects& out) const;
 
-  /// There is news for others: votes that are on disk, or a view. Votes that come soon after go
-  /// together.
+  /// There is news: durable votes, or a view. Votes that follow soon are sent together.
   void announce() { wanted_ = true; }
-  /// Tells the news, if it is time for that.
+  /// Sends the news, if it is time.
   void work(Instant now, Effects& out);
   /// When work() has something to do.
   std::optional<Instant> next_at() const;
@@ -52,7 +51,7 @@ class SelfReport {
   Parts p_;
   Sources from_;
   bool wanted_ = false;
-  Instant at_{};  ///< not before
+  Instant at_{};  ///< not before this time
 };
 
 }  // namespace peal::order::paxos

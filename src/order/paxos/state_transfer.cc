@@ -14,19 +14,19 @@ using wire::Drop;
 
 namespace {
 
-/// Heartbeats without success from one question to acceptors to the next.
+/// Heartbeats without success between two questions to acceptors.
 constexpr unsigned kRecallTicks = 4;
 
-/// Ticks in a row in which nobody had what a member lacks, and nobody that may yet help came any
-/// further, before it stops: what it knows of others may be old.
+/// Consecutive heartbeats in which no node had what a member lacks, and none that may help made
+/// progress, before the member stops: what it knows of others may be outdated.
 constexpr unsigned kCutOffTicks = 100;
 /// The same while an acceptor is away, whose log may hold it.
 constexpr unsigned kCutOffTicksAway = 1'000;
 
 }  // namespace
 
-// A node that is in no view and far behind begins where others are: to learn what was decided
-// meanwhile may take longer than the others take to decide as much again.
+// A node in no view that is far behind takes a checkpoint: fetching all decided values may take
+// longer than the others take to decide as many again.
 void StateTransfer::look(Effects& out) {
   const Peer* best = furthest();
   const bool known = p_.state.known();
@@ -50,7 +50,7 @@ void StateTransfer::look(Effects& out) {
   seek(out);
 }
 
-/// The node that has come furthest, and can tell where the order stands.
+/// The most advanced node that can provide a checkpoint.
 const Peer* StateTransfer::furthest() const {
   const Peer* best = nullptr;
   for (const Peer& peer : p_.peers.all()) {
@@ -61,7 +61,7 @@ const Peer* StateTransfer::furthest() const {
   return best;
 }
 
-/// Does anybody have the next instance?
+/// Does any node have the next instance?
 bool StateTransfer::can_catch_up() const {
   const Instance next = p_.state.next();
   const auto& peers = p_.peers.all();
@@ -76,7 +76,7 @@ bool StateTransfer::may_skip() const {
   return !p_.joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
 }
 
-/// What is next is not here; and it is not the application that takes nothing.
+/// The next value is missing, and it is not a full application that stops this node.
 bool StateTransfer::waits_for_others() const {
   return catch_up_.lacks(p_.state.next()) &&
          (p_.config.merger == nullptr || p_.config.merger->has_room());
@@ -88,12 +88,12 @@ void StateTransfer::ask_checkpoint_of(const Peer& peer, Effects& out) {
   });
 }
 
-/// A member lacks what no node has as decided. Acceptors are asked what they voted for. If that
+/// A member lacks a value that no node has as decided. Acceptors are asked for their votes. If that
 /// does not help for long enough, the member is cut off.
 void StateTransfer::seek(Effects& out) {
   count_tick();
-  // Nodes that excluded it may be sending it. What acceptors said is asked for again if it was
-  // lost, and what is behind it at once.
+  // Nodes that excluded it may be sending it. Lost answers of acceptors are requested again, and
+  // later instances at once.
   const bool goes_on = recall_.is_through();
   if (goes_on || ticks_ % kRecallTicks == 0) recall_.ask(out);
   if (heard_ < p_.peers.majority()) return;
@@ -104,8 +104,8 @@ void StateTransfer::seek(Effects& out) {
   if (ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) cut_off_ = true;
 }
 
-// An acceptor that has not come as far may have a vote for it, to be proposed again; and others may
-// have retained it, or what another ensemble lacks, and be sending it.
+// An acceptor that is behind may have a vote for it, to be proposed again; and other nodes may have
+// retained it, or what another ensemble lacks, and be sending it.
 void StateTransfer::count_tick() {
   const Instance next = p_.state.next();
   Instance behind = next + (p_.config.merger == nullptr ? 0 : p_.config.merger->merged());
@@ -122,12 +122,12 @@ void StateTransfer::count_tick() {
 
 Drop StateTransfer::judge(const Peer& from, const wire::Checkpoint& said) {
   if (p_.state.known() && said.nodes.first != p_.state.nodes().first) return Drop::other_list;
-  // Not of an order that is over: the sender goes by it now.
+  // The checkpoint must not be of an order that is over: its sender must have that order now.
   if (!from.has_state || from.state.first_list != said.nodes.first) return Drop::wrong_state;
   if (!incarnations_.believes(from, said)) return Drop::wrong_state;
   if (!may_skip() || said.next <= p_.state.next()) return Drop::duplicate;
   if (OrderState(said).has(p_.config.self)) {
-    // Taken into a view since it asked: it must come to that view by itself, to install it.
+    // It was admitted to a view since it asked: it must reach that view by itself, to install it.
     PEAL_PROBE("paxos.checkpoint_of_own_view");
     if (ticks_ >= kCutOffTicks) cut_off_ = true;
     return Drop::wrong_state;
@@ -142,10 +142,10 @@ void StateTransfer::take(const wire::Checkpoint& said) {
   p_.state = OrderState(said);
   if (said.next > p_.store.next()) p_.store.skip_to(said.next);
   ++checkpoints_;
-  ticks_ = 0;  // it has waited for this
+  ticks_ = 0;  // it has waited for this checkpoint
 }
 
-// A node that hears few others knows little of where they are, and their views may have ended the
+// A node that hears few others knows little of their progress, and their views may have ended the
 // one that this node is still in.
 bool StateTransfer::is_near() const {
   if (!p_.state.known()) return false;

@@ -11,9 +11,9 @@
 
 namespace peal::order::paxos {
 
-/// What a node does that is far behind. In no view it begins where others are: a checkpoint of
-/// theirs lets it skip what is below. A member of a view must consume all of it; if nobody has what
-/// comes next as decided, acceptors' votes may tell it; and if they do not, the node is cut off.
+/// What a node does that is far behind. In no view, it takes a checkpoint of another node and skips
+/// the instances below. A member of a view must consume all instances; if no node has the next
+/// value as decided, the acceptors' votes may reveal it; if they do not, the node is cut off.
 class StateTransfer {
  public:
   static constexpr std::string_view kCutOff =
@@ -23,15 +23,15 @@ class StateTransfer {
                 const Incarnations& incarnations)
       : p_(parts), catch_up_(catch_up), recall_(recall), incarnations_(incarnations) {}
 
-  /// Once in each heartbeat: asks for a checkpoint or for votes, if that helps.
+  /// Call it once per heartbeat: requests a checkpoint or votes, if that helps.
   void look(Effects& out);
-  /// A checkpoint came: may this node skip to it? Else the reason why not.
+  /// A checkpoint arrived: `none` if this node may skip to it, else the reason why not.
   wire::Drop judge(const Peer& from, const wire::Checkpoint& said);
   /// Skips to it.
   void take(const wire::Checkpoint& said);
-  /// Nobody can help this node any more, so it has to stop.
+  /// No node can help this one any more, so it has to stop.
   bool is_cut_off() const { return cut_off_; }
-  /// It hears most nodes, and is not so far behind them that it would rather begin where they are.
+  /// It hears most nodes, and is not so far behind them that taking a checkpoint is better.
   bool is_near() const;
 
   std::uint64_t checkpoints() const { return checkpoints_; }
@@ -50,9 +50,9 @@ class StateTransfer {
   VoteRecall& recall_;
   const Incarnations& incarnations_;
   bool cut_off_ = false;
-  unsigned ticks_ = 0;     ///< in a row, in which nobody could help and nobody came further
-  std::size_t heard_ = 0;  ///< acceptors that were heard then
-  Instance behind_ = 0;    ///< how far this node and those that may yet help are, in sum
+  unsigned ticks_ = 0;     ///< consecutive ones in which no node could help and none progressed
+  std::size_t heard_ = 0;  ///< number of acceptors heard then
+  Instance behind_ = 0;    ///< how far this node and those that may help are behind, in sum
   std::uint64_t checkpoints_ = 0;
 };
 

@@ -15,37 +15,37 @@ namespace peal::order::paxos {
 struct Slot {
   Round vote_round{};  ///< of this node's vote as an acceptor; none: it has not voted
   Value vote;
-  Round heard_round{};  ///< the highest in which a value was heard of
-  Value heard;          ///< as proposed in that round; once decided, what was decided
+  Round heard_round{};  ///< the highest round in which a value was received
+  Value heard;          ///< as proposed in that round; once decided, the decided value
   bool decided = false;
 };
 
-/// The instances from the next one to be consumed up, and the decided values below it, as far as
-/// they fit into a fixed piece of memory: for those who are behind.
+/// The instances from the next one to be consumed up; and, for nodes that are behind, as many of
+/// the decided values below as fit into a fixed amount of memory.
 class Store {
  public:
-  /// `ahead_max`: slots above next() at most.
+  /// `ahead_max`: limit of slots above next().
   Store(std::uint32_t ahead_max, std::uint64_t history_bytes);
 
   /// Forgets everything; the next instance is `next`.
   void begin(Instance next);
-  /// The next instance is `next`, above the one so far: keeps what is known from there on.
+  /// Moves the next instance up to `next`; keeps what is known from there on.
   void skip_to(Instance next);
   Instance next() const { return next_; }
   std::uint32_t ahead_max() const { return ahead_max_; }
   /// One above the highest slot.
   Instance end() const { return next_ + slots_.size(); }
-  /// Null if nothing is known of it: below next(), or not heard of.
+  /// Null if nothing is known of it: it is below next(), or not received.
   Slot* find(Instance instance);
   const Slot* find(Instance instance) const;
   /// Makes the slot; null if it is below next() or too far ahead.
   Slot* make(Instance instance);
-  /// The slot of next() was consumed, and its value moves to the history.
+  /// The value of next() was consumed, and moves to the history.
   void consume();
-  /// The same for a value that has no slot; there are no slots yet.
+  /// The same for a value without a slot; no slots exist yet.
   void add_past(const wire::ValueHead& head, ByteView bytes);
 
-  /// The history begins with `oldest` at the earliest.
+  /// The history begins at `oldest` or later.
   void forget_below(Instance oldest);
 
   struct Decided {
@@ -54,12 +54,12 @@ class Store {
   };
   /// The oldest instance of the history; next() if there is none.
   Instance oldest() const { return next_ - past_.size(); }
-  /// What was decided, if it is known here.
+  /// The decided value, if it is known here.
   std::optional<Decided> decided(Instance instance) const;
   /// The first instance whose value is not known to be decided.
   Instance undecided() const;
 
-  /// Of the history, only how far it reaches.
+  /// Of the history, only its length.
   void add_to(Digest& digest) const;
 
  private:
@@ -67,7 +67,7 @@ class Store {
     wire::ValueHead head;
     const std::byte* bytes = nullptr;
     std::uint32_t size = 0;
-    std::uint64_t tail = 0;  ///< of the ring, behind it
+    std::uint64_t tail = 0;  ///< offset in the ring buffer, behind it
   };
   void drop_oldest();
   void add_to_history(const wire::ValueHead& head, ByteView bytes);

@@ -42,7 +42,7 @@ void VoteRecall::note_own(const wire::Recall& question) {
   }
 }
 
-/// What this acceptor has to say of an instance: nothing, if it has let go of its vote.
+/// This acceptor's vote for an instance; nothing if it has dropped it.
 std::optional<KeptWords::Word> VoteRecall::word_on(Instance instance) const {
   if (p_.acceptor == nullptr || !p_.state.known() || !incarnations_.is_sure()) return std::nullopt;
   if (instance < p_.store.next()) return p_.kept.find(instance);
@@ -94,12 +94,12 @@ void VoteRecall::keep_words(Instance end) {
     if (!peer.has_state) first = p_.store.oldest();
     if (peer.state.next != 0) first = std::min(first, peer.state.next);
   }
-  // A node that does not vote has nothing to say of what it did not consume.
+  // A node that does not vote keeps nothing of what it did not consume.
   p_.kept.keep(first, p_.acceptor != nullptr ? end : p_.state.next(), p_.store);
 }
 
 void VoteRecall::check_invariants() const {
-  // Acceptors are asked about decided instances alone.
+  // Acceptors are asked about decided instances only.
   PEAL_ASSERT(asked_upto_ <= learner_.highest() + 1);
 }
 

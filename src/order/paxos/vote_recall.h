@@ -11,9 +11,9 @@
 
 namespace peal::order::paxos {
 
-/// Asks acceptors what they voted for, and answers such questions: for instances that are decided,
-/// and that no node has any more as decided. README.md says why a majority's words tell ("What is
-/// decided, and nobody has").
+/// Asks acceptors for their votes, and answers such questions: about instances that are decided,
+/// but whose decided value no node has any more. README.md says why votes of a majority reveal it
+/// ("What is decided, and nobody has").
 class VoteRecall {
  public:
   VoteRecall(const Parts& parts, Learner& learner, History& history,
@@ -22,15 +22,16 @@ class VoteRecall {
 
   /// Asks all acceptors about the instances from the next one on.
   void ask(Effects& out);
-  /// All that was asked about is consumed, so what is behind it may be asked about at once.
+  /// All instances that were asked about are consumed, so the following ones may be asked about at
+  /// once.
   bool is_through() const { return p_.state.next() == asked_upto_; }
   void answer(NodeId to, const wire::Recall& question, Effects& out);
   wire::Drop on_word(const Peer& from, const BufferRef& packet);
-  /// True: words of a majority told the value of the next instance.
+  /// True: votes of a majority revealed the value of the next instance.
   bool take();
-  /// Before this node skips the instances below `end`: keeps what it has to say of them.
+  /// Call it before this node skips the instances below `end`: keeps its votes for them.
   void keep_words(Instance end);
-  /// Another list counts: others vote from here on.
+  /// Another list is active: other acceptors vote from here on.
   void begin_list() { recall_.clear(); }
 
   void check_invariants() const;

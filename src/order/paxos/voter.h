@@ -12,7 +12,7 @@
 namespace peal::order::paxos {
 
 /// This node as an acceptor, towards coordinators: promises in Phase 1, votes in Phase 2, and sends
-/// what it voted for. The Acceptor holds promises and votes.
+/// values that it voted for. The Acceptor stores promises and votes.
 class Voter {
  public:
   Voter(const Parts& parts, Incarnations& incarnations, Election& election, History& history,
@@ -29,10 +29,11 @@ class Voter {
   /// A coordinator asks for a vote in this round; instances below `floor` are decided. False: a
   /// higher round is promised, and the coordinator is told.
   bool accept(const Round& round, Instance floor, Effects& out);
-  /// Votes for what was proposed. True: votes are in memory, and count at once.
+  /// Votes for the proposals. True: votes are in memory, and count at once.
   bool vote();
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
-  /// Nobody waits for a promise any more: another list counts, or this node must not vote.
+  /// No coordinator waits for a promise any more: another list is active, or this node must not
+  /// vote.
   void forget() { promise_for_.reset(); }
 
   void check_invariants() const;
@@ -44,7 +45,7 @@ class Voter {
   Election& election_;
   History& history_;
   SelfReport& report_;
-  std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
+  std::optional<NodeId> promise_for_;  ///< the coordinator that waits for a promise to be on disk
 };
 
 }  // namespace peal::order::paxos

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Gaps in members' units that are asked for at a time; what does not fit is asked for later.
+/// Gaps in members' units that are requested at a time; further ones are requested later.
 constexpr std::size_t kGapsMax = 64;
 
 }  // namespace
@@ -18,7 +18,7 @@ constexpr std::size_t kGapsMax = 64;
 void WaitingUnits::begin_view() {
   units_.assign(tip_.members().size(), {});
   came_.assign(tip_.members().size(), {});
-  gaps_.clear();  // they name members of the view before
+  gaps_.clear();  // they name members of the previous view
 }
 
 void WaitingUnits::clear() {
@@ -41,7 +41,7 @@ bool WaitingUnits::take(const wire::ValueHead& head, const BufferRef& bytes, boo
   return true;
 }
 
-// A member's units come one behind the other, unless some are lost.
+// A member's units arrive in order, unless some are lost.
 void WaitingUnits::note_came(std::size_t index, std::uint64_t number) {
   Came& came = came_[index];
   const std::uint64_t next = std::max(came.newest, tip_.units_of(index)) + 1;

@@ -12,37 +12,38 @@
 
 namespace peal::order::paxos {
 
-/// Members' units that a coordinator has, and has not proposed. A member's units are proposed in
-/// the order of their numbers, which have no gaps: so a gap shows which units did not come, and
-/// their member is asked for them.
+/// Units of members that the coordinator has and has not proposed. A member's units are proposed in
+/// the order of their numbers, which have no gaps: so a gap shows missing units, and the
+/// coordinator requests them from their member.
 class WaitingUnits {
  public:
-  /// `tip`: of the coordinator, after all that it proposed.
+  /// `tip`: the coordinator's state after all its proposals.
   WaitingUnits(const Parts& parts, const OrderState& tip) : p_(parts), tip_(tip) {}
 
-  /// Another view is proposed: units before it are void.
+  /// Another view is proposed: units for earlier ones are void.
   void begin_view();
   void clear();
-  /// False: not taken, as it is for another view, or too far ahead, or was taken before.
+  /// False: refused, since it is for another view, too far ahead, or a duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 
-  /// Once in each heartbeat: what is still missing since the last one is asked for again.
+  /// Call it once per heartbeat: units still missing since the last call are requested again.
   void look_for_gaps();
   void ask_for_gaps(Effects& out);
 
-  /// Members of the view: units are known by the index of theirs.
+  /// Members of the view, by whose index units are kept.
   std::size_t members() const { return units_.size(); }
-  /// The member whose turn it is.
+  /// The member whose turn it is to have a unit proposed.
   std::size_t next_turn() { return turn_++ % units_.size(); }
   /// Is the member's next unit here?
   bool has_next(std::size_t index) const;
-  /// With optimistic delivery: the member whose next unit has the lowest stamp, and that stamp.
+  /// With optimistic delivery: the member whose next unit has the lowest timestamp, and that
+  /// timestamp.
   std::optional<std::size_t> lowest() const;
   std::uint64_t stamp_of(std::size_t index) const { return units_[index].begin()->second.stamp; }
 
   struct Next {
     Value value;
-    bool fresh = false;  ///< nobody else uses the headroom in front of the bytes
+    bool fresh = false;  ///< nothing else uses the headroom in front of the bytes
   };
   /// Takes out the member's next unit.
   Next remove_next(std::size_t index);
@@ -58,8 +59,8 @@ class WaitingUnits {
     std::uint64_t stamp = 0;
   };
   struct Came {
-    std::uint64_t newest = 0;  ///< number of the last unit that came
-    std::uint64_t gap = 0;     ///< the first that was missing at the last heartbeat; 0: none was
+    std::uint64_t newest = 0;  ///< number of the last unit that arrived
+    std::uint64_t gap = 0;     ///< the first one that was missing at the last heartbeat; 0: none
   };
   struct Gap {
     std::size_t index;
@@ -73,7 +74,7 @@ class WaitingUnits {
   const OrderState& tip_;
   std::vector<std::map<std::uint64_t, Waiting>> units_;  ///< by member of tip_, by number
   std::vector<Came> came_;                               ///< by member of tip_
-  std::vector<Gap> gaps_;                                ///< to be asked for; at most kGapsMax
+  std::vector<Gap> gaps_;                                ///< to be requested; at most kGapsMax
   std::size_t turn_ = 0;
 };
 

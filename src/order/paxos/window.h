@@ -8,11 +8,11 @@
 
 namespace peal::order::paxos {
 
-/// How much may be under way: as much as the way takes. Nobody says how much that is, and it
-/// changes with links, disks and the load of others; so the window grows while it is used up, and
-/// what gets lost tells when to stop. Loss means full queues if answers take much longer than they
-/// can; then the window shrinks to what keeps the way busy. If they do not, loss has another
-/// reason, and a smaller window would help nobody.
+/// The pipeline limit: how much may be in progress, as much as the path to the acceptors can take.
+/// That is unknown, and changes with links, disks and the load of others. So the window grows while
+/// it is used up, and losses show when to stop. A loss means full queues if answers take much
+/// longer than they can; then the window shrinks to what keeps the path busy. Otherwise loss has
+/// another cause, and a smaller window would not help.
 class Window {
  public:
   Window(std::uint32_t first, std::uint32_t most)
@@ -20,14 +20,14 @@ class Window {
 
   std::uint32_t size() const { return size_; }
 
-  /// May one more be sent? To be asked when there is one.
+  /// May one more be sent? Ask only when there is one.
   bool allows(Instant now, std::uint64_t under_way) {
     if (under_way < size_) return true;
     full_at_ = now;
     return false;
   }
 
-  /// An answer came after so long, to something that was sent once.
+  /// The first transmission was answered after this time.
   void took(Instant now, Duration time) {
     if (now - best_since_ >= kBestFor) {
       best_before_ = best_now_;
@@ -42,7 +42,7 @@ class Window {
     ++size_;
   }
 
-  /// Something had to be sent again. Says nothing new soon after it was said.
+  /// A packet had to be retransmitted. Repeated calls shortly after one count as one.
   void lost(Instant now) {
     if (now - shrunk_at_ < lately_) return;
     const Duration enough = std::min(best_now_, best_before_) * kQueued;
@@ -55,9 +55,9 @@ class Window {
 
  private:
   static constexpr std::uint32_t kLeast = 16;
-  /// Once it is known where the way ends: answers for one more.
+  /// Once the limit of the path is known: answers until the window grows by one.
   static constexpr std::uint32_t kSlowly = 16;
-  /// Answers that take so many times as long as the best ones wait in queues.
+  /// Answers that take so many times as long as the fastest ones waited in queues.
   static constexpr std::int64_t kQueued = 4;
   static constexpr Duration kBestFor = seconds(5);
   static constexpr Duration kNever = seconds(3'600);

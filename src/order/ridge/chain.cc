@@ -13,12 +13,12 @@ using wire::PaxosKind;
 
 namespace {
 
-/// A value whose copies come to so many bytes in all: the last acceptor sends it to all itself,
-/// which saves a step and costs it hardly more than to hand it to a distributor.
+/// A value whose copies have at most this size in total: the last acceptor sends it to all nodes
+/// itself, which saves a step and costs it hardly more than handing it to a distributor.
 constexpr std::size_t kSmallBytes = 1'024;
-/// With what a packet has beside its value.
+/// Including the rest of a packet besides its value.
 constexpr std::size_t kPacketBytes = 128;
-/// Heartbeats of silence after which a node is not made a distributor.
+/// A node that was silent for so many heartbeats is not made a distributor.
 constexpr std::int64_t kQuietHeartbeats = 3;
 
 }  // namespace
@@ -36,7 +36,7 @@ void Chain::nodes_changed() {
   first_ = last_ = kNobody;
 }
 
-// ---- the order in a chain ----
+// ---- order within a chain ----
 
 std::size_t Chain::index_of(NodeId node) const {
   const auto& acceptors = l_.state.nodes().acceptors;
@@ -75,13 +75,14 @@ bool Chain::usable(Instant now, std::size_t index) const {
   return votes(index) && avoid_until_[index] <= now && peer.serve && !peer.state.disk_hangs;
 }
 
-/// It seems alive, and has forgotten nothing.
+/// It seems alive, and is not amnesiac.
 bool Chain::votes(std::size_t index) const {
   return acceptor(index).acceptor && !acceptor(index).suspected;
 }
 
-// The coordinator itself, and of the others those that are alive and quick; the chain stays as it
-// is while all of its acceptors are. If too few are, others are asked too: they may be back.
+// The chain has the coordinator itself and, of the others, acceptors that are alive and fast; it
+// stays the same while all of its acceptors are. If these are too few, others are asked too: they
+// may be back.
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
   const std::size_t count = l_.state.nodes().acceptors.size();
@@ -106,7 +107,7 @@ bool Chain::choose(Instant now, bool anew) {
   if (!PEAL_MUTANT(rd_chain_fixed)) {
     const auto served = [&](std::size_t i) { return votes(i) && acceptor(i).serve; };
     add([&](std::size_t i) { return usable(now, i); });
-    // One that was slow lately is better than one whose disk hangs.
+    // One that was slow recently is better than one whose disk hangs.
     add([&](std::size_t i) { return served(i) && !acceptor(i).state.disk_hangs; });
     add(served);
     add([&](std::size_t i) { return votes(i); });
@@ -144,7 +145,7 @@ void Chain::propose(const BufferRef& packet, Effects& out) {
 bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   const std::size_t next = next_in(mine_, self_, self_);
   if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
-  // After another coordinator, it may have consumed its unit, and let go of it.
+  // Under another coordinator, it may have consumed its unit and dropped the bytes.
   if (acceptor(next).state.next > proposal.instance) return false;
   wire::Relay frame = frame_of(proposal);
   frame.own = true;
@@ -153,14 +154,14 @@ bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   return static_cast<bool>(packet);
 }
 
-// ---- for everybody ----
+// ---- for all nodes ----
 
 Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival& out) const {
   if (kind != PaxosKind::relay && kind != PaxosKind::distribute) return Drop::unknown_kind;
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
-  // Another list has other acceptors, of whom the chain speaks.
+  // The chain refers to acceptors by index, and another list has other acceptors.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   if (!has(frame.chain, frame.round.coordinator.node)) return Drop::bad_sender;
   if (frame.chain >> l_.state.nodes().acceptors.size() != 0) return Drop::bad_value;
@@ -182,7 +183,7 @@ void Chain::join(const Arrival& arrival) {
     chain_ = arrival.chain;
     first_ = index_of(round_.coordinator.node);
     last_ = last_in(chain_, first_);
-    // What came along another chain was for its last one to see to.
+    // The other chain's tail handles earlier values.
     told_ = std::max(told_, arrival.instance);
   }
 }
@@ -207,12 +208,12 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, 
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 
-// A distributor's work, in one order that all distributors share: then no receiver gets several
-// values at a time.
+// Does a distributor's work, in one order that all distributors share: then no receiver gets
+// several values at a time.
 void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
   if (!packet) return;
   const std::vector<Peer>& peers = l_.peers.all();
-  // Each ensemble begins somewhere else, far from the others: they all distribute at once.
+  // Each ensemble begins elsewhere, far from the others, since all of them distribute at once.
   const std::size_t first = l_.config.first_candidate * peers.size() * 5 / 8;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const Peer& peer = peers[(first + i) % peers.size()];
@@ -224,7 +225,7 @@ void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
 void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
   const BufferRef packet = l_.outbox.state_packet(said);
   if (!packet) return;
-  // In a higher round another one may be the last.
+  // In a higher round another acceptor may be the last one.
   if (is_last() && said.round == round_) return tell_chain(packet, out);
   const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
   const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;
@@ -235,7 +236,7 @@ void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects
 
 // ---- the last acceptor ----
 
-// Its votes, and what is decided with them.
+// Sends its votes, and thus what is decided, to the acceptors of its chain.
 void Chain::tell_chain(const BufferRef& packet, Effects& out) {
   for (std::size_t i = first_; i != kNobody; i = next_in(chain_, first_, i)) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);

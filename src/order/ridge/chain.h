@@ -18,11 +18,11 @@ using paxos::Links;
 using paxos::Peer;
 using paxos::Round;
 
-/// Ridge's ways. The coordinator sends a value to the next acceptor of a chain, which sends it on,
-/// and so each of a majority gets it once. Their votes do not travel along: each tells its number
-/// to the last of the chain and to the coordinator, as soon as its own disk is done, so that disks
-/// work at the same time. The last acceptor sees what is decided, tells the chain, and hands each
-/// value to a distributor, which sends it to all nodes outside the chain.
+/// Ridge's routes. The coordinator sends a value to the next acceptor of a chain, which forwards
+/// it; so each acceptor of a majority receives it once. Votes do not travel along: each acceptor
+/// sends its number to the last one of the chain and to the coordinator as soon as its own disk is
+/// done, so that disks work in parallel. The last acceptor detects decisions and announces them to
+/// the chain. It hands each value to a distributor, which sends it to all nodes outside the chain.
 class Chain final : public paxos::Routes {
  public:
   explicit Chain(const Links& links);
@@ -30,7 +30,7 @@ class Chain final : public paxos::Routes {
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
   bool distributes() const override { return true; }
-  /// Others are as soon there as the first ones, but for the time that a link needs for them.
+  /// The last receivers get it as soon as the first ones, apart from the transmission time.
   std::uint32_t hops() const override { return 1; }
   bool choose(Instant now, bool anew) override;
   bool asks(const Peer& acceptor) const override;
@@ -48,26 +48,25 @@ class Chain final : public paxos::Routes {
   void add_to(Digest& digest) const override;
 
  private:
-  /// A set of acceptors, by their index, in one order that all know: the coordinator first, then
-  /// those behind it, round the list.
+  /// A set of acceptors, by index, in one order that all nodes know: the coordinator first, then
+  /// the acceptors behind it, cyclically.
   using Bits = std::uint16_t;
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
   std::size_t index_of(NodeId node) const;
-  /// Who comes behind `at`; kNobody if it is the last.
+  /// The acceptor behind `at`; kNobody if `at` is the last.
   std::size_t next_in(Bits chain, std::size_t first, std::size_t at) const;
   std::size_t last_in(Bits chain, std::size_t first) const;
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
-  /// Did this node send the value as its unit, and is still the one that did? Then it has the
-  /// bytes.
+  /// Did this incarnation of the peer send the value as its unit? Then it has the bytes.
   static bool is_of(const wire::ValueHead& head, const Peer& peer) {
     return head.kind == wire::ValueKind::unit && head.origin == peer.member;
   }
   bool usable(Instant now, std::size_t index) const;
   bool votes(std::size_t index) const;
-  /// Of a value that this node proposes along its chain.
+  /// The header of a value that this node proposes along its chain.
   wire::Relay frame_of(const Arrival& proposal);
   /// This node works in a chain that a packet named.
   void join(const Arrival& arrival);
@@ -81,16 +80,16 @@ class Chain final : public paxos::Routes {
 
   Links l_;
   std::size_t self_ = kNobody;  ///< index of this node among the acceptors
-  /// For a coordinator: acceptors that were slow are not chosen before.
+  /// For a coordinator: acceptors that were slow are not chosen before these times.
   std::array<Instant, wire::kChainMax> avoid_until_{};
   Bits mine_ = 0;  ///< the chain of this node's proposals
 
-  // The chain that this node was asked in last.
+  // The last chain in which this node was asked to vote.
   Round round_{};
   Bits chain_ = 0;
   std::size_t first_ = kNobody;
   std::size_t last_ = kNobody;
-  Instance told_ = 0;  ///< as the last one: what is decided below was seen to
+  Instance told_ = 0;  ///< as the last acceptor: decided values below were handed on
   Distributors distributors_;
 };
 

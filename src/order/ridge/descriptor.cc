@@ -107,7 +107,8 @@ Result<void, std::string> check(const OptionValues& values,
     return unexpected("ridge.merge = \"rotation\" does not go with " + ensembles +
                       ": leave it out, or set ridge.ensembles = 2 or more");
   }
-  // Several ensembles make no guess, and each would begin its order by itself.
+  // With several ensembles there is no optimistic delivery; and each ensemble would bootstrap its
+  // order by itself.
   if (ways.ensembles > 1 && ways.optimistic) return together(optimistic, ensembles);
   if (ways.ensembles > 1 && in_memory) return together(memory, ensembles);
   if (domains.empty()) return {};
@@ -127,7 +128,7 @@ constinit const Descriptor kDescriptor{
     .name = "ridge",
     .summary = "like paxos, with values along a chain of acceptors and from distributors in turn",
     .traits = {.quorum = true,
-               // An odd number of them makes a chain.
+               // The largest odd number below the limit of a chain.
                .acceptors_most = wire::kChainMax - 1,
                .streams = true,
                .ensembles = true,

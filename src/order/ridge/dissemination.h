@@ -10,16 +10,17 @@ namespace peal::order::ridge {
 /// How values reach all nodes; equal on all of them.
 enum class Dissemination : std::uint8_t {
   distributors,  ///< along a chain of a majority of the acceptors, and from one other node to all
-  ring,          ///< from node to node, to compare with
+                 ///< others
+  ring,          ///< from node to node, for comparison
 };
 
-/// How the orders of several ensembles become one; equal on all nodes.
+/// How the orders of several ensembles are merged; equal on all nodes.
 enum class Merging : std::uint8_t {
-  keys,      ///< by keys that come of their senders' clocks
-  rotation,  ///< one value of each in turn, of some of them none: to compare with
+  keys,      ///< by keys, which are derived from senders' clocks
+  rotation,  ///< one value of each in turn, or a skip: for comparison
 };
 
-/// How many ensembles may order together.
+/// The maximum number of ensembles.
 inline constexpr std::uint32_t kEnsemblesMax = 16;
 
 inline std::string_view dissemination_name(Dissemination dissemination) {

@@ -10,14 +10,14 @@
 
 namespace peal::order::ridge {
 
-/// Chooses who sends a decided value to the others: whoever has sent the fewest bytes so far, so
-/// that all share the work; or who has the value already, if it is hardly ahead of the others. What
-/// it knows is its own: nothing depends on others agreeing with it.
+/// Chooses which node sends a decided value to the others: the one that has sent the fewest bytes,
+/// so that all share the load; or one that has the value already, if it is hardly ahead of the
+/// others. Its knowledge is local: nothing depends on agreement with other nodes.
 class Distributors {
  public:
-  /// Of `able`, sorted and not empty; `bytes` will be sent by it. Who was not able for a while has
-  /// nothing to catch up on. `wanted` is who has the value, if anybody of them does: it may be
-  /// ahead by as much as kAhead such values.
+  /// Chooses from `able`, sorted and not empty; the chosen node will send `bytes`. A node that was
+  /// not able for a while does not catch up. `wanted` is the node of them that has the value, if
+  /// any: it may be ahead by kAhead such values.
   NodeId choose(const std::vector<NodeId>& able, std::uint64_t bytes, NodeId wanted = {});
 
   void add_to(Digest& digest) const;
@@ -25,7 +25,8 @@ class Distributors {
  private:
   static constexpr std::uint64_t kAhead = 8;
 
-  std::map<NodeId, std::uint64_t> sent_;  ///< bytes above the least; of those able last time
+  std::map<NodeId, std::uint64_t> sent_;  ///< bytes above the minimum; of the nodes able at the
+                                          ///< last call
 };
 
 }  // namespace peal::order::ridge

@@ -14,7 +14,8 @@ std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& pac
   PEAL_ASSERT(validate(layout, config.universe).empty());
   const paxos::MakeRoutes routes = dissemination == Dissemination::ring ? &make_ring : &make_chain;
   if (layout.one_engine()) return paxos::make_engine(config, packets, host, routes);
-  // Each would begin its order by itself, and keys of one that begins anew say nothing to others.
+  // Each ensemble would bootstrap its order by itself, and keys of a new order mean nothing to the
+  // others.
   PEAL_ASSERT(config.storage == paxos::Storage::disk);
   return std::make_unique<Ensembles>(config, layout, packets, host, routes);
 }

@@ -12,18 +12,19 @@
 namespace peal::order::ridge {
 namespace {
 
-/// What one call does at most before it lets others have their turn.
+/// Passes of one call, before other work gets its turn.
 constexpr int kPassesMax = 4;
-/// A coordinator that has nothing to order says so for so long ahead: what others order meanwhile
-/// waits for nobody.
+/// A coordinator with nothing to order announces that for this time ahead, so that the other
+/// ensembles need not wait.
 constexpr std::uint64_t kAheadUs = 2'000;
-/// Between two requests of a node that an ensemble say so; and before it asks if another does.
+/// Between two requests of a node for such an announcement; and how long it waits for another
+/// node's request to help.
 constexpr Duration kWantAgain = microseconds(500);
 constexpr Duration kWantLate = milliseconds(2);
-/// Nothing that was proposed that long ago, and is not decided, may be lost.
+/// An empty value that is not decided after this time may be lost.
 constexpr Duration kPassingMax = milliseconds(10);
 
-/// Each ensemble has its part of what one engine may keep.
+/// Each ensemble has its share of what one engine may keep.
 paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   const auto count = static_cast<std::uint32_t>(ensembles);
   const auto part = [count](auto& of, auto least) {
@@ -38,7 +39,7 @@ paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   return options;
 }
 
-/// Of all ensembles those that the node learns, by number.
+/// The ensembles that the node learns, by number.
 std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
   std::vector<std::uint8_t> numbers;
   for (std::uint32_t i = 0; i < layout.ensembles; ++i)
@@ -104,7 +105,7 @@ Ensembles::~Ensembles() = default;
 
 // ---- inputs ----
 
-/// Calls all ensembles, and then does what comes of it.
+/// Calls all ensembles, then handles the results.
 template <class Call>
 void Ensembles::each(Instant now, Effects& out, Call call) {
   if (stopped_) return;
@@ -128,7 +129,7 @@ void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effec
   now_ = now;
   out_ = &out;
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
-  std::size_t to = 0;  // it counts what is for none
+  std::size_t to = 0;  // it counts packets for no ensemble
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     if (cluster == ensemble_cluster(cluster_, inner_[i]->number)) to = i;
   }
@@ -203,7 +204,7 @@ void Ensembles::stop(std::string_view reason) {
   out_->fatal(reason);
 }
 
-// ---- what comes of an input ----
+// ---- results of an input ----
 
 void Ensembles::pump() {
   make_ready();
@@ -215,9 +216,9 @@ void Ensembles::pump() {
   }
 }
 
-// Who comes into the view needs whatever all ensembles order from then on. So this node comes into
-// the views of the others first, where it is waited for, and asks for none of them as long as it
-// may have to begin anew anywhere.
+// A new member of the view needs all that the ensembles order from then on. So this node first
+// joins the views of the other ensembles, on which members wait, and joins none while it may still
+// have to take a checkpoint in any.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;
@@ -234,9 +235,9 @@ void Ensembles::make_ready() {
   for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
 }
 
-// What others order comes behind all that this node's ensembles could still order before it. One
-// with nothing to order says that there is nothing, and says it again before that is used up: as
-// long as others order something, and not when they have ended.
+// Values of other ensembles come behind all that this node's ensembles may still order before them.
+// An ensemble with nothing to order announces that, and repeats it before it expires, as long as
+// others order something.
 void Ensembles::let_others_pass() {
   if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
@@ -247,8 +248,8 @@ void Ensembles::let_others_pass() {
   }
 }
 
-/// Key of the last thing that another ensemble has ordered; 0 if that is beyond all stamps, which
-/// nobody can pass.
+/// Key of the last unit or view that another ensemble has ordered; 0 if it is beyond all
+/// timestamps, which nobody can pass.
 std::uint64_t Ensembles::last_of_others(const Inner& inner) const {
   std::uint64_t last = 0;
   for (const auto& other : inner_) {
@@ -257,8 +258,8 @@ std::uint64_t Ensembles::last_of_others(const Inner& inner) const {
   return last > wire::kStampMax ? 0 : last;
 }
 
-/// Where this node began in the orders of other ensembles: others may still have to come so far,
-/// and nothing of that comes here.
+/// The keys at which this node began in the orders of other ensembles: other nodes may still have
+/// to reach them, and nothing of that arrives here.
 std::uint64_t Ensembles::others_begin(const Inner& inner) const {
   std::uint64_t from = 0;
   for (const auto& other : inner_) {
@@ -267,8 +268,8 @@ std::uint64_t Ensembles::others_begin(const Inner& inner) const {
   return from > wire::kStampMax ? 0 : from;
 }
 
-// Behind units of its own nothing has to be said, unless they come from nodes whose keys are behind
-// those of others, which this one need not learn.
+// Behind its own units an ensemble needs no announcement, unless they come from nodes whose keys
+// are behind those of others, whose values this ensemble need not learn.
 void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
   const bool idle = inner.engine->idle();
   const bool enough = last == 0 || inner.engine->key() >= last + kAheadUs / 2;
@@ -283,8 +284,8 @@ void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
   more_ = true;
 }
 
-// Whoever coordinates an ensemble need not learn what waits for it. Then the first of those who
-// learn both asks it; and all others, if that does not help.
+// The coordinator of an ensemble may not learn the values that wait for it. Then the first node
+// that learns both asks it; if that does not help, all others do.
 void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
   const bool waits = inner.engine->key() < last;
   const std::uint64_t enough = last + kAheadUs / 2;
@@ -300,7 +301,7 @@ void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
     learns = false;
     first = first_to_learn(inner.domain, other->domain);
   }
-  // A time that is over would call the timers again and again.
+  // A time in the past would trigger the timer again and again.
   if (learns || coordinator == MemberId{} || coordinator == self_) {
     inner.want_at.reset();
     return;
@@ -313,7 +314,7 @@ void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
   ++counts_.asked;
 }
 
-/// Is this node the first of the view that learns both?
+/// Is this node the first member of the view that learns both?
 bool Ensembles::first_to_learn(Domain one, Domain other) const {
   for (const MemberId& member : members_) {
     if (layout_.has(one, member.node) && layout_.has(other, member.node)) return member == self_;
@@ -321,7 +322,7 @@ bool Ensembles::first_to_learn(Domain one, Domain other) const {
   return true;
 }
 
-// Units for the ensembles, and room for what they bring.
+// Units for the ensembles, and space for their results.
 void Ensembles::feed() {
   for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
     Inner& inner = *inner_[i];
@@ -333,14 +334,14 @@ void Ensembles::feed() {
   }
 }
 
-// ---- what people see ----
+// ---- reports ----
 
 void Ensembles::Inner::multicast(Lane lane, const BufferRef& packet) {
   if (domain == 0) return all_.out_->multicast(lane, packet);
   for (const NodeId node : others) all_.out_->send(node, lane, packet);
 }
 
-/// Also those of a list that does not count yet.
+/// Includes nodes of a list that is not active yet.
 void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
   for (const NodeId node : nodes) {
     const auto at = std::lower_bound(others.begin(), others.end(), node);
@@ -349,17 +350,17 @@ void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
 }
 
 void Ensembles::Inner::report(const Event& event) {
-  if (event.kind == &event::view_installed) return;  // said for all ensembles together
+  if (event.kind == &event::view_installed) return;  // reported for all ensembles together
   if (event.kind == &event::nodes_adopted) {
     adopted_list = event.a;
     return all_.adopted(event);
   }
-  // What concerns all ensembles, each of them says.
+  // Each ensemble reports what concerns all of them; one report is enough.
   const bool once = event.kind == &event::paused || event.kind == &event::nodes_not_given;
   if (!once || index_ == 0) all_.out_->report(event);
 }
 
-/// The list of nodes that all ensembles have gone over to counts.
+/// The list of nodes that all ensembles have made active becomes the engine's.
 void Ensembles::adopted(const Event& event) {
   const bool all = std::all_of(inner_.begin(), inner_.end(),
                                [&](const auto& inner) { return inner->adopted_list == event.a; });

@@ -21,18 +21,17 @@
 
 namespace peal::order::ridge {
 
-/// Several ensembles, each with a coordinator of its own, as one engine: each orders a part of the
-/// units, and the orders of all become one by the keys of their values (merge.h). All nodes take
-/// part in all ensembles but those of domains, which only their nodes learn (layout.h). To its node
-/// this is an engine like others: one view, one order, and the units of a member in the order in
-/// which it handed them over, whichever ensembles they went to.
+/// Several ensembles, each with a coordinator of its own, as one engine. Each orders some of the
+/// units, and their orders are merged by the keys of their values (merge.h). All nodes take part in
+/// all ensembles, except those of domains, which only the nodes of the domain learn (layout.h). To
+/// its node this is an engine like others: one view, one order, and the units of a member in the
+/// order in which it handed them over, whichever ensembles they went to.
 ///
-/// The views are those of the first ensemble. Whoever is taken into one is in the views of the
-/// others by then; those say who may hand units to them, and nothing else.
+/// The views are those of the first ensemble. A node is in the views of the other ensembles before
+/// it is admitted to one of these; the former only say which nodes may hand units to the ensemble.
 ///
-/// ensembles.cc: inputs, and what people see. ensembles_units.cc: this node's units.
-/// ensembles_order.cc: what the merged order comes to. ensembles_rotation.cc: the merge in
-/// rotation.
+/// ensembles.cc: inputs and status. ensembles_units.cc: this node's units. ensembles_order.cc: the
+/// results of the merged order. ensembles_rotation.cc: the merge in rotation.
 class Ensembles final : public Engine {
  public:
   Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets, Host& host,
@@ -59,9 +58,9 @@ class Ensembles final : public Engine {
 
  private:
   class Inner;
-  /// One thing that an ensemble's order brings.
+  /// One element of an ensemble's order.
   struct Item {
-    /// `nothing`: of this, only `excluded` counts.
+    /// `nothing`: only `excluded` is used.
     enum class Kind : std::uint8_t { unit, view, left_out, nothing } kind = Kind::unit;
     wire::Placing placing;
     MemberId origin{};
@@ -69,10 +68,10 @@ class Ensembles final : public Engine {
     BufferRef bytes;  ///< of the unit, without its placing
     ViewId view{};
     MemberSet members;   ///< of the view
-    MemberSet company;   ///< of the transitional view before; empty if there is none
-    MemberSet excluded;  ///< from the view, whether this node is in it or not
+    MemberSet company;   ///< of the transitional view before it; empty if there is none
+    MemberSet excluded;  ///< by the view, whether or not this node is in it
   };
-  /// A unit of this node that has no place yet, with its placing in front.
+  /// A unit of this node without a place, with its placing in front.
   struct Own {
     BufferRef bytes;
     Service service = Service::agreed;
@@ -130,39 +129,39 @@ class Ensembles final : public Engine {
   BufferPool& pool_;
   std::unique_ptr<SharedLog> log_;
   paxos::LeftOut left_out_;  ///< of all ensembles
-  bool has_log_ = true;      ///< what is in both could be read
+  bool has_log_ = true;      ///< both logs could be read
   std::vector<std::unique_ptr<Inner>> inner_;
   Merge<Item> merge_;
   Effects* out_ = nullptr;  ///< during a call
   Instant now_{};
   bool stopped_ = false;
   bool more_ = false;   ///< the last call left work over
-  bool ready_ = false;  ///< may be taken into views, and skips nothing from then on
+  bool ready_ = false;  ///< may be admitted to views, and takes no checkpoint from then on
 
-  std::int64_t keys_ahead_ = 0;  ///< microseconds that keys are ahead of this node's time
+  std::int64_t keys_ahead_ = 0;  ///< microseconds by which keys are ahead of this node's time
 
   // In rotation.
-  std::int64_t places_ahead_ = 0;   ///< that the line is ahead of this node's time
-  std::optional<Instant> last_at_;  ///< when anything was ordered last
-  std::optional<Instant> skip_at_;  ///< the next tick; nothing: nobody needs one
+  std::int64_t places_ahead_ = 0;   ///< places by which the line is ahead of this node's time
+  std::optional<Instant> last_at_;  ///< when a value was last ordered
+  std::optional<Instant> skip_at_;  ///< the next tick; nothing: no tick is needed
 
   // The merged order.
   bool joined_ = false;  ///< is in view_
-  ViewId view_{};        ///< the last that it was in
+  ViewId view_{};        ///< the last view with this node in it
   MemberSet members_;
   std::vector<std::uint64_t> placed_;                    ///< units of each member
-  std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
+  std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< units that came before earlier ones
   Seq seq_ = 0;
   std::uint64_t merged_ = 0;          ///< key of the last item
   std::size_t merged_from_ = 0;       ///< number of the ensemble that brought it
-  std::size_t views_ahead_ = 0;       ///< of the first ensemble, that are not merged yet
-  std::size_t exclusions_ahead_ = 0;  ///< the same of those that left members out
+  std::size_t views_ahead_ = 0;       ///< views of the first ensemble that are not merged yet
+  std::size_t exclusions_ahead_ = 0;  ///< of these, the ones that excluded members
 
   // This node's units.
   std::deque<Own> own_;  ///< from own_first_ on
   std::uint64_t own_first_ = 1;
-  std::uint64_t stamped_ = 0;      ///< the last stamp
-  std::set<std::uint64_t> again_;  ///< numbers of those that an ensemble's view took back
+  std::uint64_t stamped_ = 0;      ///< the last timestamp
+  std::set<std::uint64_t> again_;  ///< numbers of units that an ensemble's view took back
 
   struct Counts {
     std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, asked = 0, deferred = 0,

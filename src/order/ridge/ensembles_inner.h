@@ -15,8 +15,8 @@
 
 namespace peal::order::ridge {
 
-/// One ensemble, and all that its engine sees of the world: what it asks for and what it does goes
-/// through here. It brings its order to the merge; packets go on as they are.
+/// One ensemble, and the interface between its engine and everything else: all requests and effects
+/// of the engine pass through here. Its order goes to the merge; packets pass unchanged.
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
   /// `index` among those of this node, `number` among all.
@@ -48,21 +48,22 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     last_item = key;
     all_.see_item(key);
   }
-  /// In rotation. It may begin elsewhere than behind the value that it consumed last.
+  /// In rotation. The ensemble may begin elsewhere than behind the value that it consumed last.
   void see_where_it_begins();
   void may_learn(const std::vector<NodeId>& nodes);
   bool needs_all() const override {
-    // Until it has merged the end of its last view, it owes that what belongs before.
+    // Until the end of its last view is merged, this node owes the application what belongs before
+    // it.
     return index_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
   }
   std::uint64_t merged() const override { return all_.merged_; }
   bool has_room() const override { return all_.host_.receive_room_units() > 0; }
   void on_left_out() override;
   void on_excluded(std::span<const MemberId> members) override;
-  /// Those of the others end nothing.
+  /// Exclusions by other ensembles' views end nothing.
   bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
-    if (all_.rotates()) return;  // nobody asks there
+    if (all_.rotates()) return;  // rotation uses no requests
     wanted = std::max(wanted, key);
     all_.see_key(key);
   }
@@ -88,17 +89,17 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     std::uint64_t number{};
   };
   const std::uint8_t number;
-  const Domain domain;         ///< who learns it
-  std::vector<NodeId> others;  ///< of a domain: who else may learn it
+  const Domain domain;         ///< the domain whose nodes learn it
+  std::vector<NodeId> others;  ///< of a domain: the other nodes that may learn it
   std::deque<Handed> handed;
-  std::uint64_t last_item = 0;  ///< key of the last value that was more than nothing
-  std::uint64_t wanted = 0;     ///< somebody needs keys above this one
-  std::uint64_t passing = 0;    ///< key that nothing was proposed with
-  std::uint64_t skip_to = 0;    ///< in rotation, at the last tick: where its turn is to be
+  std::uint64_t last_item = 0;  ///< key of the last value that was not empty
+  std::uint64_t wanted = 0;     ///< a node needs keys above this one
+  std::uint64_t passing = 0;    ///< key of the last proposed empty value
+  std::uint64_t skip_to = 0;    ///< in rotation, at the last tick: where its turn should be
   Instant passing_at{};
-  std::optional<Instant> want_at;  ///< when to ask that it pass; nothing: no need
-  bool starved = false;            ///< there was no room for what it brings
-  std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that it went over to last
+  std::optional<Instant> want_at;  ///< when to ask for an empty value; nothing: no need
+  bool starved = false;            ///< there was no space for its results
+  std::uint64_t adopted_list = 0;  ///< hash of its last active list of nodes
   std::unique_ptr<paxos::Ensemble> engine;
 
  private:
@@ -107,8 +108,8 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   Ensembles& all_;
   const std::size_t index_;
   std::uint64_t key_ = 0;
-  MemberSet company_;     ///< of the transitional view that came last
-  bool in_view_ = false;  ///< the last view that it brought is one with this node
+  MemberSet company_;     ///< of the last transitional view
+  bool in_view_ = false;  ///< its last view contains this node
 };
 
 }  // namespace peal::order::ridge

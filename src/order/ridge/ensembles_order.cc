@@ -8,11 +8,11 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// What the merged order comes to: a function of it alone, so that all who merge agree.
+// The results of the merged order: a function of it alone, so that all nodes that merge agree.
 //
-// The views are the first ensemble's. A unit counts if it is for the view that counts and from one
-// of its members, whichever ensemble it came by. It is placed once those that its sender handed
-// over before it are: the keys of two ensembles say nothing of who sent first.
+// The views are the first ensemble's. A unit gets a place if it is for the active view and from one
+// of its members, whichever ensemble ordered it. It is placed once all earlier units of its sender
+// are: the keys of two ensembles do not show which unit was sent first.
 
 namespace peal::order::ridge {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::string_view kTooLate =
 
 void Ensembles::Inner::deliver(const Delivery& delivery) {
   Item item;
-  // A damaged one is damaged at all nodes.
+  // If it is damaged, it is so at all nodes.
   if (wire::decode_placing(delivery.unit.view(), item.placing) != wire::Drop::none) {
     ++all_.counts_.ignored;
     return;
@@ -56,7 +56,7 @@ void Ensembles::Inner::install(const View& view) {
 
 void Ensembles::Inner::on_left_out() {
   take_back();
-  // Who was in none has nothing to end, and may begin anew in the other ensembles.
+  // A node that was in no view has none to end, and may take checkpoints in the other ensembles.
   if (index_ != 0 || !std::exchange(in_view_, false)) return;
   Item item;
   item.kind = Item::Kind::left_out;
@@ -78,7 +78,7 @@ void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
   all_.merge_.push(index_, key_, std::move(item));
 }
 
-/// The units that had no place when this ensemble's view ended go out once more.
+/// Units without a place at the end of this ensemble's view are sent again.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
     const std::uint64_t end = all_.own_first_ + all_.own_.size();
@@ -132,14 +132,15 @@ void Ensembles::take_unit(Item item) {
   }
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = placed_[index];
-  // With domains a sender waits at each change of its own, and others see some of its units only.
+  // With domains, a sender waits whenever it changes the domain, and other nodes see only some of
+  // its units.
   const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
   if (in_order || PEAL_MUTANT(re_arrival_order)) {
     placed_[index] = number;
     place(item);
     return place_deferred(index);
   }
-  // Nobody has more under way, and one that was handed to two ensembles may come twice.
+  // No sender has more in progress, and a unit that was handed to two ensembles may come twice.
   if (number <= placed || number - placed > own_max_ ||
       !deferred_[index].emplace(number, std::move(item)).second) {
     ++counts_.ignored;
@@ -158,8 +159,9 @@ void Ensembles::place_deferred(std::size_t index) {
   }
 }
 
-// Who learns more domains delivers more, so that units cannot be counted: with domains a position
-// is that of the value, which all who learn it see alike. Keys leave room for it (wire::kKeyMax).
+// A node that learns more domains delivers more units, so they cannot be counted. With domains, a
+// position is derived from the value, which all nodes that learn it see alike. Keys leave space for
+// that (wire::kKeyMax).
 Seq Ensembles::next_position() const {
   if (layout_.domains.empty()) return seq_ + 1;
   static_assert(kEnsemblesMax <= 16 && wire::kKeyMax < (std::uint64_t{1} << 60));
@@ -188,8 +190,9 @@ void Ensembles::place(const Item& item) {
   out_->deliver(delivery);
 }
 
-/// All that belongs before the view without them has been merged here, so every ensemble has it. A
-/// node that has restarted, and is in no view yet, may be one of few that have.
+/// All that belongs before the view that excludes these members has been merged here, so every
+/// ensemble has it. A node that has restarted, and is in no view yet, may be one of few that have
+/// it.
 void Ensembles::keep_for_excluded(const MemberSet& members) {
   --exclusions_ahead_;
   if (PEAL_MUTANT(px_owed_by_members) && !joined_) return;

@@ -5,45 +5,44 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// The merge in rotation, as Multi-Ring Paxos has it, to compare with: one value of each ensemble in
-// turn. A value's key is then its place in its ensemble, one more than that of the value before,
-// and the order of (place, ensemble) is the rotation.
+// The merge in rotation, as in Multi-Ring Paxos, for comparison: one value of each ensemble in
+// turn. A value's key is its place in its ensemble, one more than that of the previous value, and
+// the order of (place, ensemble) is the rotation.
 //
-// An ensemble that orders fewer values than kPlace and kInterval say skips the rest: its
-// coordinator proposes nothing, in one instance, with the place at which the ensemble is to be.
-// That is where the line is, which all coordinators see alike: it goes on by a place in each
-// kPlace, and whoever is behind what another one skipped to is moved there. So what is skipped
-// follows from what is decided and from the time, not from what a coordinator remembers; one that
-// takes over skips to the line at once. An ensemble that is ahead of the line, since it orders more
-// than that, skips nothing, and what it orders waits until the line has come so far: this is what
-// rotation costs.
+// An ensemble that orders fewer values than kPlace and kInterval demand skips the rest: its
+// coordinator proposes an empty value, in one instance, with the place that the ensemble should
+// reach. That place is on a line that all coordinators see alike: it advances by one place per
+// kPlace, and a coordinator that is behind another's skip moves its line there. So skips follow
+// from decided values and from the time, not from a coordinator's memory; a new coordinator skips
+// to the line at once. An ensemble that orders more is ahead of the line: it skips nothing, and its
+// values wait until the line has come so far. This is the cost of rotation.
 
 namespace peal::order::ridge {
 namespace {
 
-/// Of the line, from one place to the next: 50,000 values in a second.
+/// From one place of the line to the next: 50,000 values per second.
 constexpr Duration kPlace = microseconds(20);
-/// From one tick to the next; ticks are at multiples of it, as if there had always been some.
+/// Between two ticks; ticks are at multiples of it, as if there had always been some.
 constexpr Duration kInterval = milliseconds(1);
-/// So long after the last value that was more than nothing, ensembles keep up with the line.
+/// For so long after the last non-empty value, ensembles keep up with the line.
 constexpr Duration kAwake = milliseconds(50);
 
 }  // namespace
 
-/// Where the line is.
+/// The present place of the line.
 std::uint64_t Ensembles::place_now() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / kPlace.ns + places_ahead_, 0));
 }
 
-/// An ensemble has come to this key without ordering anything.
+/// An ensemble has reached this key without ordering anything.
 void Ensembles::see_nothing(std::uint64_t key) {
   if (!rotates() || key > wire::kStampMax) return;
   const std::uint64_t now = place_now();
   if (key > now) places_ahead_ += static_cast<std::int64_t>(key - now);
 }
 
-// What was skipped before this node came is not told again. Clocks begin anywhere, so where its
-// logs and checkpoints stand, the line has been.
+// Skips before this node started are not repeated. Clocks begin anywhere, but the line has been
+// where this node's logs and checkpoints are.
 void Ensembles::Inner::see_where_it_begins() {
   const std::uint64_t key = engine->key();
   if (key == key_) return;
@@ -51,9 +50,9 @@ void Ensembles::Inner::see_where_it_begins() {
   all_.see_nothing(key);
 }
 
-// As long as others order something that this ensemble has not come to, it skips at each tick, and
-// while there is anything to order it keeps up: but then not before its last skip is decided, so
-// that soon after the last message nothing is under way.
+// While other ensembles have ordered something that this one has not reached, it skips at each
+// tick. While there is anything to order, it keeps up with the line, but not before its last skip
+// is decided: so soon after the last message nothing is in progress.
 void Ensembles::skip_turns() {
   const bool tick = skip_at_ && now_ >= *skip_at_;
   const bool awake = last_at_ && now_ < *last_at_ + kAwake;
@@ -63,7 +62,7 @@ void Ensembles::skip_turns() {
     inner.see_where_it_begins();
     const std::optional<std::uint64_t> tip = inner.engine->tip_key();
     if (!tip) {
-      inner.skip_to = 0;  // what another one skips is its business
+      inner.skip_to = 0;  // other ensembles' skips are no concern of this one
       continue;
     }
     const bool behind = *tip < last_of_others(inner);
@@ -72,7 +71,7 @@ void Ensembles::skip_turns() {
       inner.skip_to = std::min(place_now(), wire::kStampMax);
     }
     if (*tip >= inner.skip_to || PEAL_MUTANT(re_never_passes)) continue;
-    // If it cannot now, it can once something else is decided.
+    // If not possible now, it will be once another value is decided.
     if (!inner.engine->pass(now_, inner.skip_to, inner)) continue;
     if (PEAL_MUTANT(rt_skip_undecided)) merge_.advance(i, inner.skip_to);
     ++counts_.passed;
@@ -85,8 +84,8 @@ void Ensembles::skip_turns() {
   }
 }
 
-/// The ensemble for this node's units: as with Multi-Ring Paxos a sender has one, and those of the
-/// view are shared out to all.
+/// The ensemble for this node's units: as with Multi-Ring Paxos each sender has one, and the
+/// senders of the view are spread over all.
 std::size_t Ensembles::home_ring() const {
   const std::size_t home = index_in(members_, self_);
   for (std::size_t i = 0; i < inner_.size(); ++i) {

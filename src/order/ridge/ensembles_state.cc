@@ -11,7 +11,7 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
+/// Counters that are the same for each ensemble, or a maximum: they are not added up.
 bool is_one_for_all(std::string_view name) {
   return name == "quorum_list" || name == "quorum_acceptors" || name == "quorum_acceptors_heard" ||
          name == "quorum_round" || name == "quorum_owed_bytes" || name == "quorum_owed_dropped";
@@ -36,7 +36,7 @@ WaitReason Ensembles::why() const {
     WaitReason reason = ask(i);
     if (reason.kind == &wait::slow_application) return reason;
   }
-  // Who is in no view waits for the other ensembles' before the first one takes it into one.
+  // A node in no view waits for the other ensembles' views before the first one admits it.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;
     const WaitReason reason = ask(i);
@@ -95,7 +95,7 @@ std::span<const Counter> Ensembles::counters() const {
 void Ensembles::check_invariants() const {
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     inner_[i]->engine->check_invariants();
-    // A view, or that this node is in none, needs no room.
+    // A view, or the end of this node's last one, needs no space.
     PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
   }
   PEAL_ASSERT(!joined_ || contains(members_, self_));

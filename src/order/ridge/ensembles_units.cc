@@ -7,23 +7,23 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// This node's units: which ensemble each goes to, and what they are stamped with.
+// This node's units: the choice of an ensemble for each, and their timestamps.
 
 namespace peal::order::ridge {
 namespace {
 
 /// Units of a member in the first ensemble before it uses others too, and by how much one ensemble
-/// may be ahead of others then.
+/// may then be ahead of the others.
 constexpr std::size_t kHandedAhead = 16;
 
 }  // namespace
 
-/// The first ensemble is enough while there is little to order: no other has to be waited for then
-/// than one that says nothing.
+/// The first ensemble is enough while there is little to order: then no other ensemble delays it
+/// except by its empty values.
 ///
-/// Who learns two domains sees what this node sends in them by the keys of their ensembles, which
-/// say nothing of what was sent first: so all units under way are of one domain, and the first of
-/// another waits until they have their places.
+/// A node that learns two domains sees units of this node ordered by the keys of their ensembles,
+/// which do not show which unit was sent first. So all units in progress are of one domain, and the
+/// first one of another domain waits until they have their places.
 bool Ensembles::may_take(std::size_t ensemble) const {
   const Domain domain = inner_[ensemble]->domain;
   if (domain != next_domain()) return false;
@@ -37,13 +37,13 @@ bool Ensembles::may_take(std::size_t ensemble) const {
   return ensemble == 0 || domain != 0 || inner_.front()->handed.size() >= kHandedAhead;
 }
 
-/// The next unit that waits may go beside those that are under way.
+/// The next waiting unit may join those in progress.
 bool Ensembles::may_add() const {
   return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(do_at_once) ||
          host_.next_domain() == own_.back().domain;
 }
 
-/// Of what goes next: units that a view took back go before others.
+/// The domain of the next unit: units that a view took back go first.
 Domain Ensembles::next_domain() const {
   if (layout_.domains.empty()) return 0;
   return again_.empty() ? host_.next_domain() : own_[*again_.begin() - own_first_].domain;
@@ -60,9 +60,9 @@ bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Un
   if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
   const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
   if (own_.size() >= own_max_ || !may_add())
-    return false;  // others would not keep one so far ahead
+    return false;  // other nodes would not keep one so far ahead
   if (!host_.next_unit(unit_bytes_max - head, out)) return false;
-  // In rotation a unit takes the next place of its ring, whatever time it is.
+  // In rotation a unit takes the next place of its ring, regardless of the time.
   stamped_ = rotates() ? 0 : std::max(key_now(), stamped_ + 1);
   const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
   out.bytes.grow_front(head);
@@ -72,7 +72,8 @@ bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Un
   return true;
 }
 
-// In a buffer of its own, since packets of the ensemble's view before may still use the other.
+// Uses a buffer of its own, since packets of the ensemble's previous view may still use the other
+// one.
 bool Ensembles::hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
   const std::uint64_t number = *again_.begin();
   const Own& own = own_[number - own_first_];
@@ -96,15 +97,15 @@ std::uint32_t Ensembles::room(std::size_t ensemble) const {
   return room;
 }
 
-/// What a unit or nothing is stamped with: this node's time, ahead of the keys of all that it has
-/// seen ordered. So what its sender knew of is ordered before it, and clocks of different machines
-/// agree as well as packets are fast, whatever they say. Keys of nothing are ahead of the time on
-/// purpose, and do not count.
+/// The timestamp of a unit or an empty value: this node's time, moved ahead to the keys of all
+/// values that it has seen ordered. So a unit is ordered behind those that its sender knew, and
+/// clocks of different machines agree up to the delay of packets. Keys of empty values are ahead of
+/// the time on purpose, and do not count.
 std::uint64_t Ensembles::key_now() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + keys_ahead_, 1));
 }
 
-/// An ensemble has ordered something with this key.
+/// An ensemble has ordered a non-empty value with this key.
 void Ensembles::see_item(std::uint64_t key) {
   if (rotates()) {
     last_at_ = now_;

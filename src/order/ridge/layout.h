@@ -13,28 +13,28 @@
 
 namespace peal::order::ridge {
 
-/// With domains, of a position in a view's order: in which one it is.
+/// With domains: the domain to which a position of a view's order belongs.
 constexpr Domain domain_of(Seq position) { return static_cast<Domain>(position % kEnsemblesMax); }
 
-/// Which ensembles there are. Equal on all nodes.
+/// The ensembles. Equal on all nodes.
 struct Layout {
-  std::uint32_t ensembles = 1;       ///< that all nodes learn, 1 to kEnsemblesMax
-  std::vector<DomainNodes> domains;  ///< domain 1 and so on; only with one ensemble of all nodes
-  Merging merging = Merging::keys;   ///< in rotation: only with several ensembles of all nodes
+  std::uint32_t ensembles = 1;       ///< ensembles of all nodes, 1 to kEnsemblesMax
+  std::vector<DomainNodes> domains;  ///< domains from 1 up; only with one ensemble of all nodes
+  Merging merging = Merging::keys;   ///< rotation: only with several ensembles of all nodes
 
   bool one_engine() const { return ensembles == 1 && domains.empty(); }
   /// Is the node in the domain? All are in domain 0.
   bool has(Domain domain, NodeId node) const;
 };
 
-/// All ensembles are of one cluster. Their packets tell by this value of which ensemble they are.
+/// All ensembles belong to one cluster. This value in their packets identifies the ensemble.
 std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble);
 
-/// Empty if all is well, else one line that says what is accepted. `universe`: the configured
-/// nodes; each domain has at least one of them.
+/// Empty if the layout is accepted, else one line that says what is accepted. `universe`: the
+/// configured nodes; each domain has at least one of them.
 std::string validate(const Layout& layout, const std::vector<NodeId>& universe);
 
-/// The part of a list of nodes that a domain of the layout has: its number is not 0.
+/// The part of a list of nodes that belongs to a domain of the layout, which is not 0.
 NodeList part_of(const Layout& layout, Domain domain, const NodeList& list);
 
 }  // namespace peal::order::ridge

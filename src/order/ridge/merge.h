@@ -13,35 +13,35 @@
 
 namespace peal::order::ridge {
 
-/// Makes one sequence of several, whose items come with ascending keys: by key, and of equal keys
-/// the one of the lower stream first. An item comes out as soon as no stream can still bring one
-/// that belongs before it, so the sequence depends on nothing but the streams: not on when which of
-/// them brought what. Section 9 of the design of Ridge; two streams may have equal keys (E5).
+/// Merges several sequences whose items have ascending keys: ordered by key, and among equal keys
+/// by the number of the stream. An item is output as soon as no stream can still bring one that
+/// belongs before it. So the sequence depends only on the streams, not on when each brought its
+/// items. Section 9 of the design of Ridge; two streams may have equal keys (E5).
 template <class Item>
 class Merge {
  public:
   explicit Merge(std::size_t streams) : streams_(streams) {}
 
   std::size_t streams() const { return streams_.size(); }
-  /// Its next item; `key` is above all of this stream so far.
+  /// The stream's next item; `key` is above all earlier ones of this stream.
   void push(std::size_t stream, std::uint64_t key, Item item) {
     Stream& to = streams_[stream];
     PEAL_ASSERT(to.waiting.empty() || to.waiting.back().first < key);
     to.waiting.emplace_back(key, std::move(item));
     to.key = key;
   }
-  /// Whatever it brings from now on has a key above this one.
+  /// All later items of the stream have keys above this one.
   void advance(std::size_t stream, std::uint64_t key) {
     streams_[stream].key = std::max(streams_[stream].key, key);
   }
-  /// The item of the stream with this key, if it is the last so far; else null.
+  /// The item of the stream with this key, if it is the last one so far; else null.
   Item* last(std::size_t stream, std::uint64_t key) {
     auto& waiting = streams_[stream].waiting;
     return waiting.empty() || waiting.back().first != key ? nullptr : &waiting.back().second;
   }
   std::size_t waiting(std::size_t stream) const { return streams_[stream].waiting.size(); }
 
-  /// The stream whose first item comes next; nothing as long as that is open.
+  /// The stream with the first item of the order; nothing while that is undetermined.
   std::optional<std::size_t> next() const {
     std::size_t least = 0;
     for (std::size_t i = 1; i < streams_.size(); ++i) {
@@ -50,22 +50,22 @@ class Merge {
     if (streams_[least].waiting.empty()) return std::nullopt;
     return least;
   }
-  /// A stream that has an item, whether it comes next or not.
+  /// A stream that has an item, whether or not that is the next one.
   std::optional<std::size_t> any() const {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (!streams_[i].waiting.empty()) return i;
     }
     return std::nullopt;
   }
-  /// The key of its first item; there is one.
+  /// The key of its first item, which must exist.
   std::uint64_t key(std::size_t stream) const { return streams_[stream].waiting.front().first; }
-  /// Takes the first item of that stream.
+  /// Removes the first item of that stream.
   Item pop(std::size_t stream) {
     Item item = std::move(streams_[stream].waiting.front().second);
     streams_[stream].waiting.pop_front();
     return item;
   }
-  /// The stream that items of others wait for; nothing if none wait.
+  /// The stream that items of other streams wait for; nothing if none wait.
   std::optional<std::size_t> awaited() const {
     bool any = false;
     std::size_t least = 0;
@@ -79,10 +79,10 @@ class Merge {
 
  private:
   struct Stream {
-    std::uint64_t key = 0;  ///< of all that it brings, the last so far
+    std::uint64_t key = 0;  ///< the last one so far
     std::deque<std::pair<std::uint64_t, Item>> waiting;
   };
-  /// What it brings next has at least this key.
+  /// Its next item has at least this key.
   std::uint64_t bound(std::size_t stream) const {
     const Stream& of = streams_[stream];
     return of.waiting.empty() ? of.key + 1 : of.waiting.front().first;

@@ -37,7 +37,7 @@ std::uint32_t RingRoutes::hops() const {
   return static_cast<std::uint32_t>(std::max<std::size_t>(l_.state.nodes().all.size(), 2) - 1);
 }
 
-// ---- the order in a ring ----
+// ---- order within a ring ----
 
 std::size_t RingRoutes::place_of(NodeId coordinator, NodeId node) const {
   const auto index = [](const std::vector<NodeId>& nodes, NodeId wanted) {
@@ -91,8 +91,8 @@ bool RingRoutes::note_sent(Instance instance) {
 
 // ---- for a coordinator ----
 
-// Who is gone had values that it did not send on: they go along another ring, in the same round.
-// Who comes asks for what it lacks.
+// A node that is gone had values that it did not forward: they go along another ring, in the same
+// round. A node that joins requests values that it lacks.
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
   for (const Peer& peer : l_.peers.all()) {
@@ -114,8 +114,8 @@ BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool
     base_ = proposal.instance;
     decided_ = told_ = 0;
   }
-  // Not all that this node has consumed: that may have been decided in a higher round, and not be
-  // what it proposed itself.
+  // Values that this node consumed may have been decided in a higher round, and differ from what it
+  // proposed itself.
   Instance floor = std::max(base_, decided_ + 1);
   if (PEAL_MUTANT(rr_proposed_is_decided)) floor = proposal.instance;
   if (floor <= proposal.instance) told_ = decided_;
@@ -129,7 +129,7 @@ void RingRoutes::propose(const BufferRef& packet, Effects& out) {
   if (const Peer* peer = next()) out.send(peer->node, l_.outbox.lane_for(packet), packet);
 }
 
-// ---- for everybody ----
+// ---- for all nodes ----
 
 Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival& out) const {
   if (kind != PaxosKind::relay) return Drop::unknown_kind;
@@ -137,11 +137,11 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
   if (frame.own) return Drop::bad_value;
-  // Another list is another ring.
+  // Another list makes another ring.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   const NodeId first = frame.round.coordinator.node;
   const std::size_t self = place_of(first, l_.config.self.node);
-  // Values go one way only, so that none goes round for ever.
+  // Values travel in one direction only, so that none circulates for ever.
   if (self == kNowhere || place_of(first, from.node) >= self) return Drop::bad_sender;
   out.round = frame.round;
   out.instance = frame.instance;
@@ -153,8 +153,8 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   return Drop::none;
 }
 
-// What came along an earlier ring of the round goes on along this one: nobody behind this node may
-// have it.
+// Values of an earlier ring of the round are forwarded along this one: nodes behind this one may
+// not have them.
 void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) {
   if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
   const Peer* peer = next();
@@ -175,8 +175,8 @@ bool RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects&
   return false;
 }
 
-// What is decided goes with the next value if one is proposed in the turn in which it is: so it
-// costs nothing when there is most to do.
+// A decision is announced with the next value if that is proposed in the same turn: so it costs
+// nothing under load.
 void RingRoutes::end_turn(const wire::State& said, Effects& out) {
   if (!mine() || said.voted_round != round_) return;
   decided_ = std::max(decided_, said.decided_upto);

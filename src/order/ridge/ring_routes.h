@@ -10,14 +10,13 @@
 
 namespace peal::order::ridge {
 
-/// The ways of a ring of learners, to compare Ridge's with: the coordinator sends a value to the
-/// node behind it, which sends it to the next, until it has been everywhere. So each node sends a
-/// value once, and it takes as many steps as there are nodes. The order in the ring is the
-/// acceptors', from the coordinator on, and then that of the other nodes; who seems dead is passed
-/// over by whoever is to send to it.
+/// The routes of a ring of learners, for comparison with Ridge's. The coordinator sends a value to
+/// the node behind it, which sends it to the next, until all nodes have it. So each node sends a
+/// value once, and it takes as many steps as there are nodes. The ring has the acceptors first,
+/// from the coordinator on, and then the other nodes; a sender skips nodes that seem dead.
 ///
-/// Votes do not travel along: acceptors tell the coordinator their numbers, and it tells all nodes
-/// what is decided: with the next value, if there is one to propose at once, else by itself.
+/// Votes do not travel along: acceptors send their numbers to the coordinator, which announces
+/// decisions to all nodes: with the next value if one is proposed at once, else by themselves.
 class RingRoutes final : public paxos::Routes {
  public:
   explicit RingRoutes(const paxos::Links& links);
@@ -33,7 +32,7 @@ class RingRoutes final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const paxos::Peer& from, wire::PaxosKind kind, ByteView packet,
                   paxos::Arrival& out) const override;
-  /// As the pattern that it is here to compare with, it sends all bytes round.
+  /// Like the original pattern, it sends all bytes around the ring.
   bool propose_own(const paxos::Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
   void pass_on(const paxos::Arrival& arrival, const BufferRef& bytes, bool fresh,
                Effects& out) override;
@@ -45,33 +44,33 @@ class RingRoutes final : public paxos::Routes {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
-  /// More than a coordinator has under way.
+  /// More than a coordinator has in progress.
   static constexpr std::size_t kUnderWayMax = 8'192;
 
-  /// Where a node stands in the ring of this coordinator; kNowhere if there is no such ring.
+  /// Index of a node in the ring of this coordinator; kNowhere if there is no such ring.
   std::size_t place_of(NodeId coordinator, NodeId node) const;
   NodeId at(NodeId coordinator, std::size_t place) const;
-  /// Who comes behind this node in the ring that it is in, and seems alive. Null: nobody.
+  /// The next live node behind this one in its ring. Null: none.
   const paxos::Peer* next() const;
   bool mine() const { return round_.count != 0 && round_.coordinator == l_.config.self; }
   /// This node works in a ring that a packet named. False: it is in a later round.
   bool join(const paxos::Round& round, std::uint16_t number);
-  /// The first time that this node sends this value along the ring that it is in?
+  /// Does this node send this value along its ring for the first time?
   bool note_sent(paxos::Instance instance);
 
   paxos::Links l_;
-  std::vector<NodeId> others_;  ///< nodes that are no acceptors, sorted
+  std::vector<NodeId> others_;  ///< nodes that are not acceptors, sorted
 
   paxos::Round round_{};
-  std::uint16_t number_ = 0;  ///< of the ring: another one each time that somebody is missing
-  /// By instance, modulo: the last one that was sent on along this ring.
+  std::uint16_t number_ = 0;  ///< of the ring: a new one each time that a node is missing
+  /// By instance, modulo: the last one that was forwarded along this ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.
-  std::vector<MemberId> ring_;   ///< who was in it at the last look
+  std::vector<MemberId> ring_;   ///< members of the ring at the last look
   paxos::Instance base_ = 0;     ///< the first instance of its round
-  paxos::Instance decided_ = 0;  ///< a majority voted in its round, up to there
-  paxos::Instance told_ = 0;     ///< of it, what the others were told
+  paxos::Instance decided_ = 0;  ///< a majority voted in its round, up to here
+  paxos::Instance told_ = 0;     ///< the part of it that was announced
 };
 
 std::unique_ptr<paxos::Routes> make_ring(const paxos::Links& links);

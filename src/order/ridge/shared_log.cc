@@ -38,7 +38,7 @@ class SharedLog::Part final : public port::Log {
 
   const std::uint8_t number;
   std::vector<Kept> kept;
-  LogPosition needed_from{};  ///< everything before is of no use to this acceptor
+  LogPosition needed_from{};  ///< this acceptor needs nothing before it
 
  private:
   SharedLog& shared_;
@@ -81,7 +81,7 @@ bool SharedLog::replay() {
 
 port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
-// An acceptor's last checkpoint is not before what it needs, so it stays.
+// An acceptor's last checkpoint is not before what it needs, so the log keeps it.
 Result<LogPosition> SharedLog::checkpoint(ByteView labelled) {
   LogPosition keep_from = parts_.front()->needed_from;
   for (const auto& part : parts_) keep_from = std::min(keep_from, part->needed_from);

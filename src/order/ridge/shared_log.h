@@ -10,22 +10,22 @@
 
 namespace peal::order::ridge {
 
-/// One durable log as that of several acceptors, so that what all of them write is synced together.
-/// A record begins with the number of its acceptor, and positions are those of the one log. Its
-/// beginning is let go of once no acceptor needs it any more.
+/// One durable log that several acceptors share, so that one sync covers the records of all. A
+/// record begins with the number of its acceptor, and positions are those of the shared log. Its
+/// beginning is dropped once no acceptor needs it any more.
 class SharedLog {
  public:
-  /// One acceptor of each of these numbers; `log` outlives this.
+  /// One acceptor for each of these numbers; `log` must outlive this object.
   SharedLog(port::Log& log, const std::vector<std::uint8_t>& numbers);
   ~SharedLog();
   SharedLog(const SharedLog&) = delete;
   SharedLog& operator=(const SharedLog&) = delete;
 
-  /// Reads all records, and keeps each for its acceptor until that replays its part. Call it before
-  /// any part is used. False: the log cannot be read, or holds what none of these
-  /// acceptors wrote.
+  /// Reads all records, and keeps each for its acceptor until that replays them. Call it before any
+  /// part is used. False: the log cannot be read, or holds a record that none of these acceptors
+  /// wrote.
   bool replay();
-  /// Of the acceptor with this index among the numbers.
+  /// The log of the acceptor with this index among the numbers.
   port::Log& of(std::size_t index);
 
  private:

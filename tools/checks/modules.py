@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which room may open which, and what the pure rooms may not touch.
+"""Which module may include which, and what the pure modules may not touch.
 
-The table is the one of ARCHITECTURE.md, "Which room may open which"; check_room_table holds the two
-together. CMake links each room to the same list (tests/build_rules proves it)."""
+The table is the one of ARCHITECTURE.md, "Which module may include which"; check_module_table
+compares the two. CMake links each module to the same list (tests/build_rules proves it)."""
 
 import re
 
 from .tree import Finding
 
-# room: (folder, rooms whose headers it may include besides its own, is it pure)
-ROOMS = {
+# module: (folder, modules whose headers it may include besides its own, is it pure)
+MODULES = {
     "base": ("src/base", (), True),
     "wire": ("src/wire", ("base",), True),
     "port": ("src/port", ("base",), True),
@@ -53,7 +53,7 @@ ROOMS = {
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,
-# operating-system headers included, is refused in pure rooms.
+# operating-system headers included, is refused in pure modules.
 PURE_HEADERS = frozenset("""
     algorithm array bit bitset cassert cctype charconv climits cmath compare concepts cstddef
     cstdint cstring deque functional initializer_list iterator limits list map memory new numeric
@@ -62,7 +62,7 @@ PURE_HEADERS = frozenset("""
     tl/expected.hpp
     """.split())
 
-# Rooms, and single files of pure rooms, that may open one more header, and why.
+# Modules, and single files of pure modules, that may include one more header, and why.
 PURE_EXCEPTIONS = {
     "trace": {"nlohmann/json.hpp"},              # reads and writes text in memory
     "src/base/assert.h": {"cstdio", "cstdlib"},  # says what failed, and stops the process
@@ -82,7 +82,7 @@ BANNED_IN_PURE = [
      "a clock: time comes in as an argument"),
     (r"\bstd::(?:thread|jthread|mutex|shared_mutex|recursive_mutex|lock_guard|unique_lock|"
      r"scoped_lock|condition_variable|future|promise|async|call_once|latch|barrier)\b",
-     "threads: pure rooms have one thread and no locks"),
+     "threads: pure modules have one thread and no locks"),
     (r"\bthread_local\b", "a global per thread: state belongs to an object"),
     (r"\bstd::(?:random_device|mt19937\w*|minstd_rand\w*|default_random_engine)\b|"
      r"(?<![\w.>:])(?:std::)?s?rand\s*\(", "randomness of its own: take base/random.h and a seed"),
@@ -107,22 +107,22 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 _UNORDERED = re.compile(r"\bunordered_(?:multi)?(?:map|set)\s*<")
 
 
-def room_of_path(path):
-    """The room of a file: the longest folder that holds it, or None (tests, tools, …)."""
+def module_of_path(path):
+    """The module of a file: the longest folder that holds it, or None (tests, tools, …)."""
     best = None
-    for room, (folder, _, _) in ROOMS.items():
-        if path.startswith(folder + "/") and (best is None or len(folder) > len(ROOMS[best][0])):
-            best = room
+    for module, (folder, _, _) in MODULES.items():
+        if path.startswith(folder + "/") and (best is None or len(folder) > len(MODULES[best][0])):
+            best = module
     return best
 
 
-def room_of_include(target):
-    """The room that `#include "target"` opens, or None if it is not one of ours."""
+def module_of_include(target):
+    """The module of the header in `#include "target"`, or None if it is not one of ours."""
     prefix = "include/" if target.startswith("peal/") else ""
     for top in ("", "src/"):
-        room = room_of_path(top + prefix + target)
-        if room:
-            return room
+        module = module_of_path(top + prefix + target)
+        if module:
+            return module
     return None
 
 
@@ -135,36 +135,37 @@ def includes(file):
 
 
 def check_includes(tree):
-    """Rooms open only the rooms of their row."""
+    """Modules include only the modules of their row."""
     for file in tree.cpp():
-        room = room_of_path(file.path)
+        module = module_of_path(file.path)
         for line, quoted, target in includes(file):
             if not quoted and target in BANNED_HEADERS:
                 yield Finding(file.path, line, "includes", f"<{target}>: {BANNED_HEADERS[target]}")
-            if not quoted or room is None:
+            if not quoted or module is None:
                 continue
-            opened = room_of_include(target)
+            opened = module_of_include(target)
             if opened is None:
-                yield Finding(file.path, line, "includes", f'"{target}" names no room: write '
-                              '"room/file.h", or <…> for libraries')
-            elif opened != room and opened not in ROOMS[room][1]:
-                allowed = ", ".join(ROOMS[room][1]) or "nothing but the standard library"
+                yield Finding(file.path, line, "includes", f'"{target}" names no module: write '
+                              '"module/file.h", or <…> for libraries')
+            elif opened != module and opened not in MODULES[module][1]:
+                allowed = ", ".join(MODULES[module][1]) or "nothing but the standard library"
                 yield Finding(file.path, line, "includes",
-                              f"room {room} may not open room {opened}; it may open: {allowed}")
+                              f"module {module} may not include module {opened}; it may include: "
+                              f"{allowed}")
 
 
 def check_pure(tree):
-    """The pure rooms hold no clock, thread, socket, file, outside randomness or exception."""
+    """The pure modules hold no clock, thread, socket, file, outside randomness or exception."""
     for file in tree.cpp():
-        room = room_of_path(file.path)
-        if room is None or not ROOMS[room][2]:
+        module = module_of_path(file.path)
+        if module is None or not MODULES[module][2]:
             continue
-        extra = PURE_EXCEPTIONS.get(file.path, set()) | PURE_EXCEPTIONS.get(room, set())
+        extra = PURE_EXCEPTIONS.get(file.path, set()) | PURE_EXCEPTIONS.get(module, set())
         for line, quoted, target in includes(file):
             if not quoted and target not in PURE_HEADERS and target not in extra:
                 yield Finding(file.path, line, "pure",
-                              f"<{target}> in pure room {room}; allowed are the headers listed in "
-                              "tools/checks/rooms.py")
+                              f"<{target}> in pure module {module}; allowed are the headers listed "
+                              "in tools/checks/modules.py")
         for number, line in enumerate(file.code_lines, 1):
             for pattern, reason in BANNED_IN_PURE:
                 match = re.search(pattern, line)
@@ -187,15 +188,15 @@ def _unordered_names(code):
 
 
 def check_unordered(tree):
-    """Pure rooms never iterate over an unordered container: its order differs between runs."""
+    """Pure modules never iterate over an unordered container: its order differs between runs."""
     names = {}
     for file in tree.cpp():
-        room = room_of_path(file.path)
-        if room and ROOMS[room][2]:
-            names.setdefault(room, set()).update(_unordered_names(file.code))
+        module = module_of_path(file.path)
+        if module and MODULES[module][2]:
+            names.setdefault(module, set()).update(_unordered_names(file.code))
     for file in tree.cpp():
-        room = room_of_path(file.path)
-        for name in sorted(names.get(room, ())):
+        module = module_of_path(file.path)
+        for name in sorted(names.get(module, ())):
             walk = re.compile(rf"\bfor\s*\([^;)]*:\s*(?:this->)?{name}\s*\)|"
                               rf"\b{name}\s*\.\s*c?begin\s*\(")
             for number, line in enumerate(file.code_lines, 1):
@@ -212,22 +213,22 @@ def check_namespace_use(tree):
                 yield Finding(file.path, number, "includes", "'using namespace': name what you use")
 
 
-def check_room_table(tree):
+def check_module_table(tree):
     """ARCHITECTURE.md shows the same table as this file."""
     page = tree.get("ARCHITECTURE.md")
     if page is None:
-        yield Finding("ARCHITECTURE.md", 0, "room-table", "the page with the room table is missing")
+        yield Finding("ARCHITECTURE.md", 0, "module-table", "the page with the table is missing")
         return
     rows = dict(re.findall(r"^\| `([\w/]+)` \| ([^|]*) \|", page.text, re.MULTILINE))
-    for room, (_, allowed, _) in ROOMS.items():
-        if room not in rows:
-            yield Finding(page.path, 0, "room-table", f"no row for room {room}")
+    for module, (_, allowed, _) in MODULES.items():
+        if module not in rows:
+            yield Finding(page.path, 0, "module-table", f"no row for module {module}")
             continue
-        shown = set(re.findall(r"`([\w/]+)`", rows[room]))
+        shown = set(re.findall(r"`([\w/]+)`", rows[module]))
         if shown != set(allowed):
-            yield Finding(page.path, 0, "room-table",
-                          f"room {room}: the page says {sorted(shown)}, "
-                          f"tools/checks/rooms.py says {sorted(allowed)}")
+            yield Finding(page.path, 0, "module-table",
+                          f"module {module}: the page says {sorted(shown)}, "
+                          f"tools/checks/modules.py says {sorted(allowed)}")
 
 
-CHECKS = [check_includes, check_pure, check_unordered, check_namespace_use, check_room_table]
+CHECKS = [check_includes, check_pure, check_unordered, check_namespace_use, check_module_table]
