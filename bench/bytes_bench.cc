@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every packet pays: checksums, headers, buffers.
+// Costs of every packet: checksums, headers, buffers.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message of 1350 bytes to all local clients of a node: through a Unix socket for each, or once
-// through memory that all of them see. What the writer and what all readers spend, apart; the cost
-// of waking a sleeping process comes to both in the same way and is not in it.
+// through memory that all of them map. Measures the writer and all readers separately; the cost of
+// waking a sleeping process is the same for both and not included.
 #include <benchmark/benchmark.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -101,7 +101,7 @@ void fanout_memory(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no descriptors");
   constexpr std::size_t kRingBytes = 1U << 20;
-  const Fd memory(::memfd_create("ring", MFD_CLOEXEC));
+  const Fd memory(::memfd_create("fanout", MFD_CLOEXEC));
   if (::ftruncate(memory.get(), kRingBytes) != 0) return state.SkipWithError("no memory");
   const auto map = [&](int protection) {
     return ::mmap(nullptr, kRingBytes, protection, MAP_SHARED, memory.get(), 0);
@@ -109,22 +109,22 @@ void fanout_memory(benchmark::State& state) {
   void* write_side = map(PROT_READ | PROT_WRITE);
   void* read_side = map(PROT_READ);
   if (write_side == MAP_FAILED || read_side == MAP_FAILED) return state.SkipWithError("no memory");
-  auto* ring = static_cast<std::byte*>(write_side);
+  auto* shared = static_cast<std::byte*>(write_side);
   const auto* seen = static_cast<const std::byte*>(read_side);
   const std::vector<std::byte> message(kMessageBytes, std::byte{'x'});
   const std::size_t bytes = static_cast<std::size_t>(state.range(1)) * kMessageBytes;
   std::vector<std::byte> buffer(bytes);
   std::size_t at = 0;
-  std::uint64_t ring_it = 1;
+  std::uint64_t one = 1;
   Split split;
   for (auto _ : state) {
     at = at + bytes > kRingBytes ? 0 : at;
     split.begin();
     for (std::size_t i = 0; i < bytes; i += kMessageBytes) {
-      std::memcpy(ring + at + i, message.data(), kMessageBytes);
+      std::memcpy(shared + at + i, message.data(), kMessageBytes);
     }
     for (const Client& client : clients) {
-      if (::write(client.bell.get(), &ring_it, sizeof ring_it) < 0) state.SkipWithError("no bell");
+      if (::write(client.bell.get(), &one, sizeof one) < 0) state.SkipWithError("no bell");
     }
     split.wrote();
     for (const Client& client : clients) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ring itself costs: engines in one thread, joined without sockets. Each unit is ordered
-// once, sent once, and received and delivered by all.
+// The cost of the ring itself: engines in one thread, connected without sockets. Each unit is
+// ordered once, sent once, and received and delivered by all.
 #include <benchmark/benchmark.h>
 
 #include <deque>

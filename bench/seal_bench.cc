@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sealing costs a packet, and what it costs to refuse one.
+// The cost of sealing a packet, and of refusing one.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

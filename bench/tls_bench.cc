@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client with TLS costs the loop that serves it: its handshake, and its bytes.
+// The cost of a client with TLS for the loop that serves it: its handshake, and its bytes.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every message pays on its way from the application into a packet, and back.
+// The cost of every message on its way from the application into a packet, and back.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -80,20 +80,22 @@ function(peal_export_headers target prefix dir)
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
-# peal_module(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES modules… [HIDES modules…]
-#             [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
+# peal_module(name PREFIX include-prefix [PURE] [TOOL] [SIM_ONLY] SOURCES … USES modules…
+#             [HIDES modules…] [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
 # Users of the module may also include headers of the modules that it USES, but not of those that it
 # HIDES. PURE modules have no clock, thread, socket or global. They are built twice: as peal_<name>,
 # which ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and
 # mutants. With PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant has no effect until it
-# is activated. A TOOL is compiled several files at a time where tests are: no other program
-# includes its files.
+# is activated. A SIM_ONLY module is built as peal_<name>_sim alone: nothing that ships has it. A
+# TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_module name)
-  cmake_parse_arguments(MODULE "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
+  cmake_parse_arguments(MODULE "PURE;TOOL;SIM_ONLY" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
     ${ARGN})
   set_property(GLOBAL PROPERTY PEAL_MODULE_${name} "${MODULE_USES};${MODULE_HIDES}")
   set(flavours "plain")
-  if(MODULE_PURE AND PEAL_ONE_FLAVOUR)
+  if(MODULE_SIM_ONLY)
+    set(flavours "sim")
+  elseif(MODULE_PURE AND PEAL_ONE_FLAVOUR)
     set(flavours "one")
   elseif(MODULE_PURE)
     list(APPEND flavours "sim")

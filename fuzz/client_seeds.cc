@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// client_seeds FOLDER: writes one record of each kind and shape as a file that fuzz_client starts
-// from.
+// client_seeds FOLDER: writes one record of each kind and form as a seed file of fuzz_client.
 #include <algorithm>
 #include <cctype>
 

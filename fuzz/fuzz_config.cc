@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, to the parser of configuration files. What is accepted must be a configuration that a
-// node can be made from; what is not gets one line.
+// Any bytes, to the parser of configuration files. An accepted file must be a configuration that a
+// node can use; a refused one gets one line.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

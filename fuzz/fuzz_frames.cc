@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a stream between nodes brings, cut anywhere: the first byte of the input says
-// how much is read at once. What comes out is what a plain reader of the same bytes finds.
+// Any bytes as the input of a stream between nodes, split anywhere: the first byte of the input
+// determines how much is read at once. The frames must equal those that a simple reader of the same
+// bytes finds.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a message of process groups: dropped with a reason, or the one encoding of what they
-// say.
+// Any bytes as a message of process groups: dropped with a reason, or equal to the encoding of the
+// decoded message.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a sealed packet, and sealed packets that somebody changed on the way: refused,
-// unless nothing was changed.
+// Any bytes as a sealed packet, and sealed packets that were changed in transit: refused, unless
+// nothing was changed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a daemon says to a client: in pieces, with cuts, while the client sends.
-// The first byte of each piece says how long it is; 0 cuts the connection.
+// Any bytes as a daemon's output to a client: in pieces, with cuts, while the client sends. The
+// first byte of each piece is its length; 0 cuts the connection.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of a durable log, from what a fuzzer leaves in its folder. The first byte says how the
-// rest is read: as the file of a segment, as frames whose checksums are then put right, or as one
+// The start of a durable log in a folder that the fuzzer fills. The first byte determines the
+// meaning of the rest: the file of a segment, frames whose checksums are then corrected, or one
 // change in a real log: of four bytes, or of the length of a file.
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, to the decoders of all frames. Each input is tried as it came and with a header put
-// right, so that what is behind the checksum is reached. An accepted frame must obey the rules of
+// Any bytes, to the decoders of all frames. Each input is tried unchanged and with a corrected
+// header, so that the code behind the checksum is reached. An accepted frame must obey the rules of
 // its struct and encode to the same bytes.
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +43,7 @@ void put_right(ByteSpan packet) {
   start.u(wire::kMagic);
   start.u(wire::kVersion);
   start.u(known_kind(kind));
-  wire::Reader sender(packet.subspan(wire::kSenderOffset, 4));
+  wire::ByteReader sender(packet.subspan(wire::kSenderOffset, 4));
   wire::Writer node(packet.subspan(wire::kSenderOffset, 4));
   node.u(1 + (sender.u<std::uint32_t>() - 1) % wire::kNodeMax);
   wire::complete(packet);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// group_seeds FOLDER: writes one message of each kind and shape as a file that fuzz_group starts
-// from.
+// group_seeds FOLDER: writes one message of each kind and form as a seed file of fuzz_group.
 #include <algorithm>
 #include <cctype>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal_seeds FOLDER: writes inputs that fuzz_seal starts from: each sample as it is, and damaged in
-// each part of its header.
+// seal_seeds FOLDER: writes the seeds of fuzz_seal: each sample unchanged, and damaged in each part
+// of its header.
 #include <string>
 
 #include "examine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs that write seeds share.
+// Shared by the programs that write seeds.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the seeds of fuzz_session_client: what a daemon says in talks of each kind.
+// Writes the seeds of fuzz_session_client: a daemon's output in conversations of each kind.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wal_seeds FOLDER: writes inputs that fuzz_wal starts from: segments as they are, frames in order
-// and out of it, and changes of each part of a log.
+// wal_seeds FOLDER: writes the seeds of fuzz_wal: unchanged segments, frames in and out of order,
+// and changes of each part of a log.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as files
-// that fuzz_wire starts from. Run from the top of the source tree.
+// wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as seed
+// files of fuzz_wire. Run it from the top of the source tree.
 #include <string>
 #include <vector>
 

@@ -26,7 +26,7 @@ class Domains {
 
  private:
   using Set = std::uint32_t;  ///< bit i: domain i
-  /// What is seen by the nodes that learn all domains of a set.
+  /// The events of the nodes that learn every domain of a set.
   struct Part {
     Part(const Options& options, Set domains)
         : learned(domains), core(options), causal(core, options) {}

@@ -269,7 +269,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
     order.add(*event);
     unit.add(*event);
   }
-  if (!merge.error().empty()) return unexpected<std::string>(merge.error());
+  if (!merge.error().empty()) return unexpected(merge.error());
   FilesReport report;
   report.order = order.finish();
   report.unit = unit.finish();

@@ -13,7 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import check  # noqa: E402
 import count_tests  # noqa: E402
-from checks import classes, layout, modules, public_docs, scopes, sizes, words  # noqa: E402
+from checks import (classes, engines, layout, modules, public_docs, scopes, sizes,  # noqa: E402
+                    words)
 from checks.tree import Tree, blank_comments_and_literals  # noqa: E402
 
 CPP = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -179,6 +180,24 @@ class Words(Rules):
         self.assert_clean(words.check_glossary,
                           {"docs/glossary.md": glossary, "a.md": "irregular configurations free\n"})
         self.assert_found(words.check_glossary, {"a.md": "x\n"}, "the glossary is missing")
+
+    def test_finds_words_that_only_we_would_understand(self):
+        glossary = {"docs/glossary.md": "| write | in place of |\n| --- | --- |\n"
+                                        "| module | `pure rooms`, `badge` |\n"}
+        for path, text in (("src/a.h", "int a;  ///< the pure rooms\n"),
+                           ("src/a.cc", "// All pure\n// rooms of it.\n"),
+                           ("src/a.c", "/* a badge */\n"), ("docs/a.md", "Pure\nrooms.\n"),
+                           ("a.cmake", "# Pure rooms.\n"), ("tests/a.txt", "# a badge\n")):
+            self.assert_found(words.check_plain_words, {path: text, **glossary}, f"{path}:1:",
+                              "write module (docs/glossary.md)")
+
+    def test_leaves_names_and_code_and_ordinary_words_alone(self):
+        self.assert_clean(words.check_plain_words, {
+            "docs/glossary.md": "| write | in place of |\n| --- | --- |\n"
+                                "| module | `rooms`, `badge` |\n| active | `that counts` |\n",
+            "src/a.cc": 'int badge = f("a badge");  // bad_badge, badge.h, src/badge, `badge`\n',
+            "docs/a.md": "`badge`, badges\n```\nrooms\n```\nroom\n",
+            "tools/a.py": "badge = 1\n", "tests/a.txt": "expect badge\n"})
 
     def test_finds_a_link_that_leads_nowhere(self):
         self.assert_found(words.check_links, {"docs/a.md": "[x](b.md)\n"}, "b.md leads nowhere")
@@ -353,6 +372,43 @@ class PublicDocs(Rules):
 
     def test_other_headers_are_free(self):
         self.assert_clean(public_docs.check_public_docs, {"src/io/a.h": "struct A {};\n"})
+
+
+class EngineNames(Rules):
+    ENGINES = {"src/order/ring/descriptor.h": "", "src/order/paxos/descriptor.h": ""}
+
+    def tree(self, text, rows="", path="sim/a.cc"):
+        return {**self.ENGINES, path: text, engines.LIST: rows}
+
+    def test_finds_each_way_to_name_an_engine(self):
+        for text in ("ring::Config c;", 'find("ring.max_gap");', "class RingEngine;", "int kRing;",
+                     "set_ring(1);", "ring_name();", '#include "wire/paxos.h"',
+                     'say("the ring goes on");', "wire::kPaxosKinds", "isPaxos()"):
+            self.assert_found(engines.check_engine_names, self.tree("\n" + text + "\n"),
+                              "sim/a.cc:2:", "names an engine")
+
+    def test_leaves_comments_buffers_and_other_words_alone(self):
+        self.assert_clean(engines.check_engine_names, self.tree(
+            "// the ring\n/* paxos */\nRingQueue<int> q;\nByteRing ring_;\nint bridge, during;\n"
+            '#include "base/ring_queue.h"\nring_.tail();\nsmall_ring_bytes(ring_bytes);\n'))
+
+    def test_an_engine_may_name_itself_and_codecs_may_name_it(self):
+        for path in ("src/order/ring/a.cc", "src/wire/a.cc", "tests/a.cc"):
+            self.assert_clean(engines.check_engine_names, self.tree("ring::Config c;\n", "", path))
+
+    def test_a_row_needs_a_reason_and_a_file_that_names_one(self):
+        self.assert_clean(engines.check_engine_names,
+                          self.tree("ring::Config c;\n", "# rows\nsim/a.cc | it must\n"))
+        self.assert_found(engines.check_engine_names, self.tree("ring::Config c;\n", "sim/a.cc\n"),
+                          "expected: path | reason")
+        self.assert_found(engines.check_engine_names, self.tree("", "sim/a.cc | it must\n"),
+                          "drop the row")
+
+    def test_there_are_at_most_ten(self):
+        names = [f"sim/{letter}.cc" for letter in "abcdefghijk"]
+        texts = {**self.ENGINES, **{name: "ring::Config c;\n" for name in names},
+                 engines.LIST: "".join(f"{name} | it must\n" for name in names)}
+        self.assert_found(engines.check_engine_names, texts, engines.LIST, "more than 10")
 
 
 class Reading(unittest.TestCase):

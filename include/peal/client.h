@@ -127,11 +127,11 @@ class Client {
   ///          too_many), timed_out (it may still succeed later), closed.
   /// Blocks: up to `patience`. The answer comes behind events: if this thread is the only one that
   /// reads them, and more than receive_bytes_max wait, it does not come.
-  Result<Done> join(std::string_view group, const JoinOptions& options = {},
+  Result<void> join(std::string_view group, const JoinOptions& options = {},
                     std::chrono::milliseconds patience = std::chrono::seconds(10));
   /// Ends the membership; its last event is Left. May overtake messages that are not acknowledged:
   /// call flush() before, to read them. Otherwise like join(); refused: no_member.
-  Result<Done> leave(std::string_view group,
+  Result<void> leave(std::string_view group,
                      std::chrono::milliseconds patience = std::chrono::seconds(10));
 
   /// Queues a message to groups and private names, which receive it at the same place of the order.
@@ -160,7 +160,7 @@ class Client {
   /// @return  done; or timed_out, closed (Ended says which ones lack an
   ///          acknowledgement).
   /// Blocks: up to `patience`; like send_for().
-  Result<Done> flush(std::chrono::milliseconds patience = kForever);
+  Result<void> flush(std::chrono::milliseconds patience = kForever);
 
   /// The next event, or nothing if there is none at the moment. After Ended there is never one.
   /// Blocks: never.

@@ -208,7 +208,7 @@ class Member {
   /// @return  nothing; or invalid_option (the message says why this change is not possible, and
   ///          what to do; the old list stays), closed.
   /// Blocks: for about a millisecond.
-  Result<Done> set_nodes(const std::vector<Node>& nodes,
+  Result<void> set_nodes(const std::vector<Node>& nodes,
                          const std::vector<std::uint32_t>& acceptors = {});
 
   /// This incarnation, as in View::members. Before the first view, it may still change.
@@ -217,9 +217,9 @@ class Member {
   Status status() const;
 
  private:
-  class Core;
-  explicit Member(std::unique_ptr<Core> core);
-  std::unique_ptr<Core> core_;
+  class Impl;
+  explicit Member(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace v0

@@ -4,8 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <variant>
+
+#include "peal/result.h"
+#include "peal/service.h"
 
 // Common to both interfaces: a member inside the application (member.h) and a client of a daemon
 // (client.h). Nothing here throws, except that the standard library throws if memory is exhausted.
@@ -61,46 +62,11 @@ struct Error {
   Reason reason = Reason::none;  ///< with `refused`: the daemon's reason
 };
 
-/// A value or an error.
-template <class T>
-class [[nodiscard]] Result {
- public:
-  /// Success.
-  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  /// Failure.
-  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
-
-  /// True if there is a value.
-  bool ok() const { return content_.index() == 0; }
-  /// The same.
-  explicit operator bool() const { return ok(); }
-  /// The value; throws std::bad_variant_access if there is none.
-  T& value() { return std::get<0>(content_); }
-  const T& value() const { return std::get<0>(content_); }
-  /// The value, as value().
-  T& operator*() { return value(); }
-  /// A member of the value, as value().
-  T* operator->() { return &value(); }
-  /// The error; throws std::bad_variant_access if there is a value.
-  const Error& error() const { return std::get<1>(content_); }
-
- private:
-  std::variant<T, Error> content_;
-};
-
-/// Ordering guarantees, each stronger than the one before. `agreed` messages are delivered in one
-/// total order; `safe` ones only once every member of the view has them. `fifo` and `causal` are
-/// delivered as agreed.
-enum class Service : std::uint8_t { fifo, causal, agreed, safe };
-
 /// A receipt: the message was queued. It has its place only when it is delivered here, or when
 /// flush() of a client says so.
 struct Ticket {
   std::uint64_t number{};  ///< counts this member's or client's messages, from 1
 };
-
-/// Success without a value.
-struct Done {};
 
 /// An infinite patience, for calls that wait.
 inline constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();

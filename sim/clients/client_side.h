@@ -74,7 +74,7 @@ class ClientSide {
   virtual std::vector<order::Counter> named_counters() const = 0;
   /// Called after each call of the node.
   virtual void work() = 0;
-  /// Called at the time given to World::wake_clients().
+  /// Called at the time given to Driver::wake_clients().
   virtual void serve() {}
   /// Bytes of messages that may be delivered now; 0: the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }
@@ -94,7 +94,8 @@ class ClientSide {
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
   // Calls to the node, and reports to the oracle, that both kinds of clients use.
-  Result<std::uint64_t> submit_to_node(ByteView message, Service service, order::Domain domain);
+  Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
+                                             order::Domain domain);
   void replace_control_of_node(ByteView message);
   /// Tells the oracle that the node has delivered this message, if a client sent it. `id_of` maps
   /// the client's name and connection to its id.

@@ -74,10 +74,10 @@ void Clients::carry_out(const Submission& submission) {
   switch (wish.kind) {
     case ClientWish::Kind::connect: return;
     case ClientWish::Kind::join:
-      if (!groups_.join(client->connection, wish.targets[0])) ++process_.refused;
+      if (!groups_.join(client->connection, wish.targets[0])) ++process_.submissions.refused;
       return;
     case ClientWish::Kind::leave:
-      if (!groups_.leave(client->connection, wish.targets[0])) ++process_.refused;
+      if (!groups_.leave(client->connection, wish.targets[0])) ++process_.submissions.refused;
       return;
     case ClientWish::Kind::disconnect: disconnect(wish.client); return;
     case ClientWish::Kind::send: send(wish, *client, submission); return;
@@ -115,7 +115,7 @@ Clients::Client* Clients::connect(const std::string& name) {
   const auto connection = groups_.connect(name);
   if (!connection) {  // a client that is gone still has the name, since its leaving is not ordered
                       // yet
-    ++process_.refused;
+    ++process_.submissions.refused;
     return nullptr;
   }
   process_.world.recorder().groups().connected(now(), id_of(*connection), private_name(name));
@@ -150,7 +150,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   message.self_discard = wish.self_discard;
   message.payload = as_bytes_view(payload);
   if (!groups_.send(client.connection, message)) {
-    ++process_.refused;
+    ++process_.submissions.refused;
     return;
   }
   client.sent = number;
@@ -158,7 +158,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   const auto own = wish.self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
   oracle::GroupChecker& checker = process_.world.recorder().groups();
   checker.sent(now(), {id_of(client.connection), number}, targets, hash, own);
-  if (process_.views == 0) {
+  if (process_.status.views == 0) {
     early_.push_back({client.connection, number, std::move(targets), hash, own});
   }
 }
@@ -215,7 +215,7 @@ void Clients::report_table() {
   for (const auto& [name, group] : groups_.table().groups()) {
     entries.push_back({name, oracle_id(group.id), ids_of(group.daemons)});
   }
-  process_.world.recorder().groups().final_table(process_.self, *process_.view, entries);
+  process_.world.recorder().groups().final_table(process_.self, *process_.status.view, entries);
 }
 
 std::vector<order::Counter> Clients::named_counters() const {
@@ -309,7 +309,7 @@ void Clients::gap(std::span<const std::uint32_t> connections, std::string_view g
 
 // ---- to the node ----
 
-Result<void> Clients::submit(ByteView message, Service service, order::Domain domain) {
+Result<void, Errc> Clients::submit(ByteView message, Service service, order::Domain domain) {
   const auto number = submit_to_node(message, service, domain);
   if (!number) return unexpected(number.error());
   return {};

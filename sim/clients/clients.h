@@ -48,7 +48,7 @@ class Clients final : public ClientSide, group::Effects {
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
-  Result<void> submit(ByteView message, Service service, order::Domain domain) override;
+  Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
   void settled(const ViewId& view) override;

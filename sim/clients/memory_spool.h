@@ -17,13 +17,13 @@ class MemorySpool final : public session::Spool {
  public:
   MemorySpool(std::uint64_t seed, double failures) : random_(seed), failures_(failures) {}
 
-  Result<void> append(session::SpoolId id, ByteView bytes) override {
+  Result<void, Errc> append(session::SpoolId id, ByteView bytes) override {
     if (random_.chance(failures_)) return unexpected(Errc::system);
     Queue& queue = queues_[id];
     queue.bytes.insert(queue.bytes.end(), bytes.begin(), bytes.end());
     return {};
   }
-  Result<void> read(session::SpoolId id, std::uint64_t offset, ByteSpan out) override {
+  Result<void, Errc> read(session::SpoolId id, std::uint64_t offset, ByteSpan out) override {
     const Queue& queue = queues_.at(id);
     PEAL_ASSERT(offset >= queue.first && offset - queue.first + out.size() <= queue.bytes.size());
     const auto from = queue.bytes.begin() + static_cast<std::ptrdiff_t>(offset - queue.first);

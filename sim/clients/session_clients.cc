@@ -103,11 +103,11 @@ void SessionClients::carry_out(const Submission& submission) {
         station.back_at <= process_.world.now()) {
       connect(station);
     }
-    ++process_.refused;
+    ++process_.submissions.refused;
     return;
   }
   if (station.talk->state() != SimClient::State::talking) {
-    ++process_.refused;
+    ++process_.submissions.refused;
     return;
   }
   act(station, submission);
@@ -127,11 +127,11 @@ void SessionClients::act(Station& station, const Submission& submission) {
       limits.memory_bytes = static_cast<std::uint64_t>(random_.between(4'096, 50'000));
     }
     if (random_.chance(0.2)) limits.age_ms = static_cast<std::uint32_t>(random_.between(20, 500));
-    if (!station.talk->join(draw_group(), limits)) ++process_.refused;
+    if (!station.talk->join(draw_group(), limits)) ++process_.submissions.refused;
     return;
   }
   if (chance < 24) {
-    if (!station.talk->leave(draw_group())) ++process_.refused;
+    if (!station.talk->leave(draw_group())) ++process_.submissions.refused;
     return;
   }
   if (chance < 26) {
@@ -176,14 +176,14 @@ void SessionClients::send(Station& station, const Submission& submission) {
   payload += submission.payload;
   const bool self_discard = random_.chance(0.1);
   if (!station.talk->send(named, submission.service, self_discard, as_bytes_view(payload))) {
-    ++process_.refused;
+    ++process_.submissions.refused;
     return;
   }
   const std::uint64_t hash = digest_of(as_bytes_view(payload));
   const auto own = self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
   if (!hears(station)) return;
   process_.world.recorder().groups().sent(now(), {station.id, number}, targets, hash, own);
-  if (process_.views == 0) {
+  if (process_.status.views == 0) {
     early_.push_back({station.id.connection, number, std::move(targets), hash, own});
   }
 }
@@ -288,7 +288,7 @@ void SessionClients::work() {
   plan_service();
   if (node_waits_ && sessions_.room_bytes() > 0) {
     node_waits_ = false;
-    process_.room_grew = true;
+    process_.inputs.room_grew = true;
   }
 }
 
@@ -336,7 +336,7 @@ void SessionClients::plan_service() {
   }
   if (!at || (service_planned_ && *service_planned_ <= *at)) return;
   service_planned_ = at;
-  process_.world.wake_clients(process_, *at);
+  process_.world.driver().wake_clients(process_, *at);
 }
 
 }  // namespace peal::sim

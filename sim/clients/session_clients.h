@@ -92,7 +92,8 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   using Stations = std::map<std::string, Station>;
 
   // session::Host
-  Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                     order::Domain domain) override;
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
   void tables_equal(const ViewId& view, std::uint64_t hash) override;

@@ -108,15 +108,15 @@ void SessionClients::report_table() {
     }
     entries.push_back(std::move(entry));
   }
-  process_.world.recorder().groups().final_table(process_.self, *process_.view, entries);
+  process_.world.recorder().groups().final_table(process_.self, *process_.status.view, entries);
 }
 
 std::vector<order::Counter> SessionClients::named_counters() const {
   return sessions_.named_counters();
 }
 
-Result<std::uint64_t> SessionClients::submit(ByteView message, Service service,
-                                             order::Domain domain) {
+Result<std::uint64_t, Errc> SessionClients::submit(ByteView message, Service service,
+                                                   order::Domain domain) {
   return submit_to_node(message, service, domain);
 }
 

@@ -40,8 +40,7 @@ void ScenarioGenerator::write_lasting() {
   if (!options_.faults || nodes_ < 2) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6e);
   if (!own.chance(kShareOfStories)) return;
-  std::vector<NodeId> nodes = list_after_;
-  for (std::uint32_t n = 1; n <= nodes_ && list_after_.empty(); ++n) nodes.push_back(NodeId{n});
+  const std::vector<NodeId> nodes = lists_.last_of(nodes_);
   if (nodes.size() < 2) return;
   const std::string rate = decimal(static_cast<double>(own.between(20, 300)));
   script_.add("load rate=" + rate +

@@ -68,11 +68,12 @@ void ScenarioGenerator::plan_restarts() {
     const std::int64_t times = own.between(2, 8);
     std::int64_t when = own.between(0, length_.ns);
     for (std::int64_t i = 0; i < times; ++i) {
-      at(Duration{when}, "crash " + who);
+      timeline_.at(Duration{when}, "crash " + who);
       when += own.between(1'000, 200'000'000);
       const bool jumps = own.chance(0.15);
       const std::int64_t ahead = own.between(1, 1'000'000'000);
-      at(Duration{when}, "start " + who + (jumps ? " epoch=+" + std::to_string(ahead) : ""));
+      timeline_.at(Duration{when},
+                   "start " + who + (jumps ? " epoch=+" + std::to_string(ahead) : ""));
       when += own.between(100'000, 300'000'000);
     }
   }
@@ -81,7 +82,7 @@ void ScenarioGenerator::plan_restarts() {
     std::int64_t when = own.between(0, length_.ns);
     for (std::int64_t i = 0; i < times; ++i) {
       const std::int64_t pause = own.between(20, 400);
-      at(Duration{when}, "pause " + some_node() + " " + std::to_string(pause) + "ms");
+      timeline_.at(Duration{when}, "pause " + some_node() + " " + std::to_string(pause) + "ms");
       when += own.between(1'000'000, 400'000'000);
     }
   }
@@ -97,16 +98,16 @@ void ScenarioGenerator::plan_moved_node() {
   const NodeId moved{1 + static_cast<std::uint32_t>(own.below(nodes_))};
   const std::string name = nodes_text({moved});
   const Duration when{own.between(0, length_.ns)};
-  at(when, "crash " + name);
+  timeline_.at(when, "crash " + name);
   for (std::uint32_t n = 1; n <= nodes_; ++n) {
     const bool old_file = own.chance(0.5);
     const Duration reads = when + milliseconds(own.between(1, 1'500));
     if (!old_file || NodeId{n} == moved) continue;
     const std::string other = nodes_text({NodeId{n}});
-    at(when, "move " + name + " from " + other);
-    at(reads, "heal " + other + " with " + name);
+    timeline_.at(when, "move " + name + " from " + other);
+    timeline_.at(reads, "heal " + other + " with " + name);
   }
-  at(when + milliseconds(own.between(1, 300)), "start " + name);
+  timeline_.at(when + milliseconds(own.between(1, 300)), "start " + name);
 }
 
 }  // namespace peal::sim

@@ -39,8 +39,9 @@ Duration Availability::usual_bound(World& world) {
 
 bool Availability::node_works(NodeId node) const {
   const Process* process = world_.process(node);
-  if (process == nullptr || !world_.is_up(node) || process->room_units == 0) return false;
-  const NodeLog* disk = world_.disk(node);
+  if (process == nullptr || !world_.machines().is_up(node) || process->application.room_units == 0)
+    return false;
+  const NodeLog* disk = world_.disks().of(node);
   return disk == nullptr || !disk->hangs();
 }
 
@@ -112,18 +113,19 @@ std::size_t Availability::large_bytes() const {
 void Availability::send_large() {
   for (const NodeId node : running()) {
     const Process& process = *world_.process(node);
-    const bool served = process.inbox.empty() && process.own_delivered == process.submitted;
+    const bool served =
+        process.inputs.inbox.empty() && process.work.own_delivered == process.submissions.accepted;
     if (!node_works(node) || !served) continue;
-    world_.submit(node, Service::agreed, world_.make_payload(node, large_bytes()),
-                  world_.some_domain(node));
+    world_.submit(node, Service::agreed, world_.loads().payload(node, large_bytes()),
+                  world_.domains().draw(node));
   }
 }
 
 Availability::Nodes Availability::view_of(NodeId node) const {
   Nodes nodes;
   const Process* process = world_.process(node);
-  if (process == nullptr || !process->operational || !process->view) return nodes;
-  for (const MemberId& member : process->members) nodes.push_back(member.node);
+  if (process == nullptr || !process->status.operational || !process->status.view) return nodes;
+  for (const MemberId& member : process->status.members) nodes.push_back(member.node);
   return nodes;
 }
 
@@ -131,8 +133,8 @@ bool Availability::in_one_view(const Nodes& nodes) const {
   const Process* first = world_.process(nodes.front());
   return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     const Process* process = world_.process(node);
-    return process != nullptr && process->operational && process->view && first->view &&
-           *process->view == *first->view;
+    return process != nullptr && process->status.operational && process->status.view &&
+           first->status.view && *process->status.view == *first->status.view;
   });
 }
 
@@ -158,7 +160,7 @@ std::string Availability::state_text() const {
 void Availability::wake_applications() {
   Nodes stopped;
   for (const NodeId node : running()) {
-    if (world_.process(node)->room_units == 0) stopped.push_back(node);
+    if (world_.process(node)->application.room_units == 0) stopped.push_back(node);
   }
   if (stopped.empty()) return;
   const Instant limit = world_.now() + times_.bound;
@@ -166,7 +168,7 @@ void Availability::wake_applications() {
     return why.kind == &order::wait::slow_application && holds(stopped, why.who.node);
   };
   for (const NodeId node : running()) {
-    world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes));
+    world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes));
   }
   // Members of its view that could order without it must report that they wait for it. A member
   // that it cannot reach may report that instead, or that the disk hangs too.
@@ -180,7 +182,8 @@ void Availability::wake_applications() {
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
         if (!holds(view_of(member), node)) return true;  // the member's view goes on without it
         const Process& process = *world_.process(member);
-        if (process.own_delivered == process.submitted) return true;  // not blocked yet
+        if (process.work.own_delivered == process.submissions.accepted)
+          return true;  // not blocked yet
         const order::WaitReason& why = process.node->why();
         const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
                                             [&](const MemberId& one) { return one.node == node; });
@@ -248,7 +251,7 @@ bool Availability::can_vote(NodeId node) const {
 
 bool Availability::is_quorum(const Nodes& nodes) const {
   const WorldOptions& options = world_.options();
-  const order::NodeList& list = world_.file_of(nodes.front());
+  const order::NodeList& list = world_.lists().file(nodes.front());
   for (std::size_t i = 0; i <= options.domains.size(); ++i) {
     const order::NodeList part =
         i == 0 ? list : options.engine.engine().part_of(options.domains[i - 1], list);
@@ -279,7 +282,7 @@ std::vector<Availability::Nodes> Availability::quorums() const {
 void Availability::judge_quorum() {
   const Nodes all = running();
   for (const NodeId node : all) {  // while lists differ, the majority depends on the node
-    if (world_.file_of(node).hash != world_.file_of(all.front()).hash) return;
+    if (world_.lists().file(node).hash != world_.lists().file(all.front()).hash) return;
   }
   const std::vector<Nodes> sets = quorums();
   if (sets.empty()) return;
@@ -308,11 +311,11 @@ void Availability::judge_quorum() {
 }
 
 void Availability::judge_outside(const Nodes& members) {
-  const ViewId view = *world_.process(members.front())->view;
+  const ViewId view = *world_.process(members.front())->status.view;
   for (const NodeId node : running()) {
-    if (holds(members, node) || !world_.is_up(node)) continue;
+    if (holds(members, node) || !world_.machines().is_up(node)) continue;
     const Process* process = world_.process(node);
-    if (process->operational && process->view && *process->view == view) {
+    if (process->status.operational && process->status.is_in(view)) {
       return say(nodes_text({node}) + " is outside, and does not know it");
     }
     if (process->node->why().kind == &order::wait::nothing) {

@@ -13,8 +13,8 @@ namespace peal::sim {
 
 bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   for (const NodeId node : nodes) {
-    for (const order::Domain domain : world_.domains_of(node)) {
-      world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes), domain);
+    for (const order::Domain domain : world_.domains().of(node)) {
+      world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes), domain);
     }
   }
   std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
@@ -23,15 +23,15 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
       const Process* process = world_.process(node);
       if (process == nullptr) return false;
       std::optional<std::uint64_t>& number = wanted[node.value];
-      if (!number && process->inbox.empty()) number = process->submitted;
-      return number && process->own_delivered >= *number;
+      if (!number && process->inputs.inbox.empty()) number = process->submissions.accepted;
+      return number && process->work.own_delivered >= *number;
     });
   });
   if (!ordered || stopped_()) return false;
   // For each view, the position that the other members must reach now.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
-    for (const NodeId node : nodes) views.push_back(world_.process(node)->views);
+    for (const NodeId node : nodes) views.push_back(world_.process(node)->status.views);
     return views;
   };
   const std::vector<std::uint64_t> views = views_before();
@@ -39,7 +39,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   for (const NodeId node : nodes) {
     auto& line = lines.emplace_back();
     const Process* process = world_.process(node);
-    for (std::size_t i = 0; i < line.size(); ++i) line[i] = process->reached[i].seq;
+    for (std::size_t i = 0; i < line.size(); ++i) line[i] = process->status.reached[i].seq;
   }
   return wait(limit, [&] {
     if (views_before() != views) return false;
@@ -47,11 +47,13 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
       const Process* sender = world_.process(nodes[i]);
       for (const NodeId member : view_of(nodes[i])) {
         const Process* process = world_.process(member);
-        if (process == nullptr || !process->view || *process->view != *sender->view) return false;
-        for (const order::Domain domain : world_.domains_of(member)) {
-          const auto& own = world_.domains_of(nodes[i]);
+        if (process == nullptr || !process->status.view ||
+            *process->status.view != *sender->status.view)
+          return false;
+        for (const order::Domain domain : world_.domains().of(member)) {
+          const auto& own = world_.domains().of(nodes[i]);
           if (std::find(own.begin(), own.end(), domain) == own.end()) continue;
-          if (process->reached[domain].seq < lines[i][domain]) return false;
+          if (process->status.reached[domain].seq < lines[i][domain]) return false;
         }
       }
     }
@@ -64,7 +66,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
-    return process == nullptr ? 0 : process->submitted - process->own_delivered;
+    return process == nullptr ? 0 : process->submissions.accepted - process->work.own_delivered;
   };
   for (;;) {
     std::vector<std::uint64_t> before;
@@ -86,7 +88,7 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
   // Disks, buffers and windows of a scenario may be too slow for its load. Then the backlog is
   // ordered first, and must make progress all the time.
-  world_.stop_loads();
+  world_.loads().stop();
   if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
   if (stopped_()) return true;
   say("messages of " + nodes_text(nodes) + " did not reach all members of their views within " +
@@ -97,14 +99,14 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
 /// Whether the node's view has stayed, or lost only members that do not work.
 bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
-  if (process == nullptr || !process->operational || !process->view) return false;
-  if (*process->view == view) return true;
+  if (process == nullptr || !process->status.operational || !process->status.view) return false;
+  if (*process->status.view == view) return true;
   const Nodes now = view_of(node);
   const bool fewer = now.size() < members.size();
   const bool right = std::all_of(members.begin(), members.end(), [&](NodeId each) {
     return !node_works(each) || std::binary_search(now.begin(), now.end(), each);
   });
-  view = *process->view;
+  view = *process->status.view;
   members = now;
   return fewer && right;
 }
@@ -113,7 +115,7 @@ void Availability::watch(const Nodes& nodes) {
   std::vector<ViewId> views;
   std::vector<Nodes> members;
   for (const NodeId node : nodes) {
-    views.push_back(*world_.process(node)->view);
+    views.push_back(*world_.process(node)->status.view);
     members.push_back(view_of(node));
   }
   const Instant end = world_.now() + times_.watch;
@@ -122,8 +124,8 @@ void Availability::watch(const Nodes& nodes) {
     const NodeId sender = nodes[turn % nodes.size()];
     const std::size_t bytes = turn / nodes.size() % 2 == 0 ? kProbeBytes : large_bytes();
     ++turn;
-    world_.submit(sender, Service::safe, world_.make_payload(sender, bytes),
-                  world_.some_domain(sender));
+    world_.submit(sender, Service::safe, world_.loads().payload(sender, bytes),
+                  world_.domains().draw(sender));
     wait(std::min(end, world_.now() + milliseconds(50)), [] { return false; });
     for (std::size_t i = 0; i < nodes.size() && !stopped_(); ++i) {
       if (stays(nodes[i], views[i], members[i])) continue;

@@ -21,9 +21,9 @@ constexpr std::int64_t kLinksFailFor = 120;
 const char* describe(const Process* process) {
   if (process == nullptr) return "not running";
   if (process->state == Process::State::paused) return "paused";
-  if (process->recovering) return "recovering";
-  if (process->committing) return "committing";
-  return process->operational ? "operational" : "gathering";
+  if (process->status.recovering) return "recovering";
+  if (process->status.committing) return "committing";
+  return process->status.operational ? "operational" : "gathering";
 }
 
 std::string wait_text(const Process& process) {
@@ -36,8 +36,8 @@ std::string wait_text(const Process& process) {
 
 bool has_nothing_left(const Process& process) {
   if (process.clients != nullptr && !process.clients->waits_for().empty()) return false;
-  return process.inbox.empty() && process.node->queued_messages() == 0 &&
-         process.own_delivered == process.submitted;
+  return process.inputs.inbox.empty() && process.node->queued_messages() == 0 &&
+         process.work.own_delivered == process.submissions.accepted;
 }
 
 }  // namespace
@@ -53,10 +53,11 @@ bool cluster_is_idle(const World& world) {
   for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
     const Process* process = world.process(NodeId{n});
     if (process == nullptr) continue;
-    if (!process->operational || !process->view || !has_nothing_left(*process)) return false;
-    for (const order::Domain domain : world.domains_of(NodeId{n})) {
-      const Seq seq = process->reached[domain].seq;
-      const auto [entry, fresh] = reached.emplace(std::pair{*process->view, domain}, seq);
+    if (!process->status.operational || !process->status.view || !has_nothing_left(*process))
+      return false;
+    for (const order::Domain domain : world.domains().of(NodeId{n})) {
+      const Seq seq = process->status.reached[domain].seq;
+      const auto [entry, fresh] = reached.emplace(std::pair{*process->status.view, domain}, seq);
       if (!fresh && entry->second != seq) return false;
     }
   }
@@ -70,12 +71,12 @@ std::string waiting_text(const World& world) {
     text += (n == 1 ? "n" : "; n") + std::to_string(n) + " " + describe(process);
     if (process == nullptr) continue;
     std::vector<NodeId> members;
-    for (const MemberId& member : process->members) members.push_back(member.node);
+    for (const MemberId& member : process->status.members) members.push_back(member.node);
     text += " in view of " + (members.empty() ? std::string("nobody") : nodes_text(members)) +
             ", " + std::to_string(process->node->queued_messages()) + " queued, " +
-            std::to_string(process->own_delivered) + " of " + std::to_string(process->submitted) +
-            " own delivered, at " + std::to_string(process->last_seq) + ", waits for " +
-            wait_text(*process);
+            std::to_string(process->work.own_delivered) + " of " +
+            std::to_string(process->submissions.accepted) + " own delivered, at " +
+            std::to_string(process->status.last_seq) + ", waits for " + wait_text(*process);
     const std::string clients =
         process->clients == nullptr ? std::string() : process->clients->waits_for();
     if (!clients.empty()) text += ", clients wait for " + clients;
@@ -106,7 +107,7 @@ Liveness::Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duratio
 }
 
 void Liveness::stop_faults() {
-  world_.stop_loads();
+  world_.loads().stop();
   Network& network = world_.network();
   const Duration delay = network.conditions().delay;
   const Duration tail = network.conditions().tail;
@@ -121,13 +122,13 @@ void Liveness::stop_faults() {
   network.split(groups);
   world_.recorder().faults().add(Fault::heal);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    world_.mend_disk(NodeId{n});
-    world_.mend_clock(NodeId{n});
+    world_.disks().mend(NodeId{n});
+    world_.set_clock_drift(NodeId{n}, world_.machines().first_drift(NodeId{n}));
     Process* process = world_.process(NodeId{n});
     if (process == nullptr) continue;
-    process->sends_until_crash = 0;
-    process->leave_wanted = false;
-    process->slowness = 1;
+    process->sending.until_crash = 0;
+    process->inputs.leave_wanted = false;
+    process->processor.slowness = 1;
     world_.set_application(NodeId{n}, world_.options().process.room_units, Duration{});
   }
 }
@@ -136,9 +137,10 @@ bool Liveness::one_view(const Part& part) const {
   const Process* first = part.alive.empty() ? nullptr : world_.process(part.alive[0]);
   return std::all_of(part.alive.begin(), part.alive.end(), [&](NodeId node) {
     const Process* process = world_.process(node);
-    return process != nullptr && first != nullptr && process->operational && process->view &&
-           first->view && *process->view == *first->view &&
-           consists_of(process->members, part.alive);
+    return process != nullptr && first != nullptr && process->status.operational &&
+           process->status.view && first->status.view &&
+           *process->status.view == *first->status.view &&
+           consists_of(process->status.members, part.alive);
   });
 }
 
@@ -228,7 +230,7 @@ bool Liveness::wait_for_views() {
   // arrival of the last packet sent before.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
     return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
-      return world_.process(node) != nullptr && !world_.is_up(node);
+      return world_.process(node) != nullptr && !world_.machines().is_up(node);
     });
   })) {
     advance(kSlice);
@@ -284,7 +286,7 @@ std::uint64_t Liveness::progress() const {
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       const Process* process = world_.process(node);
-      if (process != nullptr) sum += process->units_delivered;
+      if (process != nullptr) sum += process->work.units_delivered;
     }
   }
   return sum;
@@ -321,10 +323,10 @@ void Liveness::submit_more() {
     for (const NodeId node : part.alive) {
       for (int i = 0; i < 4; ++i) {
         world_.submit(node, i % 2 == 0 ? Service::safe : Service::agreed,
-                      world_.make_payload(node, std::min<std::size_t>(most, 16)),
-                      world_.some_domain(node));
+                      world_.loads().payload(node, std::min<std::size_t>(most, 16)),
+                      world_.domains().draw(node));
       }
-      world_.submit(node, Service::agreed, world_.make_payload(node, most));
+      world_.submit(node, Service::agreed, world_.loads().payload(node, most));
     }
   }
 }
@@ -333,10 +335,10 @@ void Liveness::check_agreement() {
   for (const Part& part : parts_) {
     std::map<order::Domain, NodeId> first;
     for (const NodeId node : part.alive) {
-      for (const order::Domain domain : world_.domains_of(node)) {
+      for (const order::Domain domain : world_.domains().of(node)) {
         const NodeId other = first.emplace(domain, node).first->second;
-        const Process::Reached& a = world_.process(other)->reached[domain];
-        const Process::Reached& b = world_.process(node)->reached[domain];
+        const NodeStatus::Reached& a = world_.process(other)->status.reached[domain];
+        const NodeStatus::Reached& b = world_.process(node)->status.reached[domain];
         if (a.seq == b.seq && a.digest.value() == b.digest.value()) continue;
         world_.recorder().violation(
             world_.now(), "E10",
@@ -351,7 +353,7 @@ void Liveness::check_agreement() {
 void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stopped_ = stopped;
   stop_faults();
-  strays_ = world_.latest_arrival();
+  strays_ = world_.transit().latest_arrival();
   if (!wait_for_views() || !wait_for_links()) return;
   // A member that was kept from its packets may still be left out for it: the stall rule counts
   // from before the faults ended.

@@ -37,7 +37,7 @@ void Liveness::lose_a_little() {
     load.nodes.insert(load.nodes.end(), part.alive.begin(), part.alive.end());
   }
   if (load.nodes.empty()) return;
-  world_.add_load(load);
+  world_.loads().add(load);
   world_.network().conditions().loss = 0.01;
   advance(kLength);
   world_.network().conditions().loss = 0;
@@ -46,14 +46,15 @@ void Liveness::lose_a_little() {
 void Liveness::remember_views() {
   views_.assign(world_.nodes() + 1, 0);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    if (const Process* process = world_.process(NodeId{n})) views_[n] = process->views;
+    if (const Process* process = world_.process(NodeId{n})) views_[n] = process->status.views;
   }
 }
 
 void Liveness::check_views() {
   for (std::uint32_t n = 1; n <= world_.nodes() && !stopped_(); ++n) {
     const Process* process = world_.process(NodeId{n});
-    if (process == nullptr || (process->views == views_[n] && process->operational)) continue;
+    if (process == nullptr || (process->status.views == views_[n] && process->status.operational))
+      continue;
     world_.recorder().violation(
         world_.now(), "E11",
         "n" + std::to_string(n) + " gave up its view in a calm network: " + state_text());
@@ -70,8 +71,8 @@ void Liveness::check_traffic() {
     for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
       const Process* process = world_.process(NodeId{n});
       if (process == nullptr) continue;
-      wire += process->data_bytes_sent;
-      bytes += process->unit_bytes_originated;
+      wire += process->work.data_bytes_sent;
+      bytes += process->work.unit_bytes_originated;
     }
   };
   sum(sent_before, units_before);
@@ -105,7 +106,8 @@ void Liveness::check_idleness() {
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process != nullptr) {
-      before[n] = {process->packets_sent, process->idle_timer_calls, process->incarnation};
+      before[n] = {process->work.packets_sent, process->work.idle_timer_calls,
+                   process->incarnation};
     }
   }
   advance(kIdleWatch);
@@ -115,7 +117,7 @@ void Liveness::check_idleness() {
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     // Each ensemble has heartbeats of its own, those of a domain one for each of its nodes.
     std::uint64_t to = engine.ensembles();
-    for (const order::Domain domain : world_.domains_of(NodeId{n})) {
+    for (const order::Domain domain : world_.domains().of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();
     }
     // Signs of life to each; or what comes with a view that rests, joins to nobody, and probes.
@@ -124,8 +126,8 @@ void Liveness::check_idleness() {
         engine.has_quorum() ? 2 * idle_turns * to + 100 : 4 * (idle_turns + 8) + 100;
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || process->incarnation != before[n].incarnation) continue;
-    const std::uint64_t sent = process->packets_sent - before[n].sent;
-    const std::uint64_t idle = process->idle_timer_calls - before[n].idle;
+    const std::uint64_t sent = process->work.packets_sent - before[n].sent;
+    const std::uint64_t idle = process->work.idle_timer_calls - before[n].idle;
     const std::string name = "n" + std::to_string(n) + ": ";
     HistoryRecorder& recorder = world_.recorder();
     if (sent > most) {
@@ -137,10 +139,7 @@ void Liveness::check_idleness() {
       recorder.violation(world_.now(), "R3",
                          name + std::to_string(idle) + " timer calls without any effect");
     }
-    const std::uint32_t held =
-        process->receive_pool->slab_count() - process->receive_pool->free_count() +
-        process->unit_pool->slab_count() - process->unit_pool->free_count() +
-        process->large_pool->slab_count() - process->large_pool->free_count();
+    const std::uint32_t held = process->buffers.held_with_large();
     if (held > kSlabsAtRest + 2 * ahead_of(*process)) {
       recorder.violation(world_.now(), "R1",
                          name + std::to_string(held) + " buffers in use while at rest");

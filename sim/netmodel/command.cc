@@ -56,8 +56,9 @@ std::string examples() {
          "  peal sim --net 25g --nodes 16                    the most that 16 nodes would carry\n"
          "  peal sim --net 10g --rate 2.5G --service safe    latency at 2.5 Gb/s of payload\n"
          "  peal sim --net 1g --rate sweep --accelerated-window 0 --csv original.csv\n"
-         "  peal sim --net 1g --order ridge --payload 65536  an engine on quorums, logs in memory\n"
-         "  peal sim --net 1g --order paxos --disk-us 100 --no-multicast\n\n"
+         "  peal sim --net 1g --order ENGINE --payload 65536 another engine\n"
+         "  peal sim --net 1g --order ENGINE --disk-us 100   with logs on disks, if it has "
+         "acceptors\n\n"
          "Exit status: 0 all is well, 1 the order was violated, 2 the command line is wrong.";
 }
 
@@ -133,7 +134,7 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--step", a.step, "with a sweep: Mb/s between two rates")
       ->check(CLI::Range(1, 100'000));
   app.add_option("--accelerated-window", a.accelerated,
-                 "packets of a visit that follow the token; 0 is the original Totem ring");
+                 "packets of a visit that follow the token; 0 is the original protocol, Totem");
   app.add_option("--personal-window", a.personal, "packets of a visit; 0: it tunes itself");
   app.add_option("--global-window", a.global, "packets of a rotation");
   app.add_option("--datagram", a.datagram,

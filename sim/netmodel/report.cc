@@ -19,7 +19,7 @@ std::string window_text(const std::optional<std::int64_t>& window) {
   return window ? std::to_string(*window) : "auto";
 }
 
-std::string ring_name(const NetRunOptions& options) {
+std::string protocol_name(const NetRunOptions& options) {
   if (options.engine.has_quorum()) return "none";
   return engine_of(options).number("accelerated_window") == 0 ? "original" : "accelerated";
 }
@@ -59,7 +59,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("ensembles", engine.has_quorum() ? std::to_string(engine.ensembles()) : "0", false);
   visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
   visit("multicast", options.multicast ? "1" : "0", false);
-  visit("ring", ring_name(options), true);
+  visit(std::string(order::default_engine().name).c_str(), protocol_name(options), true);
   visit("personal_window", std::to_string(engine.number("personal_window")), false);
   visit("accelerated_window", itself ? "-1" : std::to_string(after), false);
   visit("datagram_bytes", std::to_string(engine.packet_bytes_max()), false);
@@ -113,7 +113,7 @@ std::string net_title(const NetRunOptions& options) {
   if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
   if (!options.multicast) text += ", no multicast";
   if (engine.has_quorum()) return text + quorum_text(options);
-  text += ", " + ring_name(options) + " ring";
+  text += ", " + protocol_name(options) + " " + std::string(engine.engine().name);
   const std::int64_t own = engine.number("personal_window");
   const std::optional<std::int64_t> personal = own != 0 ? std::optional(own) : std::nullopt;
   const std::optional<std::int64_t> after = tuned ? std::nullopt : std::optional(window);

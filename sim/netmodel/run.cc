@@ -147,7 +147,8 @@ bool Experiment::form_view() {
   const auto together = [this] {
     for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
       const Process* process = world_.process(NodeId{n});
-      if (!process->operational || process->members.size() != options_.nodes) return false;
+      if (!process->status.operational || process->status.members.size() != options_.nodes)
+        return false;
     }
     return true;
   };
@@ -224,7 +225,7 @@ Experiment::Sums Experiment::sums() const {
   Sums sums;
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const Process& process = *world_.process(NodeId{n});
-    sums.worked.push_back(process.worked);
+    sums.worked.push_back(process.processor.worked);
     if (options_.engine.has_quorum()) {
       sums.originated_by.push_back(counter(process, "quorum_originated"));
       sums.retransmitted += counter(process, "quorum_resent") + counter(process, "quorum_repeated");

@@ -31,7 +31,7 @@ constexpr const char* kExamples =
     "  peal sim --seeds 1-2000 --json       two thousand, with the figures as JSON\n"
     "  peal sim --nodes 5 --set loopback=yes --set token_loss=40ms\n"
     "                                       the same choices for every seed\n"
-    "  peal sim --accelerated-window 0      the original ring\n"
+    "  peal sim --accelerated-window 0      the original protocol\n"
     "  peal sim --net 10g --nodes 8         what a cluster would carry on such a network\n"
     "  peal sim --net 10g --help            more about that\n"
     "\n"
@@ -173,7 +173,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           "an option of all clusters, as in a scenario, e.g. token_loss=40ms");
   b.app().get_option("--set")->allow_extra_args(false);
   b.value("--accelerated-window", "N", whole_number(0, 0xffff'ffff),
-          "the same as --set accelerated_window=N; 0 is the original ring",
+          "the same as --set accelerated_window=N; 0 is the original protocol",
           [&texts](const std::string& text) {
             texts.accelerated_window = text;
             return number_in<std::uint32_t>(text, 0, 0xffff'ffff).has_value();

@@ -160,8 +160,8 @@ Outcome Interpreter::run() {
   if (world_ == nullptr) return std::move(outcome_);
   note_plain("");
   recorder_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
-  if (const Ghost* ghost = world_->ghost()) {
-    const GhostAcceptors::Figures logs = ghost->figures();
+  if (const order::Ghost* ghost = world_->observers().ghost.get()) {
+    const order::LogFigures logs = ghost->figures();
     Figures& figures = recorder_->figures();
     figures.logs_read = logs.logs_read;
     figures.logs_cut = logs.logs_cut;

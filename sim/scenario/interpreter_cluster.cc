@@ -200,7 +200,8 @@ void Interpreter::build(const WorldOptions& options, bool start_all) {
   const bool formed = advance_until(now() + patience(), [&] {
     return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
       const Process* process = world_->process(node);
-      return process != nullptr && process->operational && process->members.size() == listed.size();
+      return process != nullptr && process->status.operational &&
+             process->status.members.size() == listed.size();
     });
   });
   if (!formed) {

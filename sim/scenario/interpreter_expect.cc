@@ -9,9 +9,9 @@
 
 namespace peal::sim {
 
-/// expect NODES ... | expect headway ... | expect no view change [NODES] | expect
-/// counter|delta|events|views|queue NODE
-/// ... | expect packets ... | expect clean | expect violation E5 | expect transcript
+/// `expect NODES ...`, `expect headway ...`, `expect no view change [NODES]`,
+/// `expect counter|delta|events|views|queue NODE ...`, `expect packets ...`, `expect clean`,
+/// `expect violation E5` or `expect transcript`
 void Interpreter::do_expect(Tokenizer& words) {
   if (words.accept("clean")) {
     if (acting(words) && recorder_->broken()) fail("the history is not clean");
@@ -39,7 +39,7 @@ void Interpreter::do_expect(Tokenizer& words) {
                         const Process* process = world_->process(node);
                         if (process == nullptr) return std::nullopt;
                         const bool same = marks_[node.value].incarnation == process->incarnation;
-                        return process->views - (same ? marks_[node.value].views : 0);
+                        return process->status.views - (same ? marks_[node.value].views : 0);
                       });
     }
   } else if (words.accept("queue")) {
@@ -47,7 +47,7 @@ void Interpreter::do_expect(Tokenizer& words) {
     expect_compared(words, "queued messages", node, [this, node]() -> std::optional<std::uint64_t> {
       const Process* process = world_->process(node);
       if (process == nullptr) return std::nullopt;
-      return process->node->queued_messages() + process->inbox.size();
+      return process->node->queued_messages() + process->inputs.inbox.size();
     });
   } else if (words.accept("events")) {
     const EventPattern pattern = read_event_pattern(words);
@@ -64,14 +64,14 @@ void Interpreter::do_expect(Tokenizer& words) {
                         const auto at = events.find(kind);
                         return at == events.end() ? 0 : at->second;
                       };
-                      return seen(process->events_seen) - (same ? seen(mark.events) : 0);
+                      return seen(process->work.events_seen) - (same ? seen(mark.events) : 0);
                     });
   } else {
     expect_nodes(words, words.nodes());
   }
 }
 
-/// expect headway [within=2s] [for=3s]: E13, while the present faults stay
+/// `expect headway [within=2s] [for=3s]`: E13, while the present faults stay
 void Interpreter::expect_headway(Tokenizer& words) {
   words.take_keys();
   const Duration usual = world_ == nullptr ? seconds(2) : Availability::usual_bound(*world_);
@@ -179,7 +179,8 @@ void Interpreter::expect_view(Tokenizer& words, const std::vector<NodeId>& nodes
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     const Process* process = world_->process(node);
-    if (process != nullptr && process->operational && consists_of(process->members, members)) {
+    if (process != nullptr && process->status.operational &&
+        consists_of(process->status.members, members)) {
       continue;
     }
     fail("n" + std::to_string(node.value) + " is not in a view of " + nodes_text(members) + ": " +
@@ -290,9 +291,9 @@ void Interpreter::expect_state(Tokenizer& words, const std::vector<NodeId>& node
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     const Process* process = world_->process(node);
-    const std::string here = process == nullptr    ? "down"
-                             : world_->is_up(node) ? "running"
-                                                   : "paused";
+    const std::string here = process == nullptr               ? "down"
+                             : world_->machines().is_up(node) ? "running"
+                                                              : "paused";
     if (here != wanted) fail("n" + std::to_string(node.value) + " is " + here);
   }
 }
@@ -313,7 +314,7 @@ void Interpreter::expect_no_view_change(Tokenizer& words) {
     const Baseline& mark = marks_[node.value];
     if (process == nullptr && mark.incarnation == 0) continue;
     if (process == nullptr || process->incarnation != mark.incarnation ||
-        process->views != mark.views || !process->operational) {
+        process->status.views != mark.views || !process->status.operational) {
       fail("n" + std::to_string(node.value) + " left its view: " + waiting_text(*world_));
       return;
     }

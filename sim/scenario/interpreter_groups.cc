@@ -94,7 +94,7 @@ void Interpreter::client_sends(Tokenizer& words, const std::vector<NodeId>& node
     for (const NodeId node : nodes) {
       for (const std::string& client : clients) {
         wish.client = client;
-        world_->submit(node, service, text ? *text : world_->make_payload(node, size), 0, wish);
+        world_->submit(node, service, text ? *text : world_->loads().payload(node, size), 0, wish);
       }
     }
   }

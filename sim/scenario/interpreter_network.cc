@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "order/ring/commit_record.h"
 #include "sim/scenario/interpreter.h"
-#include "sim/world/packet_content.h"
-#include "wire/frames.h"
+#include "sim/world/packet.h"
 
 namespace peal::sim {
 namespace {
@@ -241,7 +239,7 @@ void Interpreter::do_duplicate(Tokenizer& words) { add_rule(words, Rule::Act::du
 void Interpreter::do_hold(Tokenizer& words) { add_rule(words, Rule::Act::hold); }
 
 void Interpreter::do_release(Tokenizer& words) {
-  if (acting(words)) world_->release_held();
+  if (acting(words)) world_->transit().release_held();
 }
 
 /// clear rules | clear links | clear triggers
@@ -312,11 +310,11 @@ void Interpreter::do_inject(Tokenizer& words) {
     const auto any = NodeId{static_cast<std::uint32_t>(1 + i % world_->nodes())};
     const NodeId victim = to.empty() ? any : to[i % to.size()];
     if (damaged) {
-      world_->inject_harmed(victim, World::Harm::flipped);
+      world_->strays().inject_harmed(victim, StrayPackets::Harm::flipped);
     } else if (truncated) {
-      world_->inject_harmed(victim, World::Harm::truncated);
+      world_->strays().inject_harmed(victim, StrayPackets::Harm::truncated);
     } else {
-      world_->inject_random(victim);
+      world_->strays().inject_random(victim);
     }
   }
 }
@@ -329,8 +327,8 @@ void Interpreter::do_replay(Tokenizer& words) {
   const auto delay = words.duration_range("delay", {Duration{}, Duration{}});
   if (!acting(words)) return;
   for (std::uint64_t i = 0; i < count; ++i) {
-    world_->replay(kind,
-                   Duration{world_->network().random().between(delay.first.ns, delay.second.ns)});
+    world_->strays().replay(
+        kind, Duration{world_->network().random().between(delay.first.ns, delay.second.ns)});
   }
 }
 
@@ -383,18 +381,12 @@ bool Interpreter::matches(const PacketPattern& pattern, const Packet& packet) co
   if (pattern.kind && *pattern.kind != packet.kind) return false;
   if (!among(pattern.from, packet.from)) return false;
   if (!pattern.to.empty() && (packet.to.value == 0 || !among(pattern.to, packet.to))) return false;
-  if (pattern.recovering && !world_->anyone_recovers()) return false;
-  if (pattern.seq && position_of(packet) != pattern.seq) return false;
-  if (pattern.view && !proposes_view(packet)) return false;
-  if (pattern.phase) {
-    wire::Commit commit;
-    if (packet.kind != PacketKind::commit ||
-        order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) {
-      return false;
-    }
-    if ((commit.hops < commit.members.size() ? 1U : 2U) != *pattern.phase) return false;
-  }
-  return true;
+  if (pattern.recovering && !world_->machines().anyone_recovers()) return false;
+  if (!pattern.seq && !pattern.view && !pattern.phase) return true;
+  const order::PacketContent content = content_of(packet);
+  return (!pattern.seq || content.position == pattern.seq) &&
+         (!pattern.view || content.proposes_view) &&
+         (!pattern.phase || content.rotation == pattern.phase);
 }
 
 bool Interpreter::matches(const EventPattern& pattern, MemberId who,

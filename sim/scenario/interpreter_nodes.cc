@@ -120,19 +120,19 @@ void Interpreter::do_disk(Tokenizer& words) {
   const NodeId other = what == "of" ? words.node() : NodeId{};
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
-    NodeLog* disk = world_->disk(node);
+    NodeLog* disk = world_->disks().of(node);
     if (disk == nullptr) continue;  // not an acceptor
     if (what == "of") {
       recorder_->faults().add(Fault::disk_exchanged);
-      disk->give(*world_->disk(other));
+      disk->give(*world_->disks().of(other));
       continue;
     }
     if (what == "fails") (only == "owed" ? disk->owed() : disk)->fail();
     if (only != "owed") do_to_folder(*disk, what, time);
     if (only != "votes") do_to_folder(*disk->owed(), what, time);
-    if (what == "mended") world_->mend_disk(node);
+    if (what == "mended") world_->disks().mend(node);
     if (ends && what == "hangs") {
-      world_->plan(now() + time, [this, node] { world_->end_hang(node); });
+      world_->plan(now() + time, [this, node] { world_->disks().end_hang(node); });
     }
     if (what == "full") recorder_->faults().add(Fault::disk_full);
     if (what == "rots" || what == "stray") recorder_->faults().add(Fault::disk_damaged);
@@ -180,13 +180,13 @@ void Interpreter::do_submit(Tokenizer& words) {
   if (!sized) text = words.text();
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
-    const auto& own = world_->domains_of(node);
+    const auto& own = world_->domains().of(node);
     if (std::find(own.begin(), own.end(), domain) != own.end()) continue;
     return words.fail("a node is not in domain " + std::to_string(domain));
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     for (const NodeId node : nodes) {
-      world_->submit(node, service, text ? *text : world_->make_payload(node, size), domain);
+      world_->submit(node, service, text ? *text : world_->loads().payload(node, size), domain);
     }
   }
 }
@@ -202,7 +202,7 @@ Service Interpreter::take_service(Tokenizer& words) {
 ///   [safe=0.3] [burst=1] [for=2s]
 void Interpreter::do_load(Tokenizer& words) {
   if (words.accept("stop")) {
-    if (acting(words)) world_->stop_loads();
+    if (acting(words)) world_->loads().stop();
     return;
   }
   words.take_keys();
@@ -224,7 +224,7 @@ void Interpreter::do_load(Tokenizer& words) {
   if (load.rate <= 0) words.fail("a load needs a rate above 0");
   if (!acting(words)) return;
   load.until = now() + length;
-  world_->add_load(load);
+  world_->loads().add(load);
 }
 
 }  // namespace peal::sim

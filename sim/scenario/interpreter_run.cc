@@ -46,7 +46,8 @@ void Interpreter::until_installed(Tokenizer& words) {
   const bool met = advance_until(limit, [&] {
     return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
       const Process* process = world_->process(node);
-      return process != nullptr && process->operational && consists_of(process->members, members);
+      return process != nullptr && process->status.operational &&
+             consists_of(process->status.members, members);
     });
   });
   if (!met) fail("no view of " + nodes_text(members) + " at " + nodes_text(nodes) + " in time");
@@ -119,8 +120,8 @@ void Interpreter::set_marks() {
     mark = Baseline{};
     if (process == nullptr) continue;
     mark.incarnation = process->incarnation;
-    mark.views = process->views;
-    mark.events = process->events_seen;
+    mark.views = process->status.views;
+    mark.events = process->work.events_seen;
     for (const order::Counter& counter : process->counters()) {
       mark.counters.push_back(counter.value);
     }
@@ -183,7 +184,7 @@ void Interpreter::report_tables() {
   if (!world_options_.groups || settled_at_ != now()) return;
   for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
     const Process* process = world_->process(NodeId{n});
-    if (process != nullptr && process->view) process->clients->report_table();
+    if (process != nullptr && process->status.view) process->clients->report_table();
   }
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "sim/scenario/tokenizer.h"
-#include "sim/world/packet_content.h"
+#include "sim/world/packet.h"
 
 namespace peal::sim {
 
@@ -24,14 +24,15 @@ std::uint32_t Targets::moments_of(const Packet& packet) {
   switch (packet.kind) {
     case PacketKind::commit: return TargetRule::at_commit;
     case PacketKind::token:
-      return TargetRule::at_token | (world_.anyone_recovers() ? TargetRule::at_recovery_token : 0U);
+      return TargetRule::at_token |
+             (world_.machines().anyone_recovers() ? TargetRule::at_recovery_token : 0U);
     case PacketKind::join: return TargetRule::at_join;
     case PacketKind::prepare: return TargetRule::at_prepare;
     case PacketKind::promise: return TargetRule::at_promise;
-    case PacketKind::propose: return proposes_view(packet) ? TargetRule::at_view : 0U;
+    case PacketKind::propose: return content_of(packet).proposes_view ? TargetRule::at_view : 0U;
     case PacketKind::state: {
       told_votes_.resize(world_.nodes() + 1);
-      const std::uint64_t votes = told_votes(packet).value_or(0);
+      const std::uint64_t votes = content_of(packet).told_votes.value_or(0);
       const bool more = votes > told_votes_[packet.from.value];
       told_votes_[packet.from.value] = votes;
       return more ? TargetRule::at_vote : 0U;

@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "order/ring/commit_record.h"
-#include "sim/world/packet_content.h"
-#include "wire/frames.h"
-
 namespace peal::sim {
 namespace {
 
@@ -17,23 +13,13 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
 
 /// Checks the parts of the rule that need the packet's content.
 bool content_matches(const Rule& rule, const Packet& packet) {
-  if (rule.seq && position_of(packet) != rule.seq) return false;
-  if (rule.view && proposes_view(packet) != *rule.view) return false;
-  if (rule.retransmission || rule.post) {
-    wire::Data data;
-    if (packet.kind != PacketKind::data) return false;
-    if (wire::decode_data(packet.bytes, data) != wire::Drop::none) return false;
-    if (rule.retransmission && data.retransmission != *rule.retransmission) return false;
-    if (rule.post && data.post != *rule.post) return false;
-  }
-  if (rule.phase) {
-    wire::Commit commit;
-    if (packet.kind != PacketKind::commit) return false;
-    if (order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) return false;
-    const std::uint32_t phase = commit.hops < commit.members.size() ? 1 : 2;
-    if (phase != *rule.phase) return false;
-  }
-  return true;
+  if (!rule.seq && !rule.view && !rule.retransmission && !rule.post && !rule.phase) return true;
+  const order::PacketContent content = content_of(packet);
+  return (!rule.seq || content.position == rule.seq) &&
+         (!rule.view || content.proposes_view == *rule.view) &&
+         (!rule.retransmission || content.retransmission == rule.retransmission) &&
+         (!rule.post || content.post == rule.post) &&
+         (!rule.phase || content.rotation == rule.phase);
 }
 
 /// A link that loses more than this share of its packets does not work.

@@ -9,8 +9,9 @@
 #include "base/ids.h"
 #include "base/random.h"
 #include "base/time.h"
-#include "sim/judge/log_witness.h"
+#include "order/inspection/inspection.h"
 #include "sim/world/disk.h"
+#include "sim/world/witnessed_log.h"
 #include "wal/log.h"
 
 namespace peal::sim {
@@ -50,7 +51,7 @@ class NodeLog {
   /// Why open() refused the folder.
   const std::string& refusal() const { return refusal_; }
   /// The witness sees all operations from the next incarnation on, and outlives this object.
-  void watch(LogWitness* witness) { witness_ = witness; }
+  void watch(order::Ghost* witness) { witness_ = witness; }
   /// Position of the first record of the newest segment on the disk; 0: no segment.
   LogPosition newest_segment() const;
   /// Starts to write the appended records. Returns the time that this takes; nullopt if there is
@@ -80,7 +81,7 @@ class NodeLog {
   void fail() { fails_ = true; }
   /// Each sync takes `time`.
   void slow(Duration time) { slow_ = time; }
-  /// Nothing becomes durable until end_hang(); see World::end_hang().
+  /// Nothing becomes durable until end_hang(); see Disks::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
   /// True if a write completed during the hang, so that finish() is still due.
@@ -105,7 +106,7 @@ class NodeLog {
   Disk disk_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<WitnessedLog> witnessed_;
-  LogWitness* witness_ = nullptr;
+  order::Ghost* witness_ = nullptr;
   NodeId node_{};
   bool made_ = false;
   bool lost_ = false;

@@ -35,7 +35,7 @@ std::optional<Voter> voter(const World& world, NodeId node) {
 }
 
 bool lists(const World& world, NodeId node, NodeId other) {
-  const std::vector<NodeId>& list = world.list_of(node);
+  const std::vector<NodeId>& list = world.lists().nodes(node);
   return std::find(list.begin(), list.end(), other) != list.end();
 }
 

@@ -11,52 +11,31 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/ids.h"
+#include "order/inspection/inspection.h"
 
 namespace peal::sim {
 
-/// What the simulated network can tell about a packet: the frame kind in the header, with some
-/// finer kinds that faults aim at.
+/// The frame kind in a packet's header (wire/frames.h); `other` if no engine of this program names
+/// it in its inspection, and for a TRIAL. The simulator itself speaks of these; there are more.
 enum class PacketKind : std::uint8_t {
-  other = 0,  ///< damaged, random, of an unknown kind, or a TRIAL
+  other = 0,
   token = 1,
   data = 2,
   join = 3,
   commit = 4,
-  probe = 5,
-  hold_cancel = 6,
-  epoch_notice = 7,
-  // Of engines with acceptors, in the order of wire::PaxosKind.
-  state = 8,
-  submit = 9,
-  propose = 10,
-  prepare = 11,
-  promise = 12,
-  fetch = 13,
-  fetched = 14,
-  repeat = 15,
-  decided = 16,
-  checkpoint_get = 17,
-  checkpoint = 18,
-  relay = 19,
-  distribute = 20,
-  lacks = 21,
-  pass = 22,
-  lives = 23,
-  link_check = 24,
-  recall = 25,
-  word = 26,
-  log_heard = 27,
+  state = 32,
+  submit = 33,
+  propose = 34,
+  prepare = 35,
+  promise = 36,
+  decided = 40,
 };
-inline constexpr std::size_t kPacketKinds = 28;
+inline constexpr std::size_t kPacketKinds = 256;
 
 /// Whether a packet of this kind carries units.
-inline bool carries_units(PacketKind kind) {
-  return kind == PacketKind::data || kind == PacketKind::submit || kind == PacketKind::propose ||
-         kind == PacketKind::fetched || kind == PacketKind::decided || kind == PacketKind::relay ||
-         kind == PacketKind::distribute || kind == PacketKind::word;
-}
-
+bool carries_units(PacketKind kind);
 std::string_view packet_kind_name(PacketKind kind);
+/// The kind with this name, of any engine of this program.
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);
 /// "token, data, ... or other".
@@ -73,6 +52,14 @@ struct Packet {
   Lane lane = Lane::data;
   PacketKind kind = PacketKind::other;
 };
+
+inline order::InspectedPacket inspected(const Packet& packet) {
+  return {static_cast<std::uint8_t>(packet.kind), packet.bytes};
+}
+/// Properties of a packet that only its content shows.
+order::PacketContent content_of(const Packet& packet);
+/// The same for transcripts; empty if there is nothing.
+std::string content_text(const Packet& packet);
 
 /// Holds packets by index and counts references to them; reuses memory.
 class PacketStore {

@@ -7,40 +7,49 @@
 #include "sim/world/world.h"
 
 namespace peal::sim {
-namespace {
-
-constexpr std::uint32_t kLargeSlabBytes = 65'536;
-constexpr std::uint32_t kLargeSlabs = 64;
-/// Large enough for the commit token of a few nodes with large gaps.
-constexpr std::uint32_t kUnitSlabBytesLeast = 8'192;
-/// A limit of address space, not memory: pages that are never used cost nothing.
-constexpr std::uint64_t kPoolBytesMost = 256ULL << 20;
-
-std::uint32_t slab_count(std::uint32_t wanted, std::uint32_t max_gap, std::uint32_t slab_bytes) {
-  if (wanted != 0) return wanted;
-  const std::uint64_t enough = std::uint64_t{max_gap} + max_gap / 2 + 512;
-  return static_cast<std::uint32_t>(std::min(enough, kPoolBytesMost / slab_bytes));
-}
-
-}  // namespace
 
 Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its_clock)
-    : world(in), self(who), incarnation(number), clock(its_clock) {
-  const WorldOptions& options = world.options();
-  const std::uint32_t packet = (options.engine.packet_bytes_max() + 63) / 64 * 64;
-  const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
-  const order::Needs needs = options.engine.needs(options.nodes);
-  const std::uint32_t gap = std::max(needs.values, needs.max_gap);
-  receive_pool =
-      std::make_unique<BufferPool>(packet, slab_count(options.process.receive_slabs, gap, packet));
-  large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);
-  unit_pool = std::make_unique<BufferPool>(unit, slab_count(options.process.unit_slabs, gap, unit));
-  room_units = options.process.room_units;
+    : world(in), self(who), incarnation(number), clock(its_clock), buffers(in.options()) {
+  application.room_units = world.options().process.room_units;
 }
 
 Process::~Process() { node.reset(); }
 
-void Process::make_node() { node = world.make_node(*this); }
+void Process::make_node() {
+  const WorldOptions& options = world.options();
+  const std::uint64_t own = self.node.value * 1'000'003ULL + incarnation;
+  const std::uint64_t seed = seed_for(options, 1'000 + own);
+  node = std::make_unique<node::Node>(
+      options.limits, buffers.unit,
+      [this, seed](order::Host& host) { return make_engine(seed, host); }, *this, *this);
+}
+
+std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::Host& host) {
+  const WorldOptions& options = world.options();
+  if (options.maker) {
+    std::vector<NodeId> universe;
+    for (std::uint32_t n = 1; n <= options.nodes; ++n) universe.push_back(NodeId{n});
+    return options.maker(self, universe, seed, buffers.unit, host);
+  }
+  order::Setup setup;
+  setup.self = self;
+  setup.list = world.lists().file(self.node);
+  setup.cluster = kCluster;
+  setup.packet_bytes_max = options.engine.packet_bytes_max();
+  setup.options = options.engine.values();
+  setup.domains = options.domains;
+  if (NodeLog* log = world.disks().of(self.node)) {
+    setup.log = log->log();
+    setup.owed = log->owed()->log();
+  }
+  setup.seed = seed;
+  setup.first_count = options.first_count;
+  return options.engine.engine().make(setup, buffers.unit, host);
+}
+
+void Process::tell_clients_list() {
+  if (clients != nullptr) clients->set_nodes(world.lists().known_to(self.node, status.list));
+}
 
 /// With an engine with acceptors, other nodes may deliver a unit that this node hands out before
 /// this node knows the unit's place, even if this node crashes at once.
@@ -50,7 +59,7 @@ void Process::announce_before_sending() {
 
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
   if (end == End::none) announce_before_sending();
-  if (end == End::none) world.transmit(*this, to, lane, packet.view());
+  if (end == End::none) world.traffic().transmit(*this, to, lane, packet.view());
 }
 
 void Process::multicast(Lane lane, const BufferRef& packet) {
@@ -59,23 +68,24 @@ void Process::multicast(Lane lane, const BufferRef& packet) {
   if (!world.options().multicast) {
     for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
       const NodeId to{n};
-      if (to != self.node && end == End::none) world.transmit(*this, to, lane, packet.view());
+      if (to != self.node && end == End::none)
+        world.traffic().transmit(*this, to, lane, packet.view());
     }
     return;
   }
   if (!world.options().fan_out || lane != Lane::data) {
-    world.transmit(*this, NodeId{}, lane, packet.view());
+    world.traffic().transmit(*this, NodeId{}, lane, packet.view());
     return;
   }
-  for (const NodeId to : audience) {
-    if (end == End::none) world.transmit(*this, to, lane, packet.view());
+  for (const NodeId to : sending.destinations) {
+    if (end == End::none) world.traffic().transmit(*this, to, lane, packet.view());
   }
 }
 
 void Process::set_audience(std::span<const MemberId> view_members) {
-  audience.clear();
+  sending.destinations.clear();
   for (const MemberId& member : view_members) {
-    if (member.node != self.node) audience.push_back(member.node);
+    if (member.node != self.node) sending.destinations.push_back(member.node);
   }
 }
 
@@ -90,89 +100,101 @@ std::vector<order::Counter> Process::counters() const {
 }
 
 void Process::announce_submission() {
+  Submissions::Pending& pending = submissions.pending;
   if (pending.announced) return;
   pending.announced = true;
   world.recorder().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
                              pending.service, pending.domain);
-  if (views == 0) before_first_view.push_back(pending);
+  if (status.views == 0) submissions.before_first_view.push_back(pending);
 }
 
 void Process::on_message(const node::Message& message) {
   if (end != End::none) return;
-  ++effects_in_call;
-  ++messages_delivered;
+  ++work.effects_in_call;
+  ++work.messages_delivered;
   if (node::is_control(message.number)) {  // not an application's message, so it has no place in
                                            // the order of messages
     clients->on_message(message);
     return;
   }
-  if (message.sender == self) ++own_delivered;
+  if (message.sender == self) ++work.own_delivered;
   world.recorder().delivered(world.now(), self, message);
   if (clients != nullptr) clients->on_message(message);
-  world.told(*this, message);
+  world.driver().delivered(*this, message);
 }
 
 void Process::on_early(const node::Message& message) {
   if (end != End::none) return;
-  ++effects_in_call;
+  ++work.effects_in_call;
   if (node::is_control(message.number)) return;
-  if (message.sender == self && message.number == pending.number) announce_submission();
+  if (message.sender == self && message.number == submissions.pending.number) announce_submission();
   world.recorder().told_early(world.now(), self, message);
-  world.told_early(*this, message);
+  world.driver().delivered_early(*this, message);
 }
 
 void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
-  ++effects_in_call;
+  ++work.effects_in_call;
   world.recorder().installed(world.now(), self, installed);
-  world.check_primary(*this, installed);
-  if (Ghost* ghost = world.ghost()) ghost->installed(self, installed);
+  check_primary(installed);
+  if (order::Ghost* ghost = world.observers().ghost.get()) ghost->installed(self, installed);
   if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;
-  view = installed.id;
-  members.assign(installed.members.begin(), installed.members.end());
-  last_seq = 0;
-  reached = {};
-  ++views;
-  before_first_view.clear();
+  status.view = installed.id;
+  status.members.assign(installed.members.begin(), installed.members.end());
+  status.last_seq = 0;
+  status.reached = {};
+  ++status.views;
+  submissions.before_first_view.clear();
   if (world.options().engine.has_quorum() && world.options().engine.ensembles() == 1 &&
       world.options().domains.empty()) {
     check_one_order(world);
   }
 }
 
+/// The oracle judges primary views only if there is one list of nodes.
+void Process::check_primary(const order::View& installed) const {
+  if (installed.transitional || installed.primary != order::Primary::yes) return;
+  if (world.recorder().broken()) return;
+  if (world.lists().may_be_primary(self.node, status.list, installed)) return;
+  world.recorder().violation(world.now(), "primary",
+                             "n" + std::to_string(self.node.value) +
+                                 " takes a view for the primary one that has not most nodes of a "
+                                 "list that may count");
+}
+
 void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std::uint32_t index,
                            Service service) {
   if (end != End::none) return;
-  ++effects_in_call;
+  ++work.effects_in_call;
   if (node::is_control(number)) return;
-  if (number == pending.number) announce_submission();
-  ++originated;
+  if (number == submissions.pending.number) announce_submission();
   world.recorder().originated(world.now(), {self, number}, in, seq, index, service);
-  world.originated(*this);
+  world.observers().originated(self);
 }
 
 void Process::on_event(const order::Event& event) {
   if (end != End::none) return;
-  ++events_seen[event.kind];
+  ++work.events_seen[event.kind];
   if (event.kind == &order::event::gather_started) {
-    if (recovering || committing) ++world.recorder().figures().recoveries_with_second_failure;
-    operational = recovering = committing = false;
+    if (status.recovering || status.committing)
+      ++world.recorder().figures().recoveries_with_second_failure;
+    status.operational = status.recovering = status.committing = false;
   } else if (event.kind == &order::event::commit_started) {
-    committing = true;
+    status.committing = true;
   } else if (event.kind == &order::event::recovery_started) {
-    committing = false;
-    recovering = true;
+    status.committing = false;
+    status.recovering = true;
   } else if (event.kind == &order::event::view_installed) {
-    recovering = committing = false;
-    operational = true;
+    status.recovering = status.committing = false;
+    status.operational = true;
   } else if (event.kind == &order::event::nodes_adopted) {
-    list = event.a;
-    world.tell_clients_list(*this);
+    status.list = event.a;
+    tell_clients_list();
   } else if (event.kind == &order::event::epoch_corrected) {
     correct_epoch(event.a);
   }
-  world.reported(*this, event);
+  world.observers().reported(world.now(), self, event);
 }
 
 /// The node continues with another epoch: its history so far counts as that of an ended
@@ -183,7 +205,7 @@ void Process::correct_epoch(std::uint64_t epoch) {
   self.epoch = epoch;
   world.recorder().started(world.now(), self);
   if (clients != nullptr) clients->renamed(before);
-  for (const PendingSubmission& early : before_first_view) {
+  for (const Submissions::Pending& early : submissions.before_first_view) {
     world.recorder().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
                                early.service, early.domain);
   }
@@ -191,36 +213,36 @@ void Process::correct_epoch(std::uint64_t epoch) {
 
 void Process::on_fatal(std::string_view reason) {
   if (end != End::none) return;
-  fatal_reason = std::string(reason);
+  status.fatal_reason = std::string(reason);
   end = End::conflict;
 }
 
 std::uint32_t Process::receive_room_units() const {
   if (clients != nullptr && clients->room_bytes() == 0) return 0;
-  return room_units > room_used ? room_units - room_used : 0;
+  return application.free_units();
 }
 
 void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, ByteView unit) {
   if (end != End::none) return;
-  ++effects_in_call;
-  unit_bytes_originated += unit.size();
+  ++work.effects_in_call;
+  work.unit_bytes_originated += unit.size();
   world.recorder().unit_originated(world.now(), self, in, seq, service, unit);
 }
 
 void Process::on_unit_delivered(const order::Delivery& delivery) {
   if (end != End::none) return;
-  ++effects_in_call;
-  ++units_delivered;
-  if (consume_every.ns > 0) ++room_used;
-  if (view && delivery.view == *view) {
-    last_seq = delivery.seq;
-    Reached& of = reached[world.domain_of(delivery.seq)];
+  ++work.effects_in_call;
+  ++work.units_delivered;
+  if (application.consume_every.ns > 0) ++application.room_used;
+  if (status.is_in(delivery.view)) {
+    status.last_seq = delivery.seq;
+    NodeStatus::Reached& of = status.reached[world.domains().at(delivery.seq)];
     of.seq = delivery.seq;
     of.digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
                   std::uint64_t{delivery.unit.size()} << 32);
   }
   world.recorder().unit_delivered(world.now(), self, delivery);
-  if (Ghost* ghost = world.ghost()) ghost->delivered(self, delivery);
+  if (order::Ghost* ghost = world.observers().ghost.get()) ghost->delivered(self, delivery);
 }
 
 }  // namespace peal::sim

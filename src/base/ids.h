@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "peal/service.h"
+
 namespace peal {
 
 /// A configured node, 1 to 65535, with the same number on every node of the cluster; 0 means none.
@@ -39,9 +41,6 @@ struct LogPosition {
   constexpr LogPosition next() const { return LogPosition{value + 1}; }
   friend constexpr auto operator<=>(LogPosition, LogPosition) = default;
 };
-
-/// The service that a sender asks for. fifo and causal are delivered as agreed, which is stronger.
-enum class Service : std::uint8_t { fifo, causal, agreed, safe };
 
 constexpr bool is_safe(Service service) { return service == Service::safe; }
 

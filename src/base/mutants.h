@@ -108,7 +108,7 @@ namespace peal::sim_hooks {
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(rd_chain_fixed, "a coordinator has the same chain always, whoever of it is alive")            \
   X(rd_own_oldest, "a unit that comes back without its bytes is taken for the oldest one")        \
-  X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \
+  X(rr_proposed_is_decided, "from node to node, all that was proposed before is said decided")    \
   X(re_arrival_merges, "ensembles are merged as their values come")                               \
   X(re_arrival_order, "units of one member are placed as its ensembles bring them")               \
   X(re_old_view_counts, "units for a view of the ensembles that ended are placed")                \

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <string_view>
-#include <tl/expected.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "peal/result.h"
 
 namespace peal {
 
@@ -20,10 +23,11 @@ enum class Errc : std::uint8_t {
 
 std::string_view errc_name(Errc code);
 
-template <class T, class E = Errc>
-using Result = tl::expected<T, E>;
-
-using tl::unexpected;
+/// An error on its way into a Result: `return unexpected(Errc::closed);`.
+template <class E>
+constexpr Unexpected<std::decay_t<E>> unexpected(E&& error) {
+  return Unexpected<std::decay_t<E>>(std::forward<E>(error));
+}
 
 /// Ignores an error on purpose, and says why.
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
 
 /// "a, b, c"
 std::string joined(const std::vector<std::string>& words);
+
+/// "a,b,c"
+std::string comma_separated(const std::vector<std::string>& words);
+
+/// 16 hexadecimal digits, as digests are printed.
+std::string hex_digits(std::uint64_t value);
+
+/// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".
+std::string_view short_id(std::string_view id);
 
 /// Formats a number for a person: 8 or 0.5, never 8.000000.
 std::string decimal(double value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface, mapped to the C++ one: here only names change.
+// The C interface, mapped to the C++ one: only names change here.
 
 #include <algorithm>
 #include <array>
@@ -76,7 +76,7 @@ bool take_options(const T* from, T& to) {
   return true;
 }
 
-/// The least that a program has to have of a struct that is written for it.
+/// The minimum size of a program's struct that the library fills.
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 

@@ -258,9 +258,9 @@ Result<Command, Stop> run(const std::string& name, const std::string& about,
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return tl::unexpected(Stop{0, app.help()});
+    return unexpected(Stop{0, app.help()});
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected(Stop{2, explain(error, builder, name, arguments)});
+    return unexpected(Stop{2, explain(error, builder, name, arguments)});
   }
   return Command(std::move(command));
 }
@@ -313,7 +313,7 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
                        rest.subspan(1), build_bench_failover);
     const auto* failover = command ? std::get_if<BenchFailoverCommand>(&*command) : nullptr;
     std::string wrong = failover != nullptr ? bench_conflict(failover->cluster) : std::string();
-    if (!wrong.empty()) return tl::unexpected(Stop{2, "bench failover: " + std::move(wrong)});
+    if (!wrong.empty()) return unexpected(Stop{2, "bench failover: " + std::move(wrong)});
     return command;
   }
   const bool limit = !rest.empty() && rest[0] == "limit";
@@ -322,7 +322,7 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
                        : run("bench", "Measure throughput and latency.", rest, build_bench);
   const auto* bench = command ? std::get_if<BenchCommand>(&*command) : nullptr;
   std::string wrong = bench != nullptr ? bench_conflict(*bench) : std::string();
-  if (!wrong.empty()) return tl::unexpected(Stop{2, "bench: " + std::move(wrong)});
+  if (!wrong.empty()) return unexpected(Stop{2, "bench: " + std::move(wrong)});
   return command;
 }
 
@@ -330,7 +330,7 @@ Result<Command, Stop> parse_up(std::span<const std::string> rest) {
   auto command = run("up", "Run a cluster on this machine.", rest, build_up);
   const auto* up = command ? std::get_if<UpCommand>(&*command) : nullptr;
   std::string wrong = up != nullptr ? up_conflict(*up) : std::string();
-  if (!wrong.empty()) return tl::unexpected(Stop{2, "up: " + std::move(wrong)});
+  if (!wrong.empty()) return unexpected(Stop{2, "up: " + std::move(wrong)});
   return command;
 }
 
@@ -338,7 +338,7 @@ Result<Command, Stop> parse_keygen(std::span<const std::string> rest) {
   auto command = run("keygen", "Make and change the keys of a cluster.", rest, build_keygen);
   const auto* keygen = command ? std::get_if<KeygenCommand>(&*command) : nullptr;
   std::string wrong = keygen != nullptr ? keygen_conflict(*keygen) : std::string();
-  if (!wrong.empty()) return tl::unexpected(Stop{2, "keygen: " + std::move(wrong)});
+  if (!wrong.empty()) return unexpected(Stop{2, "keygen: " + std::move(wrong)});
   return command;
 }
 
@@ -346,9 +346,9 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
   auto command = run("node", "Run one node, and serve its clients.", rest, build_node);
   const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;
   if (node != nullptr && node->config.empty() && !node->print_config) {
-    return tl::unexpected(Stop{2,
-                               "node: --config is missing: accepted is a configuration file in "
-                               "TOML (`peal node --print-config` writes one)"});
+    return unexpected(Stop{2,
+                           "node: --config is missing: accepted is a configuration file in "
+                           "TOML (`peal node --print-config` writes one)"});
   }
   return command;
 }
@@ -373,11 +373,10 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
                     (arguments[0] == "help" || arguments[0] == "--help" || arguments[0] == "-h");
   const bool of_help = arguments.size() == 2 && arguments[1] == "help";
   if (help && arguments.size() > 1 && !of_help) {
-    return tl::unexpected(
-        Stop{2, arguments[0] + ": " + quote(arguments.back()) +
-                    " is too much: accepted is one command, as in `peal help up`"});
+    return unexpected(Stop{2, arguments[0] + ": " + quote(arguments.back()) +
+                                  " is too much: accepted is one command, as in `peal help up`"});
   }
-  if (arguments.empty() || help) return tl::unexpected(Stop{0, overview()});
+  if (arguments.empty() || help) return unexpected(Stop{0, overview()});
   const std::string& name = arguments[0];
   const auto rest = arguments.subspan(1);
   if (name == "version" || name == "--version") {
@@ -399,9 +398,9 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (name == "keygen") return parse_keygen(rest);
   if (name == "node") return parse_node(rest);
   const std::string near = nearest(name, kCommands);
-  return tl::unexpected(Stop{2, "unknown command " + quote(name) + ": " +
-                                    (near.empty() ? "" : "did you mean " + near + "? ") +
-                                    "accepted are " + joined(kCommands)});
+  return unexpected(Stop{2, "unknown command " + quote(name) + ": " +
+                                (near.empty() ? "" : "did you mean " + near + "? ") +
+                                "accepted are " + joined(kCommands)});
 }
 
 }  // namespace peal::cli

@@ -128,8 +128,9 @@ struct BenchCommand {
   bool daemon = false;         ///< clients of daemons, instead of members
   bool limit = false;          ///< measure the limit as well
   bool json = false;
-  std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
-  std::string plot;  ///< a PNG file to draw; empty: none
+  const order::Descriptor* table = nullptr;  ///< the engine whose settings `table_settings` are
+  std::string table_settings;                ///< keys with their values, separated by commas
+  std::string plot;                          ///< a PNG file to draw; empty: none
   /// In one of its own processes: the node, and the folder of the run. Not for people.
   std::string worker;
   std::string dir;

@@ -87,9 +87,13 @@ class Builder {
   }
 
   void order(const order::Descriptor*& target) {
-    value("--order", "ENGINE", order::engine_names(),
-          "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
-          "what they vote for on disk; or ridge, the same without multicast",
+    std::string help = "the ordering engine";
+    for (const order::Descriptor* engine : order::engines()) {
+      help += (engine == order::engines().front() ? ": " : "; ") + std::string(engine->name) +
+              (engine == &order::default_engine() ? " (the default): " : ": ") +
+              std::string(engine->summary);
+    }
+    value("--order", "ENGINE", order::engine_names(), help,
           [&target](const std::string& text) { return order::take_engine(text, target); });
   }
 
@@ -107,20 +111,22 @@ class Builder {
   }
   void dissemination(order::OptionValues& values) {
     option("--dissemination", "WAYS", kDissemination,
-           "with --order ridge, how messages reach all nodes: from distributors (the default), or "
-           "in a ring, to compare with",
+           "with --order " + engines_with(kDissemination) +
+               ", how messages reach all nodes: from distributors (the default), or from node to "
+               "node, to compare with",
            values);
   }
   void storage(order::OptionValues& values) {
     option("--storage", "PLACE", kStorage,
-           "with --order paxos or ridge, where acceptors keep their votes: on disk (the default), "
-           "or in memory, which is faster, and forgets them with the process",
+           "with --order " + engines_with(kStorage) +
+               ", where acceptors keep their votes: on disk (the default), or in memory, which is "
+               "faster, and forgets them with the process",
            values);
   }
   void ensembles(order::OptionValues& values) {
     option("--ensembles", "K", kEnsembles,
-           "with --order ridge, how many ensembles order together, each with a coordinator of its "
-           "own (1)",
+           "with --order " + engines_with(kEnsembles) +
+               ", how many ensembles order together, each with a coordinator of its own (1)",
            values);
   }
   void merge(order::OptionValues& values) {
@@ -132,8 +138,8 @@ class Builder {
 
   void data(bool& streams) {
     value("--data", "WAY", "\"datagrams\" or \"streams\"",
-          "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
-          "streams",
+          "how data travel: in datagrams (the default), or, with --order " +
+              engines_with(&order::Traits::streams) + ", over TCP streams",
           [&streams](const std::string& text) {
             streams = text == "streams";
             return streams || text == "datagrams";

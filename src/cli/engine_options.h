@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "order/registry/registry.h"
@@ -26,6 +27,36 @@ inline bool is_in_memory(const order::OptionValues& options) {
 }
 inline bool is_rotation(const order::OptionValues& options) {
   return order::chosen_word(options, kMerge) == "rotation";
+}
+
+/// The engines of which something is true, for texts: "paxos or ridge", or with `before`
+/// "--order ", "--order paxos or --order ridge".
+template <class Is>
+std::string engines_that(Is is, std::string_view before = "") {
+  std::string text;
+  for (const order::Descriptor* engine : order::engines()) {
+    if (!is(*engine)) continue;
+    text += (text.empty() ? "" : " or ") + std::string(before) + std::string(engine->name);
+  }
+  return text;
+}
+inline std::string engines_with(bool order::Traits::*trait, std::string_view before = "") {
+  return engines_that([trait](const order::Descriptor& each) { return each.traits.*trait; },
+                      before);
+}
+/// Those that have the option.
+inline std::string engines_with(std::string_view key, std::string_view before = "") {
+  const auto has = [key](const order::Descriptor& engine) {
+    for (const order::Option& option : engine.options()) {
+      if (option.key == key) return true;
+    }
+    return false;
+  };
+  return engines_that(has, before);
+}
+/// Completes "does not go with …" for an argument of other engines.
+inline std::string leave_out_or_say(const std::string& orders) {
+  return ": leave it out, or say " + orders;
 }
 
 }  // namespace peal::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/json.h"
 
-#include <cstdio>
+#include <cstdint>
 
 namespace peal::cli {
 
@@ -34,12 +34,6 @@ std::string hex_bytes(ByteView bytes) {
     out += kDigits[std::to_integer<unsigned>(byte) & 15];
   }
   return out;
-}
-
-std::string hex(std::uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 }  // namespace peal::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,5 @@ bool is_utf8(std::string_view text);
 
 /// Two hexadecimal digits for each byte.
 std::string hex_bytes(ByteView bytes);
-
-/// A digest in its printed form: 16 hexadecimal digits.
-std::string hex(std::uint64_t value);
 
 }  // namespace peal::cli

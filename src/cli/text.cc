@@ -5,12 +5,6 @@
 
 namespace peal::cli {
 
-std::string comma_separated(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
-}
-
 std::vector<std::string> folded(std::string_view line, std::size_t columns) {
   constexpr std::string_view kIndent = "      ";
   columns = std::max(columns, 2 * kIndent.size());
@@ -39,8 +33,6 @@ std::string shell_word(const std::string& text) {
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
   return word + "'";
 }
-
-std::string_view short_id(std::string_view id) { return id.substr(0, id.rfind('.')); }
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

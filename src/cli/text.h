@@ -10,18 +10,12 @@
 
 namespace peal::cli {
 
-/// "a,b,c"
-std::string comma_separated(const std::vector<std::string>& words);
-
 /// Splits `line` into lines of up to `columns`, at spaces where possible; lines after the first are
 /// indented.
 std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
 /// `text` as one word of a shell: quoted if necessary.
 std::string shell_word(const std::string& text);
-
-/// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".
-std::string_view short_id(std::string_view id);
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

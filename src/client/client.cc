@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public interface, mapped to this module: only names change here.
 
+#include "wire/client.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/version.h"
-#include "client/core.h"
-#include "client/reader.h"
+#include "client/connected_session.h"
+#include "client/event_reader.h"
+#include "io/fork.h"
 
 namespace peal {
 inline namespace v0 {
 namespace {
 
-using Inner = client::Core;
+using Inner = client::ConnectedSession;
 
-static_assert(static_cast<int>(v0::Service::safe) == static_cast<int>(client::Service::safe));
-static_assert(static_cast<int>(v0::Service::agreed) == static_cast<int>(client::Service::agreed));
 static_assert(static_cast<int>(ViewCause::network) == static_cast<int>(wire::ViewCause::network));
 static_assert(static_cast<int>(SlowPolicy::evict) == static_cast<int>(wire::SlowPolicy::evict));
 static_assert(static_cast<int>(Reason::bad_record) ==
@@ -39,9 +40,9 @@ Error of_parent() {
   return {ErrorCode::closed, "this client was made before fork(): open a new one in the child"};
 }
 
-v0::Result<Done> done(const client::Result<std::string, Error>& answer) {
+Result<void> done(const Result<std::string, Error>& answer) {
   if (!answer) return answer.error();
-  return Done{};
+  return {};
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -58,7 +59,7 @@ std::string_view reason_name(Reason reason) {
 class Client::Core {
  public:
   explicit Core(std::unique_ptr<Inner> made)
-      : inner(std::move(made)), reader(std::make_unique<client::Reader>()) {}
+      : inner(std::move(made)), reader(std::make_unique<client::EventReader>()) {}
   /// In a child of fork(), keeps the state as it is, since threads of the parent may have been
   /// changing it. The child's copies of the descriptors are closed already.
   ~Core() {
@@ -71,12 +72,11 @@ class Client::Core {
 
   bool is_of_parent() const { return io::forks() != forks_; }
 
-  v0::Result<Ticket> send(std::span<const std::string_view> targets,
-                          std::span<const std::byte> payload, const SendOptions& options,
-                          Inner::Deadline deadline) {
+  Result<Ticket> send(std::span<const std::string_view> targets, std::span<const std::byte> payload,
+                      const SendOptions& options, Inner::Deadline deadline) {
     if (is_of_parent()) return of_parent();
-    const Inner::Outgoing message{targets, payload, static_cast<client::Service>(options.service),
-                                  options.type, options.self_discard};
+    const Inner::Outgoing message{targets, payload, options.service, options.type,
+                                  options.self_discard};
     const auto number = inner->send(message, deadline);
     if (!number) return number.error();
     return Ticket{*number};
@@ -92,14 +92,14 @@ class Client::Core {
   }
 
   std::unique_ptr<Inner> inner;
-  std::unique_ptr<client::Reader> reader;
+  std::unique_ptr<client::EventReader> reader;
 
  private:
   const std::uint64_t forks_ = io::forks();
   bool told_ = false;  ///< the application was told that the client is the parent's
 };
 
-v0::Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {
+Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {
   if (std::string problem = version_problem(header, PEAL_VERSION); !problem.empty()) {
     return Error{ErrorCode::wrong_version, std::move(problem)};
   }
@@ -113,8 +113,8 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
-v0::Result<Done> Client::join(std::string_view group, const JoinOptions& options,
-                              std::chrono::milliseconds patience) {
+Result<void> Client::join(std::string_view group, const JoinOptions& options,
+                          std::chrono::milliseconds patience) {
   if (core_->is_of_parent()) return of_parent();
   const std::int64_t age_ms = options.age_max.count();
   if (age_ms < 0 || age_ms > 0xffff'ffff) return bad_limit(age_ms);
@@ -126,32 +126,31 @@ v0::Result<Done> Client::join(std::string_view group, const JoinOptions& options
   return done(core_->inner->join(group, limits, deadline_of(patience)));
 }
 
-v0::Result<Done> Client::leave(std::string_view group, std::chrono::milliseconds patience) {
+Result<void> Client::leave(std::string_view group, std::chrono::milliseconds patience) {
   if (core_->is_of_parent()) return of_parent();
   return done(core_->inner->leave(group, deadline_of(patience)));
 }
 
-v0::Result<Ticket> Client::send(std::span<const std::string_view> targets,
-                                std::span<const std::byte> payload, const SendOptions& options) {
+Result<Ticket> Client::send(std::span<const std::string_view> targets,
+                            std::span<const std::byte> payload, const SendOptions& options) {
   return core_->send(targets, payload, options, Inner::Deadline{});
 }
 
-v0::Result<Ticket> Client::send(std::initializer_list<std::string_view> targets,
-                                std::string_view text, const SendOptions& options) {
+Result<Ticket> Client::send(std::initializer_list<std::string_view> targets, std::string_view text,
+                            const SendOptions& options) {
   return send({targets.begin(), targets.size()}, bytes_of(text), options);
 }
 
-v0::Result<Ticket> Client::send_for(std::span<const std::string_view> targets,
-                                    std::span<const std::byte> payload,
-                                    std::chrono::milliseconds patience,
-                                    const SendOptions& options) {
+Result<Ticket> Client::send_for(std::span<const std::string_view> targets,
+                                std::span<const std::byte> payload,
+                                std::chrono::milliseconds patience, const SendOptions& options) {
   return core_->send(targets, payload, options, deadline_of(patience));
 }
 
-v0::Result<Done> Client::flush(std::chrono::milliseconds patience) {
+Result<void> Client::flush(std::chrono::milliseconds patience) {
   if (core_->is_of_parent()) return of_parent();
   if (auto failed = core_->inner->flush(deadline_of(patience))) return std::move(*failed);
-  return Done{};
+  return {};
 }
 
 std::optional<ClientEvent> Client::next() { return core_->event(Inner::Deadline{}); }
@@ -167,7 +166,7 @@ std::optional<ClientEvent> Client::wait_until(std::chrono::steady_clock::time_po
 int Client::fd() const { return core_->is_of_parent() ? -1 : core_->inner->events_fd(); }
 int Client::room_fd() const { return core_->is_of_parent() ? -1 : core_->inner->room_fd(); }
 
-v0::Result<std::string> Client::ask(std::string_view what, std::chrono::milliseconds patience) {
+Result<std::string> Client::ask(std::string_view what, std::chrono::milliseconds patience) {
   if (core_->is_of_parent()) return of_parent();
   auto answer = core_->inner->ask(what, deadline_of(patience));
   if (!answer) return answer.error();

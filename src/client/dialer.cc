@@ -9,6 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/result.h"
+#include "base/time.h"
+#include "io/clock.h"
+#include "io/error.h"
+
 namespace peal::client {
 namespace {
 

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "client/inner_names.h"
+#include "base/time.h"
 #include "client/signal.h"
-
-// Last: see client/inner_names.h.
+#include "io/endpoint.h"
+#include "io/resolve.h"
+#include "io/stream.h"
+#include "io/tls.h"
 #include "peal/client.h"
 
 namespace peal::client {

@@ -62,8 +62,9 @@ void Session::end(wire::ClientCode code, std::string text) {
 
 // ---- The application
 
-Result<std::uint64_t> Session::send(std::span<const std::string_view> targets, ByteView payload,
-                                    Service service, std::uint16_t type, bool self_discard) {
+Result<std::uint64_t, Errc> Session::send(std::span<const std::string_view> targets,
+                                          ByteView payload, Service service, std::uint16_t type,
+                                          bool self_discard) {
   if (phase_ == Phase::ended || saying_goodbye()) return unexpected(Errc::closed);
   if (targets.empty() || targets.size() > wire::kClientTargetsMax) {
     return unexpected(Errc::invalid_option);

@@ -95,8 +95,8 @@ class Session {
 
   /// Queues a message and returns its number. Errors: would_block, too_large, invalid_option
   /// (targets), closed.
-  Result<std::uint64_t> send(std::span<const std::string_view> targets, ByteView payload,
-                             Service service, std::uint16_t type, bool self_discard);
+  Result<std::uint64_t, Errc> send(std::span<const std::string_view> targets, ByteView payload,
+                                   Service service, std::uint16_t type, bool self_discard);
   /// Each returns the number of the request; take_answer() returns its result once. give_up()
   /// forgets a request whose answer the application no longer waits for.
   std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/session.h"
+#include "wire/client.h"
 
 namespace peal::client {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "client/inner_names.h"
+#include "base/time.h"
+#include "io/fd.h"
 
 namespace peal::client {
 

@@ -124,7 +124,7 @@ std::vector<order::NodeList> domain_parts(const Settings& settings, const order:
   return parts;
 }
 
-Result<order::Domain> domain_of(const Settings& settings, std::string_view name) {
+Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name) {
   if (name.empty()) return order::Domain{0};
   for (std::size_t i = 0; i < settings.domains.size(); ++i) {
     const DomainEntry& domain = settings.domains[i];

@@ -24,7 +24,7 @@ std::vector<order::NodeList> domain_parts(const Settings& settings, const order:
 
 /// The domain with this name, if this node may send in it; 0 for the empty name, which is the
 /// domain of all nodes. Errors: invalid_option.
-Result<order::Domain> domain_of(const Settings& settings, std::string_view name);
+Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name);
 /// Empty for the domain of all nodes.
 std::string_view domain_name(const Settings& settings, order::Domain domain);
 /// The name of the domain to which a position of the order belongs.

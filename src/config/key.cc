@@ -6,7 +6,8 @@
 namespace peal::config {
 
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
-                        const std::vector<std::string>& known) {
+                        const std::vector<std::string>& known,
+                        const std::vector<std::string>& elsewhere) {
   // A bare name needs no quotes.
   const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -16,7 +17,9 @@ std::string unknown_key(const std::string& prefix, std::string_view name, const 
       "unknown key " + prefix +
       (bare && !name.empty() && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
       shown(value) + ": ";
-  const std::string near = nearest(name, known);
+  std::string near = nearest(name, known);
+  if (!near.empty()) near = prefix + near;
+  if (near.empty() && !elsewhere.empty()) near = elsewhere.front();
   if (!near.empty()) text += "did you mean " + near + "? ";
   return text + "accepted keys are " + joined(known);
 }

@@ -78,9 +78,11 @@ std::vector<std::string> names_in(std::span<const Key<T>> keys, std::string_view
 }
 
 /// "unknown key ring.speed = 1: did you mean …? accepted keys are …". `prefix` is "ring." or empty;
-/// `name` may hold any bytes.
+/// `name` may hold any bytes. `known` are the keys there; `elsewhere` the paths of keys of this
+/// name in other tables.
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
-                        const std::vector<std::string>& known);
+                        const std::vector<std::string>& known,
+                        const std::vector<std::string>& elsewhere = {});
 
 /// A plausible path: not empty and not too long.
 bool is_path(std::string_view text, std::size_t bytes_max);

@@ -87,7 +87,7 @@ Checked validate_acceptors(const Settings& settings, const Listing& wanted) {
   if (!settings.order->traits.quorum) return {};
   const Settings then = with(settings, wanted);
   if (votes(then) && !may_vote(settings)) {
-    return unexpected<std::string>(
+    return unexpected(
         "this node would be an acceptor, and has no data_dir: restart it with one and with this "
         "list");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether settings are accepted, and what of them all nodes must agree on.
+// The rules between settings, and the hash of those that all nodes must agree on.
 
 #include <algorithm>
 #include <map>
@@ -122,15 +122,16 @@ Checked validate_order(const Settings& settings) {
   if (!settings.order->traits.quorum) return {};
   if (auto acceptors = validate_acceptors(settings); !acceptors) return acceptors;
   if (!needs_of(settings).log && !settings.data_dir.empty()) {
-    return unexpected("data_dir = " + quote(settings.data_dir) +
-                      " is not accepted where votes are in memory, and no log is kept: leave it "
-                      "out, or keep votes on disk");
+    return unexpected("data_dir = " + quote(settings.data_dir) + " is not accepted with " +
+                      std::string(settings.order->traits.without_log) +
+                      ", and no log is kept: leave one of them out");
   }
   if (!votes(settings) || may_vote(settings)) return {};
   return unexpected("data_dir is missing: with order = " + quote(settings.order->name) + ", " +
                     settings.name +
-                    " is one of the acceptors, and must keep what it votes for in a folder of its "
-                    "own (or, on all nodes, in memory)");
+                    " is one of the acceptors, and must keep its votes in a folder of its own (or, "
+                    "on all nodes, set " +
+                    std::string(settings.order->traits.without_log) + ")");
 }
 
 Checked validate_seal(const Settings& settings) {
@@ -140,7 +141,7 @@ Checked validate_seal(const Settings& settings) {
                       ": accepted is one of the two");
   }
   if (!settings.insecure && !has_file && !settings.keys) {
-    return unexpected<std::string>(
+    return unexpected(
         "key_file is missing: accepted is a file of `peal keygen`, such as key_file = "
         "\"peal.key\", or insecure = true, and then whoever reaches the network can read and forge "
         "everything");

@@ -253,6 +253,14 @@ const Key<Settings>* find_key(std::string_view path) {
                             top ? path : path.substr(dot + 1));
 }
 
+std::vector<std::string> paths_of(std::string_view name) {
+  std::vector<std::string> paths;
+  for (const Key<Settings>& key : keys()) {
+    if (key.name == name) paths.push_back(key.path());
+  }
+  return paths;
+}
+
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value) {
   const Key<Settings>* key = find_key(path);
   if (key == nullptr) {
@@ -260,7 +268,8 @@ Result<void, std::string> set(Settings& settings, std::string_view path, const V
     const std::string_view table = dot == std::string_view::npos ? "" : path.substr(0, dot);
     const std::size_t prefix = table.empty() ? 0 : dot + 1;
     return unexpected(unknown_key(std::string(path.substr(0, prefix)), path.substr(prefix), value,
-                                  names_in<Settings>(keys(), table)));
+                                  names_in<Settings>(keys(), table),
+                                  paths_of(path.substr(prefix))));
   }
   if (!key->set(value, settings)) return unexpected(key->refusal(value));
   return {};

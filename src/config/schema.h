@@ -27,6 +27,9 @@ std::span<const Key<Settings>> keys();
 /// The key with this path, "ring.max_gap"; null if there is none.
 const Key<Settings>* find_key(std::string_view path);
 
+/// The paths of the keys of this name, in any table.
+std::vector<std::string> paths_of(std::string_view name);
+
 /// Stores the value of one key. The error is one line: the key is unknown, or the value is not
 /// accepted.
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon is made from, its turns, and its end.
+// Construction of a daemon, its turns, and its end.
 #include "daemon/daemon.h"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 namespace peal::daemon {
 namespace {
 
-/// As in member::Core.
+/// As in member::EmbeddedNode.
 constexpr Duration kSpin = milliseconds(1);
 /// Time at the end for clients' messages to be acknowledged, and for their connections to close.
 constexpr Duration kDrainPatience = seconds(1);
@@ -214,7 +214,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
-  if (auto change = runtime_->validate(config::listing_of(options.member)); !change) {
+  if (auto change = runtime_->nodes().validate(config::listing_of(options.member)); !change) {
     return unexpected(io::IoError{Errc::invalid_option, "nodes: " + change.error()});
   }
   if (auto checked = config::validate(options.member); !checked) {
@@ -242,13 +242,13 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
 }
 
 std::vector<std::string> Daemon::next_nodes() const {
-  const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_listing();
-  if (!wanted || *wanted == runtime_->listing()) return {};
+  const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->nodes().pending();
+  if (!wanted || *wanted == runtime_->nodes().listing()) return {};
   return config::names_in(wanted->nodes);
 }
 
 void Daemon::on_nodes() {
-  owner_.on_nodes(now_, config::names_in(runtime_->nodes()));
+  owner_.on_nodes(now_, config::names_in(runtime_->nodes().active()));
   set_session_nodes();
 }
 
@@ -256,8 +256,8 @@ void Daemon::on_nodes() {
 /// they missed.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
-  for (const config::NodeEntry& node : runtime_->nodes()) nodes.push_back(node.number);
-  if (const auto& next = runtime_->next_listing()) {
+  for (const config::NodeEntry& node : runtime_->nodes().active()) nodes.push_back(node.number);
+  if (const auto& next = runtime_->nodes().pending()) {
     for (const config::NodeEntry& node : next->nodes) nodes.push_back(node.number);
   }
   std::sort(nodes.begin(), nodes.end());
@@ -276,29 +276,29 @@ void Daemon::name_nodes(const std::vector<config::NodeEntry>& nodes) {
 
 void Daemon::on_wake(Instant now) {
   now_ = now;
-  if (!stop_asked_ || stage_ != Stage::serving) return;
-  stage_ = Stage::draining;
-  stage_end_ = now + kDrainPatience;
+  if (!stop_asked_ || phase_ != Phase::serving) return;
+  phase_ = Phase::draining;
+  phase_end_ = now + kDrainPatience;
   connections_->stop_listening();
   connections_->stop_reading();
 }
 
 void Daemon::drain(Instant now) {
-  if (fatal_ && stage_ != Stage::closing) return close_sessions(now);
-  if (stage_ == Stage::draining && (sessions_->idle() || now >= stage_end_)) {
+  if (fatal_ && phase_ != Phase::closing) return close_sessions(now);
+  if (phase_ == Phase::draining && (sessions_->idle() || now >= phase_end_)) {
     return close_sessions(now);
   }
-  if (stage_ != Stage::closing) return;
-  if (connections_->count() > 0 && now < stage_end_) return;
+  if (phase_ != Phase::closing) return;
+  if (connections_->count() > 0 && now < phase_end_) return;
   if (!fatal_) runtime_->leave(now);
-  stage_ = Stage::ended;
+  phase_ = Phase::ended;
   loop_->stop();
   owner_.on_end(!fatal_, fatal_.value_or("on request"));
 }
 
 void Daemon::close_sessions(Instant now) {
-  stage_ = Stage::closing;
-  stage_end_ = now + kClosePatience;
+  phase_ = Phase::closing;
+  phase_end_ = now + kClosePatience;
   connections_->stop_listening();
   sessions_->stop(now);
 }

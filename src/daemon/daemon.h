@@ -60,7 +60,7 @@ class Daemon final : private runtime::Application, private session::Host {
 
  private:
   class Turns;
-  enum class Stage : std::uint8_t { serving, draining, closing, ended };
+  enum class Phase : std::uint8_t { serving, draining, closing, ended };
 
   Daemon(const Options& options, Owner& owner);
   Result<void, io::IoError> prepare();
@@ -85,7 +85,8 @@ class Daemon final : private runtime::Application, private session::Host {
   std::uint32_t receive_room_units() const override;
 
   // session::Host
-  Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                     order::Domain domain) override;
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
   void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}
@@ -95,7 +96,6 @@ class Daemon final : private runtime::Application, private session::Host {
   void close_region(session::RegionId id) override { regions_.close(id); }
   session::Answer ask(std::string_view what, bool admin) override;
 
-  const trace::Names& names() const { return runtime_->names(); }
   void set_session_nodes();
   void name_nodes(const std::vector<config::NodeEntry>& nodes);
   std::uint32_t room_units() const;
@@ -127,13 +127,10 @@ class Daemon final : private runtime::Application, private session::Host {
   bool more_ = false;                    ///< connections with work left from this turn
   bool room_grew_ = false;               ///< and the engine was not told
   mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
-  Stage stage_ = Stage::serving;
-  Instant stage_end_{};
+  Phase phase_ = Phase::serving;
+  Instant phase_end_{};
   std::optional<std::string> fatal_;
   std::atomic<bool> stop_asked_{false};
-
-  std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
-  Duration pause_{};           ///< the most recent time for which this process was suspended
 };
 
 }  // namespace peal::daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the node and the sessions: what one of them wants of the other.
+// The calls between the node and the sessions.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
 void Daemon::on_turn_end(Instant now) {
   now_ = now;
-  if (stage_ == Stage::ended) return;
+  if (phase_ == Phase::ended) return;
   if (new_keys_) runtime_->set_keys(*std::exchange(new_keys_, std::nullopt));
   if (new_nodes_) {
     name_nodes(new_nodes_->nodes);
@@ -36,7 +36,7 @@ void Daemon::on_turn_end(Instant now) {
   feed(now);
   const std::uint32_t told = told_room_;
   if (told < kRoomUnitsMax && receive_room_units() > told) {
-    runtime_->on_room(now);
+    runtime_->node().on_room(now);
     feed(now);
   }
   drain(now);
@@ -47,7 +47,7 @@ void Daemon::feed(Instant now) {
     if (std::exchange(room_again_, false)) sessions_->on_room(now);
     sessions_->work(now);
     if (!std::exchange(engine_has_work_, false)) return;
-    runtime_->flush(now);
+    runtime_->node().flush(now);
   }
 }
 
@@ -58,10 +58,10 @@ void Daemon::on_publish() {
 }
 
 std::optional<Instant> Daemon::next_deadline() const {
-  if (stage_ == Stage::ended) return std::nullopt;
+  if (phase_ == Phase::ended) return std::nullopt;
   if (more_ || engine_has_work_ || room_grew_) return now_;
   std::optional<Instant> first;
-  if (stage_ != Stage::serving) first = stage_end_;
+  if (phase_ != Phase::serving) first = phase_end_;
   for (const auto& each : {sessions_->next_deadline(), connections_->next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
@@ -88,14 +88,14 @@ void Daemon::on_view(const order::View& view) {
   sessions_->on_view(now_, view, runtime_->node().self());
   ViewNotice notice;
   notice.transitional = view.transitional;
-  notice.id = trace::text_of(view.id, names());
-  notice.old = view.old.number == 0 ? "" : trace::text_of(view.old, names());
-  for (const MemberId& each : view.members) notice.members.push_back(trace::text_of(each, names()));
+  notice.id = trace::text_of(view.id, runtime_->names());
+  notice.old = view.old.number == 0 ? "" : trace::text_of(view.old, runtime_->names());
+  for (const MemberId& each : view.members)
+    notice.members.push_back(trace::text_of(each, runtime_->names()));
   if (view.primary != order::Primary::unclaimed) {
     notice.primary = view.primary == order::Primary::yes;
   }
-  notice.reason = why_gathering_.empty() ? runtime_->why_passage() : why_gathering_;
-  if (!view.transitional) why_gathering_.clear();
+  notice.reason = runtime_->why_view_ended();
   owner_.on_view(now_, notice);
 }
 
@@ -104,15 +104,9 @@ void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Serv
 }
 
 void Daemon::on_event(const order::Event& event) {
-  if (event.kind == &order::event::paused) {
-    pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
-  }
-  if (event.kind == &order::event::gather_started && why_gathering_.empty()) {
-    // The later events of the view change follow from it.
-    why_gathering_ = runtime::gather_text(event, pause_, names());
-  }
   if (event.kind == &order::event::incompatible_peer) {
-    on_warning(runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
+    on_warning(
+        runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
   }
 }
 
@@ -129,7 +123,8 @@ runtime::Snapshot Daemon::node_status() const { return runtime::snapshot_of(*run
 
 // ---- requests of the sessions ----
 
-Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
+                                           order::Domain domain) {
   engine_has_work_ = true;
   const auto number = runtime_->enqueue(message, service, domain);
   was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
@@ -138,15 +133,15 @@ Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::D
 
 void Daemon::replace_control(ByteView message) {
   engine_has_work_ = true;
-  runtime_->drop_control();
+  runtime_->node().drop_control();
   if (message.empty()) return;
-  const auto number = runtime_->submit_control(message, Service::agreed);
+  const auto number = runtime_->node().submit_control(message, Service::agreed);
   PEAL_ASSERT(number || number.error() == Errc::closed);
 }
 
 void Daemon::block(bool blocked) {
   engine_has_work_ = true;
-  runtime_->block(blocked);
+  runtime_->node().block(blocked);
 }
 
 std::string_view Daemon::node_name(NodeId node) const {

@@ -30,14 +30,14 @@ int open_unnamed(const std::string& folder) {
 
 }  // namespace
 
-tl::unexpected<Errc> SpoolFiles::fail(const char* what) {
+Unexpected<Errc> SpoolFiles::fail(const char* what) {
   const int number = errno;
   reason_ = io::system_error(std::string(what) + " in " + folder_, number).message;
   return unexpected(number == EACCES || number == EPERM || number == EROFS ? Errc::not_permitted
                                                                            : Errc::system);
 }
 
-Result<SpoolFiles::File*> SpoolFiles::file_of(session::SpoolId id) {
+Result<SpoolFiles::File*, Errc> SpoolFiles::file_of(session::SpoolId id) {
   const auto found = files_.find(id);
   if (found != files_.end()) return &found->second;
   io::Fd fd(open_unnamed(folder_));
@@ -49,12 +49,12 @@ Result<SpoolFiles::File*> SpoolFiles::file_of(session::SpoolId id) {
   return &files_.emplace(id, File{std::move(fd), 0, {}}).first->second;
 }
 
-Result<void> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
+Result<void, Errc> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
   auto found = file_of(id);
   if (!found) return unexpected(found.error());
   File& file = **found;
   if (file.block.size() + bytes.size() > kBlockBytes) {
-    if (const Result<void> wrote = write_block(file); !wrote) return wrote;
+    if (const Result<void, Errc> wrote = write_block(file); !wrote) return wrote;
   }
   if (file.block.capacity() == 0 && blocks_bytes_ + kBlockBytes <= kBlocksBytesMax) {
     file.block.reserve(kBlockBytes);
@@ -69,13 +69,13 @@ Result<void> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
 
 /// Writes the whole block. If that fails, nothing changes: the block stays in memory, and can be
 /// read.
-Result<void> SpoolFiles::write_block(File& file) {
-  const Result<void> wrote = write(file, file.block);
+Result<void, Errc> SpoolFiles::write_block(File& file) {
+  const Result<void, Errc> wrote = write(file, file.block);
   if (wrote) file.block.clear();
   return wrote;
 }
 
-Result<void> SpoolFiles::write(File& file, ByteView bytes) {
+Result<void, Errc> SpoolFiles::write(File& file, ByteView bytes) {
   std::size_t written = 0;
   while (written < bytes.size()) {
     const ssize_t n = ::pwrite(file.fd.get(), bytes.data() + written, bytes.size() - written,
@@ -94,7 +94,7 @@ Result<void> SpoolFiles::write(File& file, ByteView bytes) {
   return {};
 }
 
-Result<void> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpan out) {
+Result<void, Errc> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpan out) {
   const auto found = files_.find(id);
   PEAL_ASSERT(found != files_.end());
   const File& file = found->second;

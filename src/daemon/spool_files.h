@@ -28,8 +28,8 @@ class SpoolFiles final : public session::Spool {
   /// `folder` must exist.
   explicit SpoolFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  Result<void> append(session::SpoolId id, ByteView bytes) override;
-  Result<void> read(session::SpoolId id, std::uint64_t offset, ByteSpan out) override;
+  Result<void, Errc> append(session::SpoolId id, ByteView bytes) override;
+  Result<void, Errc> read(session::SpoolId id, std::uint64_t offset, ByteSpan out) override;
   void discard(session::SpoolId id, std::uint64_t offset) override;
   void remove(session::SpoolId id) override;
 
@@ -48,10 +48,10 @@ class SpoolFiles final : public session::Spool {
 
     std::uint64_t end() const { return written + block.size(); }
   };
-  Result<File*> file_of(session::SpoolId id);
-  Result<void> write(File& file, ByteView bytes);
-  Result<void> write_block(File& file);
-  tl::unexpected<Errc> fail(const char* what);
+  Result<File*, Errc> file_of(session::SpoolId id);
+  Result<void, Errc> write(File& file, ByteView bytes);
+  Result<void, Errc> write_block(File& file);
+  Unexpected<Errc> fail(const char* what);
 
   std::string folder_;
   std::map<session::SpoolId, File> files_;

@@ -13,6 +13,17 @@ namespace {
 
 enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
+/// Records a message to a name, since daemons that are not here miss it. `late`: it is delivered in
+/// a transitional view.
+void note(std::string_view target, const Place& place, bool late, TrafficLog& traffic,
+          TrafficMark* mark) {
+  if (late) {
+    traffic.note_late(target, place);
+  } else {
+    traffic.note(target, place, mark);
+  }
+}
+
 }  // namespace
 
 void Groups::on_message(MemberId sender, Service service, const Place& place, ByteView message) {
@@ -37,7 +48,11 @@ void Groups::on_message(MemberId sender, Service service, const Place& place, By
     case Kind::leave: on_leave(sender, message); return;
     case Kind::disconnect: on_disconnect(sender, message); return;
     case Kind::data: on_data(sender, service, place, message); return;
-    case Kind::marker: on_marker(message); return;
+    case Kind::marker: {
+      Marker marker;
+      if (decode(message, marker) != wire::Drop::none) ++counters_.bad_messages;
+      return;
+    }
     case Kind::tables:
     case Kind::domain_traffic: return;
   }
@@ -51,9 +66,7 @@ void Groups::on_join(MemberId sender, ByteView message) {
     return;
   }
   const ClientKey client{sender, join.client.connection};
-  if (sender == self_) {
-    joining_bytes_ -= std::min(joining_bytes_, Table::bytes_of(join.client.name, join.group));
-  }
+  if (sender == self_) clients_.on_joined(join.client.name, join.group);
   if (table_.join(client, join.client.name, join.group) != Table::Outcome::done) {
     ++counters_.bad_changes;
     return;
@@ -92,19 +105,14 @@ void Groups::on_disconnect(MemberId sender, ByteView message) {
   }
 }
 
-void Groups::on_marker(ByteView message) {
-  Marker marker;
-  if (decode(message, marker) != wire::Drop::none) ++counters_.bad_messages;
-}
-
 void Groups::remove(std::string_view group, const Change& change) {
   const ClientKey& client = change.member.client;
   if (table_.leave(client, change.member.name, group) != Table::Outcome::done) {
     ++counters_.bad_changes;
     return;
   }
-  if (change.cause == Cause::leave && client.daemon == self_ &&
-      clients_.contains(client.connection) && !PEAL_MUTANT(gm9_left_not_told)) {
+  if (change.cause == Cause::leave && client.daemon == self_ && clients_.has(client.connection) &&
+      !PEAL_MUTANT(gm9_left_not_told)) {
     effects_.left(client.connection, group);
   }
   Entry* entry = table_.find(group);
@@ -123,7 +131,7 @@ bool Groups::is_partitioned(MemberId daemon) const {
 void Groups::tell_change(Entry& entry, const Change& change) {
   ++counters_.changes;
   Table::Group& group = entry.second;
-  group.id = next_id(group.id);
+  group.id = ids_.next(group.id);
   const auto joined = [&](const ClientKey& client) {
     return change.cause == Cause::join && client == change.member.client &&
            !PEAL_MUTANT(gm12_joiner_together);
@@ -167,7 +175,7 @@ void Groups::tell_view(const Entry& entry, Cause cause, const Change* change, co
     receivers_.clear();
     for (std::size_t i = 0; i < own->clients.size(); ++i) {
       const std::uint32_t connection = own->clients[i].connection;
-      if (told_[own_first + i].set == set && clients_.contains(connection)) {
+      if (told_[own_first + i].set == set && clients_.has(connection)) {
         receivers_.push_back(connection);
         outcome_.add(view.id.index ^ std::uint64_t{connection} << 32);
       }
@@ -190,7 +198,7 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
   receivers_.clear();
   const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
-  TrafficLog& traffic = traffic_[options_.domains.of_message(targets, sender.node)];
+  TrafficLog& traffic = traffic_.of(options_.domains.of_message(targets, sender.node));
   for (const std::string_view target : targets) collect_receivers(target, place, traffic);
   if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client once
     std::sort(receivers_.begin(), receivers_.end());
@@ -211,34 +219,23 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   effects_.deliver(receivers_, received);
 }
 
-/// Records a message to a name, since daemons that are not here miss it.
-void Groups::note(std::string_view target, const Place& place, TrafficLog& traffic,
-                  TrafficMark* mark) {
-  if (state_ == State::transitional) {
-    traffic.note_late(target, place);
-  } else {
-    traffic.note(target, place, mark);
-  }
-}
-
 /// Adds the clients of this node that the target names.
 void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
+  const bool late = state_ == State::transitional;
   if (target.front() == '#') {
-    note(target, place, traffic, nullptr);
+    note(target, place, late, traffic, nullptr);
     const std::size_t middle = target.find('#', 1);
     if (target.substr(middle + 1) != options_.node_name) return;
-    const auto named = names_.find(target.substr(1, middle - 1));
-    if (named != names_.end() && clients_.contains(named->second)) {
-      receivers_.push_back(named->second);
-    }
+    const std::uint32_t* named = clients_.find(target.substr(1, middle - 1));
+    if (named != nullptr) receivers_.push_back(*named);
     return;
   }
   Entry* entry = table_.find(target);
-  note(target, place, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
+  note(target, place, late, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
   const Table::Daemon* own = entry == nullptr ? nullptr : entry->second.at(self_);
   if (own == nullptr) return;
   for (const MemberClient& client : own->clients) {
-    if (clients_.contains(client.connection)) receivers_.push_back(client.connection);
+    if (clients_.has(client.connection)) receivers_.push_back(client.connection);
   }
 }
 

@@ -71,7 +71,7 @@ class Effects {
   // To the node.
   /// Orders a message for the members that learn `domain`; this node is in it. Called only inside
   /// calls of clients and work(), never while the node delivers.
-  virtual Result<void> submit(ByteView message, Service service, order::Domain domain) = 0;
+  virtual Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) = 0;
   /// Replaces the control messages that are not ordered yet; by none if `message` is empty.
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them.

@@ -9,12 +9,11 @@
 
 // Views. All members of a transitional view delivered the same messages, so tables that were equal
 // before are equal after. Daemons that were not together exchange tables in the new view, before
-// anything else is ordered (exchange.cc).
+// anything else is ordered (merging.cc).
 
 namespace peal::group {
 namespace {
 
-static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
 /// Bytes of Tables in addition to members and groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4 + 1;
 constexpr std::uint64_t kPerMemberBytes = 12;
@@ -50,12 +49,9 @@ std::string validate(const Options& options) {
 Groups::Groups(const Options& options, Effects& effects)
     : options_(options),
       effects_(effects),
-      daemon_bytes_max_(share_of(options)),
-      table_(daemon_bytes_max_) {
+      table_(share_of(options)),
+      traffic_(options_.domains.count()) {
   PEAL_ASSERT(validate(options).empty());
-  for (std::size_t domain = 0; domain < options_.domains.count(); ++domain) {
-    traffic_.emplace_back(static_cast<order::Domain>(domain));
-  }
 }
 
 void Groups::on_view(const order::View& view, MemberId self) {
@@ -86,10 +82,7 @@ void Groups::begin_transition() {
   state_ = State::transitional;
   // From here on group ids name the next view. Its parts come from different views and must give
   // their groups different ids, so each part uses its smallest member.
-  id_view_ = next_view_;
-  id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
-  if (PEAL_MUTANT(gm7_parts_share_ids)) id_branch_ = 0;
-  id_count_ = 0;
+  ids_.begin_part(next_view_, survivors_.front().node);
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;
     if (std::none_of(group.daemons.begin(), group.daemons.end(),
@@ -97,7 +90,7 @@ void Groups::begin_transition() {
       continue;
     }
     tell_transitional(entry);
-    group.id = next_id(group.id);
+    group.id = ids_.next(group.id);
     group.changed = true;
   }
   if (!PEAL_MUTANT(gm4_synced_kept)) {
@@ -110,41 +103,21 @@ void Groups::on_regular(const order::View& view) {
   const bool exchanged = state_ == State::transitional;
   PEAL_ASSERT(exchanged || state_ == State::interrupted);
   table_.keep_daemons(survivors_);
-  for (TrafficLog& each : traffic_) each.begin(view.id);
   if (!exchanged && !PEAL_MUTANT(gm4_synced_kept)) {
     std::erase_if(synced_,
                   [this](const MemberId& member) { return !order::contains(survivors_, member); });
   }
-  if (!PEAL_MUTANT(gm5_gathered_kept)) gathered_.clear();
-  gathered_traffic_.clear();
-  forget_traffic(exchanged);
-  view_ = id_view_ = view.id;
-  id_branch_ = kViewBranch;
-  id_count_ = 0;
+  if (!PEAL_MUTANT(gm5_gathered_kept)) exchange_.clear_tables();
+  exchange_.clear_traffic();
+  traffic_.begin(view.id, exchanged ? synced_ : order::MemberSet{});
+  view_ = view.id;
+  ids_.begin_view(view_);
   members_.assign(view.members.begin(), view.members.end());
   if (exchanged && members_ == survivors_ && members_ == synced_) {
     settle();
   } else {
     start_exchange();
   }
-}
-
-/// Forgets old traffic once every daemon that can still come knows of it. A daemon that came along
-/// with this one in two successive view changes has completed the view between them, and so knows
-/// of everything before. Other incarnations of its node are dead, or start later.
-void Groups::forget_traffic(bool exchanged) {
-  const order::MemberSet nobody;
-  const order::MemberSet& along = exchanged ? synced_ : nobody;
-  const bool all = !nodes_.empty() && std::all_of(nodes_.begin(), nodes_.end(), [&](NodeId node) {
-    const auto of_node = [node](const MemberId& member) { return member.node == node; };
-    const auto both = std::find_if(along.begin(), along.end(), of_node);
-    return both != along.end() && order::contains(came_along_, *both);
-  });
-  if (all || PEAL_MUTANT(gm19_traffic_forgotten_early)) {
-    for (TrafficLog& each : traffic_) each.keep(last_view_, view_);
-  }
-  came_along_ = along;
-  last_view_ = view_;
 }
 
 /// Completes the view without an exchange: all members have equal tables.
@@ -159,7 +132,7 @@ void Groups::settle() {
 /// Gives each changed group a new id.
 void Groups::name_changed() {
   for (Entry& entry : table_.groups()) {
-    if (entry.second.changed) entry.second.id = next_id(entry.second.id);
+    if (entry.second.changed) entry.second.id = ids_.next(entry.second.id);
   }
 }
 
@@ -171,21 +144,11 @@ void Groups::tell_changed(const SetOf& set_of) {
   }
 }
 
-/// Ids count the changes of all groups in one view, above those of its parts before the view. So a
-/// group that empties and returns gets a new id, and ids only grow. The old view could not name the
-/// parts, since a member that does not reach the next view may be in two of them.
-GroupId Groups::next_id([[maybe_unused]] const GroupId& last) {
-  if (PEAL_MUTANT(gm1_index_per_group)) {
-    return {id_view_, last.view == id_view_ ? last.index + 1 : id_branch_ + 1};
-  }
-  return {id_view_, id_branch_ + ++id_count_};
-}
-
 void Groups::tell_transitional(const Entry& entry) {
   const Table::Daemon* own = entry.second.at(self_);
   if (own == nullptr) return;
   for (const MemberClient& client : own->clients) {
-    if (clients_.contains(client.connection)) effects_.transitional(client.connection, entry.first);
+    if (clients_.has(client.connection)) effects_.transitional(client.connection, entry.first);
   }
 }
 
@@ -208,8 +171,9 @@ std::array<order::Counter, 12> Groups::named_counters() const {
 
 void Groups::check_invariants() const {
   PEAL_ASSERT(order::contains(synced_, self_) || view_.number == 0);
-  PEAL_ASSERT(gathered_.empty() || state_ == State::exchanging || state_ == State::interrupted);
-  PEAL_ASSERT(names_.size() == clients_.size() + dead_.size());
+  PEAL_ASSERT(!exchange_.has_tables() || state_ == State::exchanging ||
+              state_ == State::interrupted);
+  clients_.check_invariants();
   table_.check_invariants();
 }
 

@@ -11,10 +11,10 @@
 namespace peal::group {
 namespace {
 
+using wire::ByteReader;
 using wire::Drop;
 using wire::kMemberBytes;
 using wire::kViewBytes;
-using wire::Reader;
 using wire::Writer;
 
 constexpr std::size_t kClientBytesMin = 4 + 2;
@@ -31,11 +31,11 @@ bool is_text(std::string_view name) {
 
 // ---- reading ----
 
-void read_kind(Reader& in, Kind kind) {
+void read_kind(ByteReader& in, Kind kind) {
   in.require(in.u<std::uint8_t>() == static_cast<std::uint8_t>(kind), Drop::unknown_kind);
 }
 
-Client read_client(Reader& in) {
+Client read_client(ByteReader& in) {
   Client client;
   client.connection = in.u<std::uint32_t>();
   in.require(client.connection > 0, Drop::bad_value);
@@ -45,13 +45,13 @@ Client read_client(Reader& in) {
 
 /// Reads how many elements of at least `each` bytes follow; at least one. Returns 0 if they do not
 /// fit.
-std::uint32_t read_count(Reader& in, std::size_t each) {
+std::uint32_t read_count(ByteReader& in, std::size_t each) {
   const auto count = in.u<std::uint32_t>();
   in.require(count > 0, Drop::bad_value);
   return in.holds(count, each) ? count : 0;
 }
 
-void read_daemon(Reader& in, DaemonMembers& out) {
+void read_daemon(ByteReader& in, DaemonMembers& out) {
   out.daemon = wire::read_member(in);
   const std::uint32_t clients = read_count(in, kClientBytesMin);
   out.clients.reserve(clients);
@@ -62,7 +62,7 @@ void read_daemon(Reader& in, DaemonMembers& out) {
   }
 }
 
-void read_group(Reader& in, const std::vector<MemberId>& synced, GroupState& out) {
+void read_group(ByteReader& in, const std::vector<MemberId>& synced, GroupState& out) {
   out.name = read_name(in, is_group_name);
   out.id.view = wire::read_formed_view(in);
   out.id.index = wire::read_counter(in);
@@ -84,7 +84,7 @@ void read_group(Reader& in, const std::vector<MemberId>& synced, GroupState& out
 
 template <class Message>
 Drop decode_membership(ByteView message, Kind kind, Message& out) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, kind);
   out.client = read_client(in);
   out.group = read_name(in, is_group_name);
@@ -173,7 +173,7 @@ Drop decode(ByteView message, Join& out) { return decode_membership(message, Kin
 Drop decode(ByteView message, Leave& out) { return decode_membership(message, Kind::leave, out); }
 
 Drop decode(ByteView message, Disconnect& out) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, Kind::disconnect);
   out.client = read_client(in);
   const auto reason = in.u<std::uint8_t>();
@@ -183,7 +183,7 @@ Drop decode(ByteView message, Disconnect& out) {
 }
 
 Drop decode(ByteView message, Data& out) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, Kind::data);
   out.client = read_client(in);
   out.type = in.u<std::uint16_t>();
@@ -202,7 +202,7 @@ Drop decode(ByteView message, Data& out) {
 }
 
 Drop decode(ByteView message, Tables& out) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, Kind::tables);
   out.view = wire::read_formed_view(in);
   const auto synced = in.u<std::uint16_t>();
@@ -222,7 +222,7 @@ Drop decode(ByteView message, Tables& out) {
 }
 
 Drop decode(ByteView message, DomainTraffic& out) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, Kind::domain_traffic);
   out.view = wire::read_formed_view(in);
   read_traffic(in, out.traffic);
@@ -230,7 +230,7 @@ Drop decode(ByteView message, DomainTraffic& out) {
 }
 
 Drop decode(ByteView message, Marker& /*out*/) {
-  Reader in(message);
+  ByteReader in(message);
   read_kind(in, Kind::marker);
   return in.finish();
 }

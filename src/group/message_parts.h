@@ -14,15 +14,15 @@ namespace peal::group {
 
 /// Reads a name that `is_legal` accepts; empty if the reader failed.
 template <class Rule>
-std::string_view read_name(wire::Reader& in, Rule is_legal) {
+std::string_view read_name(wire::ByteReader& in, Rule is_legal) {
   const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));
   in.require(is_legal(name), wire::Drop::bad_value);
   return in.failed() ? std::string_view{} : name;
 }
 /// A byte that is 0 or 1.
-bool read_flag(wire::Reader& in);
+bool read_flag(wire::ByteReader& in);
 /// Reads the traffic of several domains, in their order.
-void read_traffic(wire::Reader& in, std::vector<Traffic>& out);
+void read_traffic(wire::ByteReader& in, std::vector<Traffic>& out);
 
 std::size_t bytes_of(const std::vector<Traffic>& traffic);
 void write_name(wire::Writer& out, std::string_view name);

@@ -13,18 +13,18 @@
 namespace peal::group {
 namespace {
 
+using wire::ByteReader;
 using wire::Drop;
-using wire::Reader;
 using wire::Writer;
 
-Place read_place(Reader& in) {
+Place read_place(ByteReader& in) {
   Place place;
   place.seq = wire::read_counter(in);
   place.index = in.u<std::uint32_t>();
   return place;
 }
 
-void read_forgotten(Reader& in, Forgotten& out) {
+void read_forgotten(ByteReader& in, Forgotten& out) {
   if (!read_flag(in)) return;
   out.upto = wire::read_formed_view(in);
   out.digest = in.u<std::uint64_t>();
@@ -42,7 +42,7 @@ void read_forgotten(Reader& in, Forgotten& out) {
   }
 }
 
-void read_names(Reader& in, ViewTraffic& out) {
+void read_names(ByteReader& in, ViewTraffic& out) {
   const auto names = in.u<std::uint16_t>();
   in.require(names <= kTrafficNamesMax, Drop::count_too_large);
   if (in.failed() || !in.holds(names, 2 + 8)) return;
@@ -70,7 +70,7 @@ void read_names(Reader& in, ViewTraffic& out) {
   in.require(!out.names.empty() || !out.late.empty(), Drop::bad_value);
 }
 
-void read_view(Reader& in, ViewTraffic& out) {
+void read_view(ByteReader& in, ViewTraffic& out) {
   out.view = wire::read_formed_view(in);
   out.upto = read_place(in);
   in.require(out.upto.seq > 0 || out.upto.index == 0, Drop::bad_value);
@@ -115,13 +115,13 @@ void write_view(Writer& out, const ViewTraffic& view) {
 
 }  // namespace
 
-bool read_flag(Reader& in) {
+bool read_flag(ByteReader& in) {
   const auto value = in.u<std::uint8_t>();
   in.require(value <= 1, Drop::bad_value);
   return value == 1;
 }
 
-void read_traffic(Reader& in, std::vector<Traffic>& out) {
+void read_traffic(ByteReader& in, std::vector<Traffic>& out) {
   out.clear();
   const auto domains = in.u<std::uint8_t>();
   for (std::uint8_t i = 0; i < domains && !in.failed(); ++i) {

@@ -212,15 +212,15 @@ void add_missed(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   }
   if (all.upto > own.upto) add_missed_names(all, own, out);
   if (same_late) return;
+  // Late messages of `all` are behind its `upto`, and so behind that of each part.
   for (const auto& each : all.late) {
-    const bool known =
-        each.place <= own.upto || std::binary_search(own.late.begin(), own.late.end(), each);
+    const bool known = std::binary_search(own.late.begin(), own.late.end(), each);
     if (!known) out.names.insert(each.name);
   }
 }
 
 void add_missed(const Forgotten& all, const Forgotten& own, Missed& out) {
-  if (all.empty() || all.is(own)) return;
+  if (all.is(own)) return;
   if (all.every_name) out.every_name = true;
   out.names.insert(all.names.begin(), all.names.end());
 }

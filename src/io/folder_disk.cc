@@ -99,8 +99,7 @@ std::string FolderDisk::path_of(const std::string& name) const {
   return name.empty() ? path_ : path_ + "/" + name;
 }
 
-tl::unexpected<port::DiskError> FolderDisk::failed(const char* what,
-                                                   const std::string& name) const {
+Unexpected<port::DiskError> FolderDisk::failed(const char* what, const std::string& name) const {
   const int number = errno;
   const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
   return unexpected(

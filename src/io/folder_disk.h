@@ -36,7 +36,7 @@ class FolderDisk : public port::Disk {
   FolderDisk(std::string path, Fd folder) : path_(std::move(path)), folder_(std::move(folder)) {}
 
   /// The error for the present errno.
-  tl::unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
+  Unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
   port::DiskResult<int> writable(const std::string& name);
   void set_open(const std::string& name, Fd fd);
   bool open_around_cache();

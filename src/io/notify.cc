@@ -26,8 +26,8 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-tl::unexpected<IoError> bad_variable(const std::string& name, const std::string& value,
-                                     const std::string& accepted) {
+Unexpected<IoError> bad_variable(const std::string& name, const std::string& value,
+                                 const std::string& accepted) {
   return unexpected(
       IoError{Errc::invalid_option, name + " = " + quote(value) + ": accepted is " + accepted});
 }

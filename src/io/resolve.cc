@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kHostBytesMax = 253;
 
-tl::unexpected<IoError> bad_name(std::string_view text, const std::string& why) {
+Unexpected<IoError> bad_name(std::string_view text, const std::string& why) {
   return unexpected(IoError{Errc::invalid_option, quote(text) + ": " + why});
 }
 

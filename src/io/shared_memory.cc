@@ -24,7 +24,7 @@ Fd make_memfd() {
   return fd;
 }
 
-tl::unexpected<IoError> failed(const char* doing) {
+Unexpected<IoError> failed(const char* doing) {
   return unexpected(system_error(std::string("shared memory: ") + doing, errno));
 }
 

@@ -18,7 +18,7 @@ static_assert(kTlsProtocol == "peal/1");
 constexpr int kChainMax = 4;  // most issuers between a certificate and a trusted one
 constexpr long kChainBytesMax = 64L << 10;
 
-tl::unexpected<IoError> refuse(const std::string& path, const std::string& why) {
+Unexpected<IoError> refuse(const std::string& path, const std::string& why) {
   return unexpected(IoError{Errc::invalid_option, quote(path) + ": " + why});
 }
 

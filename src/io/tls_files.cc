@@ -38,8 +38,8 @@ struct Wiped {
   ~Wiped() { ::OPENSSL_cleanse(text.data(), text.size()); }
 };
 
-tl::unexpected<IoError> refuse_file(const std::string& path, const std::string& why,
-                                    Errc code = Errc::invalid_option) {
+Unexpected<IoError> refuse_file(const std::string& path, const std::string& why,
+                                Errc code = Errc::invalid_option) {
   return unexpected(IoError{code, quote(path) + ": " + why});
 }
 

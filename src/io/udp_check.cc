@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kNodesMax = 128;
 constexpr std::uint32_t kNodeIdMax = 65'535;
 
-unexpected<IoError> invalid(std::string message) {
+Unexpected<IoError> invalid(std::string message) {
   return unexpected(IoError{Errc::invalid_option, std::move(message)});
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
 constexpr int kUnixBacklog = 1'024;
 
-tl::unexpected<IoError> refuse_path(const std::string& path, const std::string& why) {
+Unexpected<IoError> refuse_path(const std::string& path, const std::string& why) {
   return unexpected(IoError{Errc::invalid_option, quote(path) + ": " + why});
 }
 

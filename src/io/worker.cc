@@ -60,7 +60,7 @@ bool Worker::take_done() {
   if (bytes != sizeof count) return false;
   PEAL_ASSERT(busy_ && count == 1);
   busy_ = false;
-  // From here on this thread sees what the worker wrote before it counted.
+  // Synchronises with the worker: its writes before the count are visible here.
   const std::lock_guard lock(mutex_);
   return true;
 }

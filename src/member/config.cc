@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "member/config.h"
+
 #include <cmath>
 #include <string>
 #include <utility>
@@ -6,9 +8,6 @@
 #include "base/text.h"
 #include "config/schema.h"
 #include "io/resolve.h"
-
-// Last: see member/config.h.
-#include "member/config.h"
 
 namespace peal::member {
 namespace {
@@ -119,17 +118,16 @@ Checked to_settings(const v0::Config& config, config::Settings& settings) {
   return std::visit([&](const auto& order) { return set_order(order, settings); }, config.order);
 }
 
-std::variant<config::Settings, v0::Error> settings_of(const v0::Config& config) {
+Result<config::Settings, v0::Error> settings_of(const v0::Config& config) {
   config::Settings settings;
-  auto done = to_settings(config, settings)
-                  .and_then([&] { return config::validate(settings); })
-                  .and_then([&] { return config::load_keys(settings); });
+  auto done = to_settings(config, settings);
+  if (done) done = config::validate(settings);
+  if (done) done = config::load_keys(settings);
   if (!done) return invalid(std::move(done.error()));
   return settings;
 }
 
-std::variant<std::vector<config::NodeEntry>, v0::Error> nodes_of(
-    const std::vector<v0::Node>& nodes) {
+Result<std::vector<config::NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes) {
   config::Settings settings;
   if (auto done = set_nodes(nodes, settings); !done) return invalid(std::move(done.error()));
   return std::move(settings.nodes);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the modules. Everything is done elsewhere; here things only
-// change their names.
+// The public interface, in terms of the modules: only names change here.
 
 #include <type_traits>
 #include <utility>
@@ -8,20 +7,14 @@
 #include "base/version.h"
 #include "config/domains.h"
 #include "io/fork.h"
-#include "member/core.h"
-#include "trace/json.h"
-
-// Last: see member/config.h.
 #include "member/config.h"
+#include "member/embedded_node.h"
+#include "trace/json.h"
 
 namespace peal {
 inline namespace v0 {
 namespace {
 
-using InnerService = decltype(member::MessageOut::service);
-static_assert(static_cast<int>(v0::Service::safe) == static_cast<int>(InnerService::safe));
-static_assert(static_cast<int>(v0::Service::agreed) == static_cast<int>(InnerService::agreed));
-static_assert(static_cast<int>(v0::Service::causal) == static_cast<int>(InnerService::causal));
 static_assert(static_cast<int>(ErrorCode::system) == static_cast<int>(Errc::system));
 static_assert(static_cast<int>(ErrorCode::closed) == static_cast<int>(Errc::closed));
 
@@ -47,7 +40,7 @@ Message to_message(const member::MessageOut& from, const config::Settings& setti
   to.sender = from.sender;
   to.number = from.number;
   to.own = from.own;
-  to.service = static_cast<v0::Service>(from.service);
+  to.service = from.service;
   to.payload = from.payload;
   to.view = from.view;
   to.position = from.seq;
@@ -73,22 +66,22 @@ View to_view(const member::Notice& from, const trace::Names& names) {
 
 }  // namespace
 
-class Member::Core {
+class Member::Impl {
  public:
-  explicit Core(std::unique_ptr<member::Core> made) : inner(std::move(made)) {}
+  explicit Impl(std::unique_ptr<member::EmbeddedNode> made) : inner(std::move(made)) {}
   /// In a child after fork(), state that the parent's threads may have been changing is left as it
   /// is. Its descriptors are closed already.
-  ~Core() {
+  ~Impl() {
     if (is_of_parent()) io::leave_to_parent(inner.release());
   }
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   bool is_of_parent() const { return io::forks() != forks_; }
 
   /// `send` takes the message for a domain.
   template <class Send>
-  v0::Result<Ticket> send(std::string_view domain, Send&& send) {
+  Result<Ticket> send(std::string_view domain, Send&& send) {
     if (is_of_parent()) return of_parent();
     const auto known = config::domain_of(inner->settings(), domain);
     if (known) return ticket(send(*known));
@@ -96,11 +89,12 @@ class Member::Core {
                                                 "\" is none that this node is in: " +
                                                 config::own_domains_text(inner->settings())};
   }
-  v0::Result<Ticket> ticket(const decltype(std::declval<member::Core&>().submit({}, {}))& number) {
-    if (!number) return submit_error(number.error(), inner->message_bytes_max());
+  Result<Ticket> ticket(const decltype(std::declval<member::EmbeddedNode&>().submit({},
+                                                                                    {}))& number) {
+    if (!number) return submit_error(number.error(), inner->settings().limits.message_bytes_max);
     return Ticket{*number};
   }
-  std::optional<Event> event(member::Reader::Out out) {
+  std::optional<Event> event(member::EventReader::Out out) {
     if (const auto* message = std::get_if<member::MessageOut>(&out)) {
       Message public_one = to_message(*message, inner->settings());
       if (message->early) return Early{public_one};
@@ -124,96 +118,93 @@ class Member::Core {
     return Closed{false, of_parent().message};
   }
 
-  std::unique_ptr<member::Core> inner;
+  std::unique_ptr<member::EmbeddedNode> inner;
 
  private:
   const std::uint64_t forks_ = io::forks();
   bool told_ = false;  ///< that the member is the parent's
 };
 
-v0::Result<Member> Member::embed(const Config& config, std::uint32_t header) {
+Result<Member> Member::embed(const Config& config, std::uint32_t header) {
   if (std::string problem = version_problem(header, PEAL_VERSION); !problem.empty()) {
     return Error{ErrorCode::wrong_version, std::move(problem)};
   }
   auto settings = member::settings_of(config);
-  if (auto* error = std::get_if<Error>(&settings)) return std::move(*error);
-  auto core = member::Core::open(std::get<config::Settings>(settings));
+  if (!settings) return std::move(settings).error();
+  auto core = member::EmbeddedNode::open(*settings);
   if (!core) return Error{code_of(core.error().code), core.error().message};
-  return Member(std::make_unique<Core>(std::move(*core)));
+  return Member(std::make_unique<Impl>(std::move(*core)));
 }
 
-Member::Member(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Member::Member(std::unique_ptr<Impl> core) : impl_(std::move(core)) {}
 Member::Member(Member&&) noexcept = default;
 Member& Member::operator=(Member&&) noexcept = default;
 Member::~Member() = default;
 
-v0::Result<Ticket> Member::multicast(std::span<const std::byte> payload, v0::Service service,
-                                     std::string_view domain) {
-  return core_->send(domain, [&](order::Domain known) {
-    return core_->inner->submit(payload, static_cast<InnerService>(service), known);
-  });
+Result<Ticket> Member::multicast(std::span<const std::byte> payload, Service service,
+                                 std::string_view domain) {
+  return impl_->send(
+      domain, [&](order::Domain known) { return impl_->inner->submit(payload, service, known); });
 }
 
-v0::Result<Ticket> Member::multicast(std::string_view text, v0::Service service,
-                                     std::string_view domain) {
+Result<Ticket> Member::multicast(std::string_view text, Service service, std::string_view domain) {
   return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service, domain);
 }
 
-v0::Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, v0::Service service,
-                                         std::chrono::milliseconds patience,
-                                         std::string_view domain) {
-  return core_->send(domain, [&](order::Domain known) {
-    return core_->inner->submit_until(payload, static_cast<InnerService>(service), known,
+Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, Service service,
+                                     std::chrono::milliseconds patience, std::string_view domain) {
+  return impl_->send(domain, [&](order::Domain known) {
+    return impl_->inner->submit_until(payload, service, known,
                                       std::chrono::steady_clock::now() + patience);
   });
 }
 
 std::optional<Event> Member::next() {
-  if (core_->is_of_parent()) return core_->event_of_parent();
-  return core_->event(core_->inner->next());
+  if (impl_->is_of_parent()) return impl_->event_of_parent();
+  return impl_->event(impl_->inner->next());
 }
 
 std::optional<Event> Member::wait(std::chrono::milliseconds patience) {
-  if (core_->is_of_parent()) return core_->event_of_parent();
-  return core_->event(core_->inner->wait_until(std::chrono::steady_clock::now() + patience));
+  if (impl_->is_of_parent()) return impl_->event_of_parent();
+  return impl_->event(impl_->inner->wait_until(std::chrono::steady_clock::now() + patience));
 }
 
-int Member::fd() const { return core_->is_of_parent() ? -1 : core_->inner->fd(); }
+int Member::fd() const { return impl_->is_of_parent() ? -1 : impl_->inner->fd(); }
 
 void Member::leave(std::chrono::milliseconds patience) {
-  if (!core_->is_of_parent()) core_->inner->leave(patience);
+  if (!impl_->is_of_parent()) impl_->inner->leave(patience);
 }
 
 std::string Member::id() const {
-  return core_->is_of_parent() ? std::string() : core_->inner->id();
+  return impl_->is_of_parent() ? std::string() : impl_->inner->id();
 }
 
-v0::Result<std::string> Member::reload_keys() {
-  if (core_->is_of_parent()) return of_parent();
-  const auto sending = core_->inner->reload_keys();
+Result<std::string> Member::reload_keys() {
+  if (impl_->is_of_parent()) return of_parent();
+  const auto sending = impl_->inner->reload_keys();
   if (sending) return seal::to_text(*sending);
   return Error{code_of(sending.error().code), sending.error().message};
 }
 
-v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes,
-                                   const std::vector<std::uint32_t>& acceptors) {
-  if (core_->is_of_parent()) return of_parent();
+Result<void> Member::set_nodes(const std::vector<Node>& nodes,
+                               const std::vector<std::uint32_t>& acceptors) {
+  if (impl_->is_of_parent()) return of_parent();
   auto entries = member::nodes_of(nodes);
-  if (auto* error = std::get_if<Error>(&entries)) return std::move(*error);
-  config::Listing listing{std::move(std::get<std::vector<config::NodeEntry>>(entries)), {}};
+  if (!entries) return std::move(entries).error();
+  config::Listing listing{std::move(*entries), {}};
   for (const std::uint32_t number : acceptors) listing.acceptors.push_back(NodeId{number});
-  const auto given = core_->inner->set_nodes(std::move(listing));
-  if (given) return Done{};
+  const auto given = impl_->inner->set_nodes(std::move(listing));
+  if (given) return {};
   return Error{code_of(given.error().code), given.error().message};
 }
 
 Status Member::status() const {
   Status to;
-  if (core_->is_of_parent()) {
+  if (impl_->is_of_parent()) {
     to.waits_for = of_parent().message;
     return to;
   }
-  runtime::Snapshot from = core_->inner->status();
+  runtime::Snapshot from = impl_->inner->status();
   to.id = std::move(from.id);
   to.view = std::move(from.view);
   to.members = std::move(from.members);

@@ -49,7 +49,7 @@ void Node::Core::leave(Instant now) {
   state_ = State::stopped;
 }
 
-Result<std::uint64_t> Node::Core::submit_control(ByteView payload, Service service) {
+Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service service) {
   auto number = enqueue(payload, service, [&] { return control_.push(payload, service); });
   if (number) *number |= kControlNumber;
   engine_knows_ = false;

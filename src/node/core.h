@@ -37,18 +37,19 @@ class Node::Core final : public order::Host, public order::Effects {
   bool running() const { return state_ == State::running; }
   void start(Instant now);
   void leave(Instant now);
-  Result<std::uint64_t> submit(ByteView payload, Service service, order::Domain domain) {
+  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain) {
     return enqueue(payload, service, [&] { return queue_.push(payload, service, domain); });
   }
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain) {
+  Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service, order::Domain domain) {
     return enqueue(payload, service, [&] { return queue_.push_lent(payload, service, domain); });
   }
-  Result<std::uint64_t> submit_block(Gathered& message, Service service, order::Domain domain) {
+  Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
+                                           order::Domain domain) {
     const ByteView payload{message.bytes.get(), message.size};
     return enqueue(payload, service,
                    [&] { return queue_.push_block(payload, message.bytes, service, domain); });
   }
-  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
   void drop_control() { packer_.drop_control(); }
   void block(bool blocked);
   void flush(Instant now);
@@ -90,9 +91,9 @@ class Node::Core final : public order::Host, public order::Effects {
   static constexpr std::size_t kOwnCounters = 15;
 
   template <class Push>
-  Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push) {
+  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, Push push) {
     if (state_ == State::stopped) return unexpected(Errc::closed);
-    const Result<std::uint64_t> number = push();
+    const Result<std::uint64_t, Errc> number = push();
     if (!number) {
       if (number.error() == Errc::would_block) ++submit_blocked_;
       return number;

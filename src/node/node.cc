@@ -16,26 +16,28 @@ Node::~Node() = default;
 
 void Node::start(Instant now) { core_->start(now); }
 
-Result<std::uint64_t> Node::submit(Instant now, ByteView payload, Service service,
-                                   order::Domain domain) {
+Result<std::uint64_t, Errc> Node::submit(Instant now, ByteView payload, Service service,
+                                         order::Domain domain) {
   const auto number = core_->submit(payload, service, domain);
   if (number) core_->flush(now);
   return number;
 }
 
-Result<std::uint64_t> Node::enqueue(ByteView payload, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> Node::enqueue(ByteView payload, Service service, order::Domain domain) {
   return core_->submit(payload, service, domain);
 }
 
-Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> Node::submit_lent(ByteView payload, Service service,
+                                              order::Domain domain) {
   return core_->submit_lent(payload, service, domain);
 }
 
-Result<std::uint64_t> Node::submit_block(Gathered& message, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> Node::submit_block(Gathered& message, Service service,
+                                               order::Domain domain) {
   return core_->submit_block(message, service, domain);
 }
 
-Result<std::uint64_t> Node::submit_control(ByteView payload, Service service) {
+Result<std::uint64_t, Errc> Node::submit_control(ByteView payload, Service service) {
   return core_->submit_control(payload, service);
 }
 

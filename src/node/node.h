@@ -118,23 +118,25 @@ class Node {
   /// Queues a message for the nodes of `domain`, which this node must be in. Copies `payload`,
   /// which may be empty. Returns the message's number, from 1, or: would_block (the queue is full:
   /// call again after on_originate), too_large, closed.
-  Result<std::uint64_t> submit(Instant now, ByteView payload, Service service,
-                               order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit(Instant now, ByteView payload, Service service,
+                                     order::Domain domain = 0);
   /// As submit(), but the engine hears of it only at the next flush(). Nothing is delivered before
   /// that, so the sink may call this.
-  Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
   /// message's number. Several messages submitted at once share units, even if the engine could
   /// order the first one immediately.
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
+                                          order::Domain domain = 0);
   /// As enqueue(), for bytes in a block that the caller owns: takes the block, unless there is an
   /// error.
-  Result<std::uint64_t> submit_block(Gathered& message, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
+                                           order::Domain domain = 0);
   /// Queues a control message. It goes before all messages of submit() that are not ordered yet,
   /// even before the rest of a half-done one. Returns its number, with kControlNumber in it, or:
   /// would_block, too_large, closed. The sink may call this, drop_control() and block(): the engine
   /// hears of it at the next flush().
-  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
   /// Drops the control messages whose end is not in one of the engine's units. The others cannot be
   /// recalled: each gets its place, or is dropped with its unit when the view ends first. Until
   /// then it counts as queued, and dropped messages behind it may count too. None of either kind

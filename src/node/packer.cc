@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/assert.h"
-#include "wire/paxos.h"
+#include "wire/headroom.h"
 
 namespace peal::node {
 namespace {

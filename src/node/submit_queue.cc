@@ -21,7 +21,7 @@ SubmitQueue::SubmitQueue(const Limits& limits)
 
 SubmitQueue::~SubmitQueue() { remove(messages()); }
 
-Result<void> SubmitQueue::admit(ByteView payload) const {
+Result<void, Errc> SubmitQueue::admit(ByteView payload) const {
   if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
   if (messages() == messages_max_) return unexpected(Errc::would_block);
   if (!empty() && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
@@ -37,10 +37,11 @@ std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service
   return ++pushed_;
 }
 
-Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> SubmitQueue::push(ByteView payload, Service service,
+                                              order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
-  const Place place = size > small_bytes_max_ ? Place::block : Place::ring;
+  const Place place = size > small_bytes_max_ ? Place::block : Place::small;
   std::byte* bytes = nullptr;
   if (size > 0) {
     bytes = place == Place::block ? new std::byte[size] : ring_.take(size);
@@ -50,15 +51,16 @@ Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service, order
   return add(bytes, size, service, domain, place);
 }
 
-Result<std::uint64_t> SubmitQueue::push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
-                                              Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> SubmitQueue::push_block(ByteView payload,
+                                                    std::unique_ptr<std::byte[]>& block,
+                                                    Service service, order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   PEAL_ASSERT(block != nullptr && payload.data() == block.get());
   return add(block.release(), payload.size(), service, domain, Place::block);
 }
 
-Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service,
-                                             order::Domain domain) {
+Result<std::uint64_t, Errc> SubmitQueue::push_lent(ByteView payload, Service service,
+                                                   order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   return add(payload.data(), payload.size(), service, domain, Place::lent);
 }

@@ -28,12 +28,13 @@ class SubmitQueue {
 
   /// Copies `payload` and returns its number. Errors: too_large, would_block. An empty queue takes
   /// any message that is not too large.
-  Result<std::uint64_t> push(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
   /// As push(), but takes `block`, in which `payload` lies, instead of copying.
-  Result<std::uint64_t> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
-                                   Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
+                                         Service service, order::Domain domain = 0);
   /// As push(), but without a copy: `payload` must stay valid until its message is popped.
-  Result<std::uint64_t> push_lent(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> push_lent(ByteView payload, Service service,
+                                        order::Domain domain = 0);
 
   bool empty() const { return popped_ == pushed_; }
   /// All messages here, taken or not.
@@ -77,7 +78,7 @@ class SubmitQueue {
   void check_invariants() const;
 
  private:
-  enum class Place : std::uint8_t { ring, block, lent };
+  enum class Place : std::uint8_t { small, block, lent };
   struct Entry {
     const std::byte* bytes;
     std::uint64_t ring_tail;  ///< the ring's tail behind this message
@@ -94,7 +95,7 @@ class SubmitQueue {
     return entry(next_);
   }
   /// Checks the limits. Errors: too_large, would_block.
-  Result<void> admit(ByteView payload) const;
+  Result<void, Errc> admit(ByteView payload) const;
   std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, order::Domain domain,
                     Place place);
   void remove(std::uint64_t count);

@@ -33,8 +33,13 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order side by side, and nodes may have domains of their own.
   bool ensembles = false;
+  /// The first view is the last one: nothing is ordered once one of its members has failed or is
+  /// cut off. The simulator does nothing of that kind to such an engine.
+  bool one_view = false;
   /// The largest packet must be equal on all nodes.
   bool equal_packets = false;
+  /// The setting with which acceptors keep no log, for a message; empty: there is none.
+  std::string_view without_log{};
 };
 
 /// What an engine with certain options needs from the node that runs it.
@@ -57,7 +62,7 @@ struct Needs {
   Duration forms{};        ///< without faults, nodes that are there have a view within this time
   Duration remembers{};    ///< so long after the last fault a member may be excluded for it
   Duration idle{};         ///< between two things that an engine does while there is no work
-  /// Views take as many times longer than with the defaults, for the times that were chosen.
+  /// How many times longer views take with the chosen times than with the defaults.
   double slower = 1;
 };
 
@@ -65,7 +70,7 @@ struct Descriptor {
   std::string_view name;     ///< as in the configuration: "ring"
   std::string_view summary;  ///< one sentence for users, without its full stop
   Traits traits;
-  /// The kind (wire/names.h) of packets that carry units.
+  /// The kind of packets that carry units, as its inspection names it.
   std::string_view unit_packets;
   /// The events that the engine reports in addition to the common ones (vocabulary.h).
   std::span<const EventKind* const> events{};

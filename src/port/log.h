@@ -35,13 +35,13 @@ class Log {
   /// Appends a copy of `record`. The record has its position at once and becomes durable later.
   /// Errors: would_block (commit, or write a checkpoint, then try again), too_large, closed (see
   /// failure()).
-  Result<LogPosition> append(ByteView record) { return append(record, {}); }
+  Result<LogPosition, Errc> append(ByteView record) { return append(record, {}); }
   /// Appends one record in two parts, `rest` behind `first`.
-  virtual Result<LogPosition> append(ByteView first, ByteView rest) = 0;
+  virtual Result<LogPosition, Errc> append(ByteView first, ByteView rest) = 0;
   /// Appends a record that makes all records before `keep_from` unnecessary. Once it is durable,
   /// the log removes the segments that hold only such records. `keep_from` is at most the position
   /// of the new record. Errors: as for append(), but the limit on disk space does not apply.
-  virtual Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) = 0;
+  virtual Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) = 0;
 
   /// Identifies this log: random, not 0, the same for as long as the log exists. A node that starts
   /// with an empty folder gets another id.

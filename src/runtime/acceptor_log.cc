@@ -29,11 +29,11 @@ constexpr std::uint64_t kSegmentBytes = 16U << 20;
 /// Mostly it is empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
-tl::unexpected<io::IoError> refused(Errc code, std::string why) {
+Unexpected<io::IoError> refused(Errc code, std::string why) {
   return unexpected(io::IoError{code, "data_dir: " + std::move(why)});
 }
 
-tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
+Unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 
@@ -94,7 +94,8 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The same, but different, so that neither of the two logs is taken for the other.
+/// The same for the other log, with a different identity, so that neither is mistaken for the
+/// other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);

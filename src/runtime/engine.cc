@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine, as a node in the world runs it.
+#include "runtime/engine.h"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include "config/domains.h"
 #include "config/nodes.h"
 #include "runtime/acceptor_log.h"
-#include "runtime/runtime.h"
 
 namespace peal::runtime {
 namespace {
@@ -21,25 +20,27 @@ std::uint32_t engine_packet_bytes(const config::Settings& settings) {
 
 }  // namespace
 
-std::unique_ptr<order::Engine> Runtime::make_engine(std::uint64_t epoch, order::Host& host) {
+std::unique_ptr<order::Engine> make_engine(const config::Settings& settings, std::uint64_t epoch,
+                                           AcceptorLog* log, BufferPool& frames,
+                                           order::Host& host) {
   order::Setup setup;
-  setup.self = {settings_.self(), epoch};
-  setup.list = list_of(settings_);
-  setup.cluster = cluster_id(settings_);
-  setup.packet_bytes_max = engine_packet_bytes(settings_);
-  setup.authenticated = settings_.keys.has_value();
-  setup.streams = settings_.streams;
-  setup.options = settings_.options;
-  setup.domains = domain_nodes(settings_);
-  if (log_ != nullptr) {
-    setup.log = &log_->log();
-    setup.owed = &log_->owed();
+  setup.self = {settings.self(), epoch};
+  setup.list = list_of(settings);
+  setup.cluster = cluster_id(settings);
+  setup.packet_bytes_max = engine_packet_bytes(settings);
+  setup.authenticated = settings.keys.has_value();
+  setup.streams = settings.streams;
+  setup.options = settings.options;
+  setup.domains = domain_nodes(settings);
+  if (log != nullptr) {
+    setup.log = &log->log();
+    setup.owed = &log->owed();
   }
   Digest seed;
   seed.add(setup.self.node.value);
   seed.add(epoch);
   setup.seed = seed.value();
-  return settings_.order->make(setup, frames_, host);
+  return settings.order->make(setup, frames, host);
 }
 
 }  // namespace peal::runtime

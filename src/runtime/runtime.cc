@@ -5,59 +5,18 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/digest.h"
 #include "config/domains.h"
 #include "config/nodes.h"
 #include "io/clock.h"
 #include "runtime/acceptor_log.h"
+#include "runtime/engine.h"
 #include "runtime/text.h"
 #include "wire/frames.h"
 
 namespace peal::runtime {
 namespace {
 
-constexpr std::uint32_t kFrameSlabs = 128;
-/// A view of the maximum number of nodes, and a promise with some 500 runs of votes.
-constexpr std::uint32_t kValuesFrameBytes = 16'384;
-constexpr std::uint32_t kReceiveSlabsMin = 16;
-constexpr std::uint32_t kReceiveSlabsMax = 512;
-
-/// Slabs for what the engine keeps until all nodes have it, and for what waits to be read. Unused
-/// slabs cost address space only.
-std::uint32_t receive_slabs(const config::Settings& settings) {
-  // With optimistic delivery each unit comes twice, and waits twice.
-  const order::Needs needs = needs_of(settings);
-  const std::uint64_t copies = needs.optimistic ? 8 : 4;
-  const std::uint64_t kept = std::uint64_t{needs.max_gap} * copies * packet_bytes(settings);
-  const std::uint64_t slabs =
-      (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
-  // Each stream that is read has one of its own.
-  const std::uint32_t streams =
-      settings.streams ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
-}
-
-std::uint32_t slab_bytes(const config::Settings& settings) {
-  return (packet_bytes(settings) + 63U) & ~63U;
-}
-
-/// The same in the pool of frames. If that holds values as well, it has many.
-std::uint32_t frame_slab_bytes(const config::Settings& settings) {
-  const std::uint32_t largest = frame_bytes(settings);
-  if (needs_of(settings).values == 0) return largest;
-  return std::min(largest, std::max(slab_bytes(settings), kValuesFrameBytes));
-}
-
-std::uint32_t frame_slabs(const config::Settings& settings) {
-  const std::uint32_t values = needs_of(settings).values;
-  return values == 0 ? kFrameSlabs : values + values / 2 + 512;
-}
-
 static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
-
-std::uint32_t unit_slabs(const config::Settings& settings) {
-  return needs_of(settings).max_gap * 2 + 1'024;
-}
 
 /// The bits of trace::Event::domains.
 std::uint16_t domain_bits(const config::Settings& settings) {
@@ -76,64 +35,57 @@ Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settin
   }
   // Settings may have been read without the files that they name.
   PEAL_ASSERT(settings.insecure || settings.keys);
-  std::unique_ptr<Runtime> runtime(new Runtime(settings, loop, application));
+  const auto own_at = config::find_own(settings);
+  if (!own_at) return unexpected(own_at.error());
+  std::unique_ptr<Runtime> runtime(new Runtime(settings, *own_at, loop, application));
   if (auto prepared = runtime->prepare(); !prepared) return unexpected(prepared.error());
   return runtime;
 }
 
-Runtime::Runtime(const config::Settings& settings, io::Loop& loop, Application& application)
-    : settings_(settings),
+Runtime::Runtime(const config::Settings& settings, const io::Endpoint& own_at, io::Loop& loop,
+                 Application& application)
+    : nodes_(settings, own_at),
       loop_(loop),
       application_(application),
-      names_(config::names_of(settings)),
-      received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
-      units_(slab_bytes(settings), unit_slabs(settings)),
-      frames_(frame_slab_bytes(settings), frame_slabs(settings)),
-      state_file_(config::state_file(settings)) {}
+      buffers_(settings),
+      state_file_(config::state_file(settings)) {
+  if (settings.keys) sending_ = settings.keys->sending;
+}
 
 Runtime::~Runtime() = default;
 
 Result<void, io::IoError> Runtime::prepare() {
+  const config::Settings& settings = nodes_.settings();
   io::UdpConfig udp;
-  udp.self = settings_.self();
-  const auto own = config::find_own(settings_);
-  if (!own) return unexpected(own.error());
-  own_at_ = *own;
-  std::vector<io::AddressBook::Entry> others;
-  udp.nodes.push_back({udp.self, own_at_});
-  for (const config::NodeEntry& node : settings_.nodes) {
-    if (node.number == udp.self) continue;
-    udp.nodes.push_back({node.number, io::endpoint_of(node.address).value_or(io::Endpoint{})});
-    others.push_back({node.number, node.address, {}, {}});
+  udp.self = settings.self();
+  udp.nodes = nodes_.peers();
+  udp.cluster = cluster_id(settings);
+  if (settings.keys) {
+    udp.seal = io::UdpSeal{*settings.keys, seal_cluster_id(settings), 0,
+                           settings.order->write_data_header};
   }
-  addresses_.emplace(own_at_, std::move(others), settings_.question);
-  udp.cluster = cluster_id(settings_);
-  if (settings_.keys) {
-    udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0,
-                           settings_.order->write_data_header};
-  }
-  udp.multicast = settings_.streams ? io::MulticastMode::off : settings_.multicast;
-  if (settings_.streams) udp.streams.emplace();
-  udp.group = settings_.group;
-  udp.packet_bytes_max = packet_bytes(settings_);
-  udp.faults = settings_.faults;
+  udp.multicast = settings.streams ? io::MulticastMode::off : settings.multicast;
+  if (settings.streams) udp.streams.emplace();
+  udp.group = settings.group;
+  udp.packet_bytes_max = packet_bytes(settings);
+  udp.faults = settings.faults;
   udp.fault_seed = udp.self.value;  // so that nodes do not lose the same packets
-  auto opened = io::UdpTransport::open(udp, received_);
+  auto opened = io::UdpTransport::open(udp, buffers_.received);
   if (!opened) return unexpected(opened.error());
   udp_ = std::move(*opened);
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
-  if (!settings_.trace.empty()) {
+  if (!settings.trace.empty()) {
     auto trace = TraceLog::open(
-        settings_.trace, names_,
-        {std::string(settings_.order->name), needs_of(settings_).optimistic,
-         settings_.domains.empty() ? nullptr : settings_.order->domain_of, domain_bits(settings_)});
+        settings.trace, names(),
+        {std::string(settings.order->name), needs_of(settings).optimistic,
+         settings.domains.empty() ? nullptr : settings.order->domain_of, domain_bits(settings)});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
     trace_ = std::move(*trace);
   }
-  if (keeps_log(settings_)) {
+  if (keeps_log(settings)) {
     if (auto opened_log = open_log(); !opened_log) return opened_log;
   }
   const io::EpochChoice choice = io::choose_epoch(state_file_);
@@ -147,14 +99,14 @@ Result<void, io::IoError> Runtime::prepare() {
   if (const auto stored = io::store_epoch(state_file_, choice.epoch); !stored) {
     start_warnings_.push_back(stored.error().message);
   }
-  for (std::string& each : absent_texts(settings_)) start_warnings_.push_back(std::move(each));
+  for (std::string& each : absent_texts(settings)) start_warnings_.push_back(std::move(each));
   udp_->set_epoch(choice.epoch);
   make_node(choice.epoch);
   return {};
 }
 
 Result<void, io::IoError> Runtime::open_log() {
-  auto log = AcceptorLog::open(settings_);
+  auto log = AcceptorLog::open(settings());
   if (!log) return unexpected(log.error());
   log_ = std::move(*log);
   state_file_ = log_->state_file();
@@ -165,36 +117,36 @@ void Runtime::make_node(std::uint64_t epoch) {
   port::Transport& transport = *this;
   node::Sink& sink = *this;
   node_ = std::make_unique<node::Node>(
-      node_limits(settings_), units_,
-      [this, epoch](order::Host& host) { return make_engine(epoch, host); }, transport, sink);
+      node_limits(settings()), buffers_.units,
+      [this, epoch](order::Host& host) {
+        return make_engine(settings(), epoch, log_.get(), buffers_.frames, host);
+      },
+      transport, sink);
 }
 
 void Runtime::start(Instant now) {
   if (trace_ != nullptr) trace_->start(node_->self());
-  if (settings_.insecure) application_.on_warning(std::string(kInsecureText));
+  if (settings().insecure) application_.on_warning(std::string(kInsecureText));
   for (const std::string& each : start_warnings_) application_.on_warning(each);
   node_->start(now);
 }
 
-Result<std::uint64_t> Runtime::enqueue(ByteView payload, Service service, order::Domain domain) {
+Result<std::uint64_t, Errc> Runtime::enqueue(ByteView payload, Service service,
+                                             order::Domain domain) {
   const auto number = node_->enqueue(payload, service, domain);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
   return number;
 }
 
-Result<std::uint64_t> Runtime::submit_control(ByteView payload, Service service) {
-  return node_->submit_control(payload, service);
-}
-
-Result<std::uint64_t> Runtime::submit_lent(ByteView payload, Service service,
-                                           order::Domain domain) {
+Result<std::uint64_t, Errc> Runtime::submit_lent(ByteView payload, Service service,
+                                                 order::Domain domain) {
   const auto number = node_->submit_lent(payload, service, domain);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
   return number;
 }
 
-Result<std::uint64_t> Runtime::submit_block(node::Gathered& message, Service service,
-                                            order::Domain domain) {
+Result<std::uint64_t, Errc> Runtime::submit_block(node::Gathered& message, Service service,
+                                                  order::Domain domain) {
   // The block keeps its address when the node takes it, and stays until its message is ordered.
   const ByteView payload{message.bytes.get(), message.size};
   const auto number = node_->submit_block(message, service, domain);
@@ -207,31 +159,20 @@ void Runtime::leave(Instant now) {
   if (trace_ != nullptr) trace_->leave();
 }
 
-bool Runtime::buffers_are_short() const {
-  return received_.free_count() < received_.slab_count() / 4 ||
-         units_.free_count() < units_.slab_count() / 4;
-}
-
 void Runtime::on_timer(Instant now) {
   if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
   if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
-  if (const auto due = addresses_->next_deadline(); due && *due <= now) {
-    addresses_->on_timer(now, [this](const io::AddressBook::Change& change) {
+  if (const auto due = nodes_.next_deadline(); due && *due <= now) {
+    nodes_.on_timer(now, [this](const io::AddressBook::Change& change) {
       if (change.entry.at != change.before) udp_->set_address(change.entry.node, change.entry.at);
       application_.on_address(change);
     });
   }
 }
 
-// An unknown sender may be a node that has moved.
-void Runtime::look_for_strangers(Instant now) {
-  const std::uint64_t strangers = udp_->counters().drop_unknown_source;
-  if (std::exchange(strangers_, strangers) != strangers) addresses_->on_strangers(now);
-}
-
 void Runtime::on_turn_end(Instant now) {
   now_ = now;
-  if (addresses_->has_names()) look_for_strangers(now);
+  nodes_.on_strangers(now, udp_->counters().drop_unknown_source);
   application_.on_turn_end(now);
   take_adopted(now);
   if (log_ != nullptr) log_->commit();
@@ -244,7 +185,7 @@ void Runtime::on_turn_end(Instant now) {
   }
   application_.on_publish();
   udp_->flush();
-  if (settings_.streams) watch_streams(now);
+  if (settings().streams) watch_streams(now);
 }
 
 NodeId Runtime::congested() const {
@@ -263,14 +204,14 @@ void Runtime::watch_streams(Instant now) {
   unreached_.look(
       now, [this] { return udp_->streams(); },
       [this](const io::StreamState& state) {
-        application_.on_warning(unreached_text(state, names_));
+        application_.on_warning(unreached_text(state, names()));
       });
 }
 
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
-  for (const auto& each : {node_->next_deadline(), udp_->next_deadline(),
-                           addresses_->next_deadline(), application_.next_deadline()}) {
+  for (const auto& each : {node_->next_deadline(), udp_->next_deadline(), nodes_.next_deadline(),
+                           application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
   return first;
@@ -285,38 +226,26 @@ void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) 
   if (refused.reason == seal::Refusal::old_incarnation && refused.newest.epoch != 0) {
     node_->on_old_incarnation(now, refused.newest);
   }
-  const std::uint32_t bit = 1U << static_cast<unsigned>(refused.reason);
-  std::uint32_t& said = refused_said_[from];
-  if ((said & bit) != 0) return;
-  said |= bit;
-  const std::string text = refused_text(from, refused.reason, names_);
-  if (text.empty()) return;
-  refused_[from] = text;
-  application_.on_warning(text);
+  const std::string text = refusals_.add(from, refused.reason, names());
+  if (!text.empty()) application_.on_warning(text);
 }
 
 void Runtime::set_keys(const seal::Keys& keys) {
-  settings_.keys = keys;
+  sending_ = keys.sending;
   udp_->set_keys(keys);
-  refused_said_.clear();
-  refused_.clear();
+  refusals_.clear();
 }
 
 std::vector<std::pair<NodeId, std::string>> Runtime::missing() const {
+  const std::vector<MemberId>& members = cause_.members();
   std::vector<std::pair<NodeId, std::string>> missing;
-  for (const config::NodeEntry& node : settings_.nodes) {
-    const bool here = std::any_of(members_.begin(), members_.end(),
+  for (const config::NodeEntry& node : nodes_.active()) {
+    const bool here = std::any_of(members.begin(), members.end(),
                                   [&](const MemberId& each) { return each.node == node.number; });
-    if (here || node.number == settings_.self()) continue;
-    const auto why = refused_.find(node.number);
-    missing.emplace_back(node.number, why == refused_.end() ? std::string() : why->second);
+    if (here || node.number == settings().self()) continue;
+    missing.emplace_back(node.number, refusals_.why(node.number));
   }
   return missing;
-}
-
-std::optional<seal::KeyId> Runtime::sending_key() const {
-  if (!settings_.keys) return std::nullopt;
-  return settings_.keys->sending;
 }
 
 void Runtime::on_message(const node::Message& message) {
@@ -331,17 +260,13 @@ void Runtime::on_early(const node::Message& message) {
 
 void Runtime::on_view(const order::View& view) {
   if (trace_ != nullptr) trace_->view(view);
-  if (view.transitional) {
-    why_passage_ = passage_text(members_, view.members, names_);
-  } else {
-    addresses_->set_present(now_, view.members);
-    members_.assign(view.members.begin(), view.members.end());
-    for (const MemberId& each : members_) {
-      refused_.erase(each.node);
-      refused_said_.erase(each.node);
-    }
+  cause_.on_view(view, names());
+  if (!view.transitional) {
+    nodes_.set_present(now_, view.members);
+    for (const MemberId& each : view.members) refusals_.erase(each.node);
   }
   application_.on_view(view);
+  if (!view.transitional) cause_.on_told();
 }
 
 void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
@@ -353,6 +278,7 @@ void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, st
 }
 
 void Runtime::on_event(const order::Event& event) {
+  cause_.on_event(event, names());
   if (event.kind == &order::event::epoch_corrected) on_epoch_corrected(event.a);
   // The peers' data may be in use now; at the end of the turn it is not.
   if (event.kind == &order::event::nodes_adopted) nodes_adopted_ = true;
@@ -362,23 +288,23 @@ void Runtime::on_event(const order::Event& event) {
         "(peal reload)");
   }
   if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
-    refused_[event.who.node] =
-        incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_);
+    refusals_.add(event.who.node,
+                  incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
   }
   if (event.kind == &order::event::owed_dropped) {
-    application_.on_warning(owed_text(event, names_));
+    application_.on_warning(owed_text(event, names()));
   }
   if (event.kind == &order::event::votes_forgotten) {
     application_.on_warning(std::string(kForgottenText));
   }
   if (event.kind == &order::event::acceptor_renewed) {
     const NodeId node = event.who.node;
-    application_.on_warning(renewed_text(node, node == settings_.self(), names_));
+    application_.on_warning(renewed_text(node, node == settings().self(), names()));
   }
   if (event.kind == &order::event::log_put_back) {
-    const bool own = event.who.node == settings_.self();
-    application_.on_warning(own ? put_back_text(settings_.data_dir + "/" + settings_.name)
-                                : put_back_text(event.who.node, names_));
+    const bool own = event.who.node == settings().self();
+    application_.on_warning(own ? put_back_text(settings().data_dir + "/" + settings().name)
+                                : put_back_text(event.who.node, names()));
   }
   application_.on_event(event);
 }
@@ -391,7 +317,7 @@ void Runtime::on_fatal(std::string_view reason) {
 
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {
   udp_->set_epoch(epoch);
-  if (trace_ != nullptr) trace_->start({settings_.self(), epoch});
+  if (trace_ != nullptr) trace_->start({settings().self(), epoch});
   if (const auto stored = io::store_epoch(state_file_, epoch); !stored) {
     application_.on_warning(stored.error().message);
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,9 +18,12 @@
 #include "io/loop.h"
 #include "io/udp.h"
 #include "node/node.h"
+#include "runtime/buffers.h"
+#include "runtime/node_table.h"
+#include "runtime/refusals.h"
 #include "runtime/trace_log.h"
 #include "runtime/unreached.h"
-#include "trace/names.h"
+#include "runtime/view_cause.h"
 
 namespace peal::runtime {
 
@@ -66,48 +68,36 @@ class Runtime final : private io::LoopHost,
   /// Seals and opens packets with these keys from now on; packets must be sealed already.
   void set_keys(const seal::Keys& keys);
   /// The key for sealing packets; none if they are not sealed.
-  std::optional<seal::KeyId> sending_key() const;
+  std::optional<seal::KeyId> sending_key() const { return sending_; }
 
-  /// Whether the node can change to this list. The error is one line: the reason why not, and what
-  /// to do.
-  Result<void, std::string> validate(const config::Listing& listing) const;
   /// Makes this list active once all members of the view have it; setting the active list withdraws
   /// a pending one. Until then packets of the nodes of both lists are accepted. See
-  /// Application::on_nodes().
+  /// NodeTable::validate() and Application::on_nodes().
   void set_nodes(Instant now, const config::Listing& listing);
-  /// The active list.
-  const std::vector<config::NodeEntry>& nodes() const { return settings_.nodes; }
-  /// The pending list, until it is active.
-  const std::optional<config::Listing>& next_listing() const { return next_; }
-  config::Listing listing() const { return {settings_.nodes, settings_.acceptors}; }
-
+  const NodeTable& nodes() const { return nodes_; }
   /// Looks the names of all other nodes up again.
-  void look_up_names(Instant now) { addresses_->ask_all(now); }
+  void look_up_names(Instant now) { nodes_.look_up_names(now); }
 
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
   /// As in node::Node, with an entry in the trace.
-  Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
-  Result<std::uint64_t> submit_block(node::Gathered& message, Service service,
-                                     order::Domain domain = 0);
-  /// As in node::Node; control messages belong to no application, and are not in the trace. These
-  /// functions may be called from node::Sink's side of the application.
-  Result<std::uint64_t> submit_control(ByteView payload, Service service);
-  void drop_control() { node_->drop_control(); }
-  void block(bool blocked) { node_->block(blocked); }
-  void flush(Instant now) { node_->flush(now); }
-  void on_room(Instant now) { node_->on_room(now); }
+  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
+                                          order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit_block(node::Gathered& message, Service service,
+                                           order::Domain domain = 0);
   void leave(Instant now);
 
   /// Buffers are scarce: holders of references to them should keep copies instead.
-  bool buffers_are_short() const;
+  bool buffers_are_short() const { return buffers_.are_short(); }
   const node::Node& node() const { return *node_; }
+  /// For what needs no entry in the trace: control messages, and what the application made space
+  /// for. They may be submitted from node::Sink's side of the application.
+  node::Node& node() { return *node_; }
   const io::UdpTransport& transport() const { return *udp_; }
-  const io::AddressBook& addresses() const { return *addresses_; }
-  const trace::Names& names() const { return names_; }
-  const config::Settings& settings() const { return settings_; }
+  const trace::Names& names() const { return nodes_.names(); }
+  const config::Settings& settings() const { return nodes_.settings(); }
   /// Nodes of the active list that are not in the newest view, with the known reason: one line, or
   /// empty.
   std::vector<std::pair<NodeId, std::string>> missing() const;
@@ -116,20 +106,18 @@ class Runtime final : private io::LoopHost,
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  const order::Descriptor& order() const { return *settings_.order; }
-  /// Why the newest view ended, derived from the members of the transitional view; empty before
-  /// that. For engines that do not report it themselves.
-  const std::string& why_passage() const { return why_passage_; }
+  /// Why the newest view ended, in plain words; empty before that. While the application is told a
+  /// regular view, this is why the view before ended.
+  const std::string& why_view_ended() const { return cause_.text(); }
 
  private:
-  Runtime(const config::Settings& settings, io::Loop& loop, Application& application);
+  Runtime(const config::Settings& settings, const io::Endpoint& own_at, io::Loop& loop,
+          Application& application);
   Result<void, io::IoError> prepare();
   Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
-  std::unique_ptr<order::Engine> make_engine(std::uint64_t epoch, order::Host& host);
-  void look_for_strangers(Instant now);
   void on_epoch_corrected(std::uint64_t epoch);
-  void know_nodes(Instant now);
+  void use_table();
   void take_adopted(Instant now);
   void watch_streams(Instant now);
 
@@ -167,29 +155,20 @@ class Runtime final : private io::LoopHost,
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
   NodeId congested() const override;
 
-  config::Settings settings_;  ///< with the active `nodes` and `acceptors`
-  std::optional<config::Listing> next_;
-  bool nodes_adopted_ = false;  ///< the engine has made the pending ones active already
-  io::Endpoint own_at_;
+  NodeTable nodes_;
+  bool nodes_adopted_ = false;  ///< the engine uses the pending list already
   io::Loop& loop_;
   Application& application_;
-  trace::Names names_;
-  BufferPool received_;  ///< received packets
-  BufferPool units_;     ///< own units, with headroom for their packet headers
-  BufferPool frames_;    ///< the engine's own packets, and what it reads from its log
+  Buffers buffers_;
   std::unique_ptr<io::UdpTransport> udp_;
-  std::optional<io::AddressBook> addresses_;
-  std::uint64_t strangers_ = 0;                   ///< packets from unknown addresses, at the last
-                                                  ///< look
-  Instant now_{};                                 ///< of the newest turn
-  std::unique_ptr<TraceLog> trace_;               ///< null if there is none
-  std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reported reason
-  std::map<NodeId, std::string> refused_;  ///< why its packets are refused, until it is in a view
-  mutable bool held_ = false;              ///< the node was told that a peer is congested
+  std::optional<seal::KeyId> sending_;  ///< none if packets are not sealed
+  Instant now_{};                       ///< of the newest turn
+  std::unique_ptr<TraceLog> trace_;     ///< null if there is none
+  Refusals refusals_;
+  mutable bool held_ = false;  ///< the node was told about a slow peer
   Unreached unreached_;
   std::vector<std::string> start_warnings_;
-  std::vector<MemberId> members_;  ///< of the newest regular view
-  std::string why_passage_;
+  ViewCause cause_;
   std::string state_file_;            ///< stores the epoch; empty: none
   std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
   std::unique_ptr<node::Node> node_;

@@ -38,7 +38,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.id = trace::text_of(node.self(), runtime.names());
   now.queued_messages = node.queued_messages();
   now.queued_bytes = node.queued_bytes();
-  now.order = runtime.order().name;
+  now.order = runtime.settings().order->name;
   now.options = shown_options(runtime.settings());
   now.domains = own_domain_names(runtime.settings());
   const NodeId slow = runtime.transport().congested();
@@ -53,14 +53,14 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.data = data_text(runtime.transport(), runtime.names());
   const auto key = runtime.sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
-  for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
+  for (const io::AddressBook::Entry& entry : runtime.nodes().addresses().entries()) {
     now.nodes.push_back({runtime.names().name(entry.node), entry.node.value, to_string(entry.name),
                          entry.known() ? to_string(entry.at) : "", entry.problem});
   }
-  now.list = config::names_in(runtime.nodes());
+  now.list = config::names_in(runtime.nodes().active());
   const order::NodesWait wait = node.nodes_wait();
-  if (runtime.next_listing()) {
-    now.next_list = config::names_in(runtime.next_listing()->nodes);
+  if (runtime.nodes().pending()) {
+    now.next_list = config::names_in(runtime.nodes().pending()->nodes);
   } else if (wait.kind != order::NodesWait::Kind::nothing) {
     now.next_list = now.list;  // its configured list, while the others have another one
   }

@@ -45,9 +45,8 @@ constexpr std::string_view kExplanation =
 
 )";
 
-tl::unexpected<std::string> refuse(std::string_view file, std::size_t line,
-                                   const std::string& what) {
-  return tl::unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
+Unexpected<std::string> refuse(std::string_view file, std::size_t line, const std::string& what) {
+  return unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
 /// A word of the file, as an error may show it: a long word might be a misplaced secret.
@@ -146,8 +145,8 @@ class Fd {
   int fd_;
 };
 
-tl::unexpected<std::string> failed(const std::string& path, std::string_view what, int error) {
-  return tl::unexpected(quote(path) + ": " + std::string(what) + " (" + std::strerror(error) + ")");
+Unexpected<std::string> failed(const std::string& path, std::string_view what, int error) {
+  return unexpected(quote(path) + ": " + std::string(what) + " (" + std::strerror(error) + ")");
 }
 
 /// Text with secrets; the destructor wipes it from memory.
@@ -190,9 +189,8 @@ int open_new(const std::string& path) {
 
 Result<Keys, std::string> parse_keys(std::string_view text, std::string_view name) {
   if (text.size() > kKeyFileBytesMax) {
-    return tl::unexpected(std::string(name) + ": is longer than " +
-                          std::to_string(kKeyFileBytesMax) +
-                          " bytes: accepted is a key file as `peal keygen` writes it");
+    return unexpected(std::string(name) + ": is longer than " + std::to_string(kKeyFileBytesMax) +
+                      " bytes: accepted is a key file as `peal keygen` writes it");
   }
   Keys keys;
   keys.all.reserve(kKeysMax);  // a list that grows would leave secrets in its old memory
@@ -208,12 +206,11 @@ Result<Keys, std::string> parse_keys(std::string_view text, std::string_view nam
     if (!wrong.empty()) return refuse(name, number, wrong);
   }
   if (keys.all.empty()) {
-    return tl::unexpected(std::string(name) +
-                          ": has no key: make a new file with `peal keygen FILE`");
+    return unexpected(std::string(name) + ": has no key: make a new file with `peal keygen FILE`");
   }
   if (!has_sending) {
-    return tl::unexpected(std::string(name) +
-                          ": has no key to send with: change accept to send in one line");
+    return unexpected(std::string(name) +
+                      ": has no key to send with: change accept to send in one line");
   }
   return keys;
 }
@@ -240,13 +237,13 @@ Result<Keys, std::string> load_keys(const std::string& path) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return failed(path, "cannot be read", errno);
   if (!S_ISREG(status.st_mode)) {
-    return tl::unexpected(quote(path) + ": is no file: accepted is a key file");
+    return unexpected(quote(path) + ": is no file: accepted is a key file");
   }
   if ((status.st_mode & 077) != 0) {
     std::array<char, 8> mode{};
     std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode & 07777));
-    return tl::unexpected(quote(path) + ": others than its owner may use it (mode " + mode.data() +
-                          "): chmod 600 " + path);
+    return unexpected(quote(path) + ": others than its owner may use it (mode " + mode.data() +
+                      "): chmod 600 " + path);
   }
   Wiped content;
   if (!read_all(fd.get(), kKeyFileBytesMax + 1, content.text)) {
@@ -258,8 +255,8 @@ Result<Keys, std::string> load_keys(const std::string& path) {
 Result<void, std::string> create_key_file(const std::string& path, const Keys& keys) {
   const Fd fd(open_new(path));
   if (fd.get() < 0 && errno == EEXIST) {
-    return tl::unexpected(quote(path) + ": is there already, and was not changed: `peal keygen " +
-                          "--add` adds a key to it");
+    return unexpected(quote(path) + ": is there already, and was not changed: `peal keygen " +
+                      "--add` adds a key to it");
   }
   if (fd.get() < 0) return failed(path, "cannot be made", errno);
   const Wiped content{format_keys(keys)};
@@ -277,8 +274,8 @@ Result<void, std::string> replace_key_file(const std::string& path, const Keys& 
   const std::string beside = path + ".new";
   const Fd fd(open_new(beside));
   if (fd.get() < 0 && errno == EEXIST) {
-    return tl::unexpected(quote(beside) + ": is there: another `peal keygen` is at work, or was " +
-                          "stopped at it; then remove this file");
+    return unexpected(quote(beside) + ": is there: another `peal keygen` is at work, or was " +
+                      "stopped at it; then remove this file");
   }
   if (fd.get() < 0) return failed(beside, "cannot be made", errno);
   const Wiped content{format_keys(keys)};

@@ -40,10 +40,10 @@ void EventQueue::drop_membership(std::uint32_t slot) {
   if (slot > 0 && member.joins == 0 && member.events == 0) memberships_[slot] = nullptr;
 }
 
-Result<void> EventQueue::push(Instant now, std::uint32_t slot, const ChunkRef& chunk) {
+Result<void, Errc> EventQueue::push(Instant now, std::uint32_t slot, const ChunkRef& chunk) {
   Membership& member = membership(slot);
   if (spilling_ && !(PEAL_MUTANT(sm3_spill_out_of_order) && pushed_ % 4 == 0)) {
-    const Result<void> pushed = push_disk(now, slot, chunk);
+    const Result<void, Errc> pushed = push_disk(now, slot, chunk);
     if (!pushed) return pushed;
   } else {
     push_memory(now, slot, chunk);
@@ -75,7 +75,7 @@ void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
   unwritten_bytes_ += cost;
 }
 
-Result<void> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk) {
+Result<void, Errc> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk) {
   Membership& member = membership(slot);
   block_.resize(kDiskHeaderBytes);
   store(ByteSpan(block_), slot);
@@ -83,7 +83,7 @@ Result<void> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRe
   const ByteView record = chunk.view();
   block_.insert(block_.end(), record.begin(), record.end());
   on_disk_ = true;
-  const Result<void> appended = spool_.append(id_, block_);
+  const Result<void, Errc> appended = spool_.append(id_, block_);
   if (!appended) return appended;
   note_successor(member, at);
   appended_ += block_.size();
@@ -101,7 +101,7 @@ bool EventQueue::has_room(std::uint64_t memory_bytes_most) const {
          memory_bytes_ - unwritten_bytes_ <= kUnseenBytesMax;
 }
 
-Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
+Result<void, Errc> EventQueue::refill(std::uint64_t memory_bytes_most) {
   if (!spilling_ || !has_room(memory_bytes_most)) return {};
   PEAL_PROBE("session.read_back");
   const std::uint64_t most = std::min(spill_memory_bytes_, memory_bytes_most);
@@ -110,7 +110,7 @@ Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
     std::size_t want = static_cast<std::size_t>(std::min(block, disk_bytes()));
     for (;;) {
       block_.resize(want);
-      const Result<void> read = spool_.read(id_, discarded_, block_);
+      const Result<void, Errc> read = spool_.read(id_, discarded_, block_);
       if (!read) return read;
       const std::size_t taken = take_records(block_);
       if (taken > 0) {

@@ -67,7 +67,7 @@ class EventQueue {
   void drop_membership(std::uint32_t slot);
 
   /// Appends an event. Errors: those of Spool, if the event goes to the disk.
-  Result<void> push(Instant now, std::uint32_t slot, const ChunkRef& chunk);
+  Result<void, Errc> push(Instant now, std::uint32_t slot, const ChunkRef& chunk);
   /// From now on events go to the disk, until all of them were read back.
   void begin_spill(std::uint64_t memory_bytes);
   bool spills() const { return spilling_; }
@@ -99,7 +99,7 @@ class EventQueue {
   /// Reads events back from the disk while there is room: unwritten events take at most half of the
   /// bytes that begin_spill() gave, all events in memory at most half of `memory_bytes_most`, and
   /// unseen events at most kUnseenBytesMax. Errors: those of Spool.
-  Result<void> refill(std::uint64_t memory_bytes_most);
+  Result<void, Errc> refill(std::uint64_t memory_bytes_most);
 
   std::uint64_t pushed() const { return pushed_; }      ///< total number of events
   std::uint64_t released() const { return released_; }  ///< of these, seen by the client
@@ -134,7 +134,7 @@ class EventQueue {
   }
   void settle_form(Event& event);
   void push_memory(Instant at, std::uint32_t slot, ChunkRef chunk);
-  Result<void> push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk);
+  Result<void, Errc> push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk);
   void note_successor(const Membership& member, Instant at);
   void pop();
   void pass();

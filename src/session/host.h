@@ -47,7 +47,8 @@ class Host {
   /// Queues a message to be ordered for the members that learn `domain`; copies it. Returns the
   /// message's number, which grows by one each time, or would_block, too_large, closed. After
   /// would_block the owner calls Sessions::on_room() when there may be room again.
-  virtual Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) = 0;
+  virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                             order::Domain domain) = 0;
   /// Replaces the control messages that are not ordered yet; by none if `message` is empty. May be
   /// called while the node delivers.
   virtual void replace_control(ByteView message) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,6 +61,8 @@ struct GroupRule {
 inline constexpr std::uint64_t kSlowBytesMin = 4'096;
 /// Smallest size of shared memory, in bytes.
 inline constexpr std::uint32_t kSharedBytesLeast = 64 * 1'024;
+/// For how many ended sessions the daemon remembers the reason; the oldest is forgotten first.
+inline constexpr std::size_t kEndedMax = 1'024;
 /// How many bytes a group message may have in addition to its payload.
 inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
 

@@ -1,62 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/sessions.h"
 
-#include "session/core.h"
+#include <algorithm>
+#include <utility>
+
+#include "session/parts.h"
 
 namespace peal::session {
+namespace {
+
+constexpr Duration kCheckEvery = milliseconds(10);
+
+group::Options group_options(const Options& options) {
+  return {options.node, options.nodes, options.message_bytes_max, options.sessions_max,
+          options.domains};
+}
+
+}  // namespace
+
+Sessions::Parts::Parts(const Options& options, Host& host, Spool& spool)
+    : context(options, host),
+      groups(group_options(options), delivery),
+      lifecycle(context, spool, chunks, registry, regions, backlog, groups) {
+  delivery.connect(groups);
+}
 
 Sessions::Sessions(const Options& options, Host& host, Spool& spool)
-    : core_(std::make_unique<Core>(options, host, spool)) {}
+    : parts_(std::make_unique<Parts>(options, host, spool)) {}
 Sessions::~Sessions() = default;
 
 void Sessions::reconfigure(Instant now, const Options& options) {
-  core_->reconfigure(now, options);
+  parts_->context.now = now;
+  parts_->reconfiguration.begin(options);
 }
+
+// ---- connections ----
 
 void Sessions::accepted(Instant now, ConnectionId connection, const Identity& identity) {
-  core_->accepted(now, connection, identity);
+  parts_->context.now = now;
+  parts_->connections.accepted(connection, identity);
 }
+
 std::size_t Sessions::received(Instant now, ConnectionId connection, ByteView bytes) {
-  return core_->received(now, connection, bytes);
+  parts_->context.now = now;
+  return parts_->connections.received(connection, bytes);
 }
+
 std::span<const ByteView> Sessions::output(ConnectionId connection) {
-  return core_->output(connection);
+  return parts_->connections.output(connection);
 }
-RegionId Sessions::region_of(ConnectionId connection) const { return core_->region_of(connection); }
+
+RegionId Sessions::region_of(ConnectionId connection) const {
+  return parts_->connections.region_of(connection);
+}
+
 void Sessions::written(Instant now, ConnectionId connection, std::size_t bytes) {
-  core_->written(now, connection, bytes);
+  parts_->context.now = now;
+  parts_->connections.written(connection, bytes);
 }
-void Sessions::closed(Instant now, ConnectionId connection) { core_->closed(now, connection); }
-void Sessions::take_wanted(Wanted& out) { core_->take_wanted(out); }
+
+void Sessions::closed(Instant now, ConnectionId connection) {
+  parts_->context.now = now;
+  parts_->connections.closed(connection);
+}
+
+void Sessions::take_wanted(Wanted& out) { parts_->connections.take_wanted(out); }
+
+// ---- the node ----
+
+void Sessions::set_nodes(std::vector<NodeId> nodes) { parts_->groups.set_nodes(std::move(nodes)); }
 
 void Sessions::on_view(Instant now, const order::View& view, MemberId self) {
-  core_->on_view(now, view, self);
+  parts_->context.now = now;
+  parts_->self = self;
+  parts_->groups.on_view(view, self);
+  // All members that came from the old view together delivered the same messages.
+  if (!view.transitional) parts_->requests.settle();
 }
+
 void Sessions::on_message(Instant now, const Delivered& message) {
-  core_->on_message(now, message);
+  parts_->context.now = now;
+  parts_->delivery.set_current(&message);
+  parts_->groups.on_message(message.sender, message.service, {message.seq, message.index},
+                            message.payload);
+  parts_->delivery.set_current(nullptr);
+  const bool own = !message.control && message.sender == parts_->self;
+  if (own) parts_->requests.on_delivered(message.number);
 }
-std::uint64_t Sessions::room_bytes() const { return core_->room_bytes(); }
 
-void Sessions::on_room(Instant now) { core_->on_room(now); }
-void Sessions::work(Instant now) { core_->work(now); }
-std::optional<Instant> Sessions::next_deadline() const { return core_->next_deadline(); }
-void Sessions::stop(Instant now) { core_->stop(now); }
+std::uint64_t Sessions::room_bytes() const { return parts_->backlog.room_bytes(); }
+
+void Sessions::on_room(Instant now) {
+  parts_->context.now = now;
+  parts_->connections.on_room();
+}
+
+// ---- time ----
+
+void Sessions::work(Instant now) {
+  std::optional<Instant>& next_check = parts_->context.next_check;
+  parts_->context.now = now;
+  if (next_check && *next_check <= now) {
+    next_check.reset();
+    parts_->connections.check();
+    parts_->lifecycle.check();
+    parts_->regions.check();
+    if (next_check) next_check = std::max(*next_check, now + kCheckEvery);
+  }
+  parts_->lifecycle.end_due();
+  parts_->reconfiguration.work();
+  parts_->groups.work();
+  parts_->requests.mark();
+}
+
+std::optional<Instant> Sessions::next_deadline() const {
+  if (parts_->registry.has_ending() || parts_->reconfiguration.has_work()) {
+    return parts_->context.now;
+  }
+  return parts_->context.next_check;
+}
+
+void Sessions::stop(Instant now) {
+  parts_->context.now = now;
+  parts_->lifecycle.stop();
+  parts_->connections.stop();
+}
+
 bool Sessions::evict(Instant now, std::string_view private_name) {
-  return core_->evict(now, private_name);
+  parts_->context.now = now;
+  return parts_->lifecycle.evict(private_name);
 }
 
-Status Sessions::status(Instant now, std::string_view prefix) const {
-  return core_->status(now, prefix);
+// ---- how it is ----
+
+const group::Groups& Sessions::groups() const { return parts_->groups; }
+std::size_t Sessions::sessions() const { return parts_->registry.size(); }
+std::size_t Sessions::connections() const { return parts_->connections.count(); }
+
+bool Sessions::idle() const {
+  return parts_->groups.state() == group::Groups::State::operational &&
+         !parts_->groups.has_work() && parts_->requests.all_settled() &&
+         !parts_->registry.has_ending();
 }
-void Sessions::set_nodes(std::vector<NodeId> nodes) { core_->set_nodes(std::move(nodes)); }
-const group::Groups& Sessions::groups() const { return core_->groups(); }
-std::size_t Sessions::sessions() const { return core_->session_count(); }
-std::size_t Sessions::connections() const { return core_->connection_count(); }
-bool Sessions::idle() const { return core_->idle(); }
-Sessions::Counters Sessions::counters() const { return core_->counters(); }
+
+Counters Sessions::counters() const {
+  Counters counters = parts_->context.counters;
+  counters.shared = parts_->encoder.put();
+  counters.shared_no_room = parts_->encoder.no_room();
+  return counters;
+}
 
 std::vector<order::Counter> Sessions::named_counters() const {
-  const Counters all = core_->counters();
+  const Counters all = counters();
   return {{"session_connections", all.connections},
           {"session_sessions", all.sessions},
           {"session_resumed", all.resumed},
@@ -79,7 +174,15 @@ std::vector<order::Counter> Sessions::named_counters() const {
           {"session_memory_bytes_peak", all.memory_bytes_peak}};
 }
 
-void Sessions::check_invariants() const { core_->check_invariants(); }
-std::uint64_t Sessions::digest() const { return core_->digest(); }
+void Sessions::check_invariants() const {
+  parts_->registry.check_invariants();
+  parts_->backlog.check_invariants();
+  parts_->regions.check_invariants(parts_->registry);
+  parts_->requests.check_invariants();
+  parts_->connections.check_invariants();
+  parts_->groups.check_invariants();
+}
+
+std::uint64_t Sessions::digest() const { return parts_->context.outcome.value(); }
 
 }  // namespace peal::session

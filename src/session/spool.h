@@ -21,10 +21,10 @@ class Spool {
   virtual ~Spool() = default;
   /// Appends all of `bytes`, or nothing. Errors: not_permitted, system (also when the disk is
   /// full). The session then ends with this reason.
-  virtual Result<void> append(SpoolId id, ByteView bytes) = 0;
+  virtual Result<void, Errc> append(SpoolId id, ByteView bytes) = 0;
   /// Fills `out` with the bytes from `offset` on, counted from the first byte that was ever
   /// appended. They must have been appended, and not discarded. Errors: system.
-  virtual Result<void> read(SpoolId id, std::uint64_t offset, ByteSpan out) = 0;
+  virtual Result<void, Errc> read(SpoolId id, std::uint64_t offset, ByteSpan out) = 0;
   /// Bytes before `offset` are no longer needed.
   virtual void discard(SpoolId id, std::uint64_t offset) = 0;
   /// Nothing of the queue is needed any more.

@@ -14,9 +14,9 @@ using nlohmann::json;
 
 // Reads the keys of one object and remembers the first error. After an error all results are empty,
 // so that a block of keys is checked once.
-class Reader {
+class LineReader {
  public:
-  Reader(const json& object, Names& names) : object_(object), names_(names) {}
+  LineReader(const json& object, Names& names) : object_(object), names_(names) {}
 
   bool failed() const { return !error_.empty(); }
   std::string take_error() { return std::move(error_); }
@@ -228,11 +228,11 @@ class Reader {
 constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();
 
-Service read_service(Reader& in) {
+Service read_service(LineReader& in) {
   return static_cast<Service>(in.word("service", kServiceWords, "service"));
 }
 
-void read_placed(Reader& in, Event& event) {
+void read_placed(LineReader& in, Event& event) {
   event.message = in.message("msg");
   event.view = in.view("view");
   event.seq = in.number("seq", kAny);
@@ -241,7 +241,7 @@ void read_placed(Reader& in, Event& event) {
   event.service = read_service(in);
 }
 
-void read_view(Reader& in, Event& event) {
+void read_view(LineReader& in, Event& event) {
   const std::string_view kind = in.text("kind");
   event.transitional = kind == kTransitional;
   if (event.transitional) {
@@ -258,7 +258,7 @@ void read_view(Reader& in, Event& event) {
   if (in.has("primary")) event.primary = in.flag("primary") ? Claim::yes : Claim::no;
 }
 
-void read_details(Reader& in, Event& event) {
+void read_details(LineReader& in, Event& event) {
   switch (event.kind) {
     case Kind::start:
       if (in.has("order")) event.engine = in.engine("order");
@@ -297,18 +297,18 @@ void read_details(Reader& in, Event& event) {
 }  // namespace
 
 Result<Event, std::string> parse_json(std::string_view line, Names& names) {
-  if (line.size() > kLineBytesMax) return unexpected<std::string>("the line is too long");
+  if (line.size() > kLineBytesMax) return unexpected("the line is too long");
   const json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) return unexpected<std::string>("the line is not JSON");
-  if (!object.is_object()) return unexpected<std::string>("the line is not a JSON object");
-  Reader in(object, names);
+  if (object.is_discarded()) return unexpected("the line is not JSON");
+  if (!object.is_object()) return unexpected("the line is not a JSON object");
+  LineReader in(object, names);
   Event event;
   event.at_ns = in.time("at");
   event.layer = static_cast<Layer>(in.word("layer", kLayerWords, "layer"));
   event.kind = static_cast<Kind>(in.word("ev", kKindWords, "ev"));
   event.node = in.member("node");
   if (!in.failed()) read_details(in, event);
-  if (in.failed()) return unexpected<std::string>(in.take_error());
+  if (in.failed()) return unexpected(in.take_error());
   return event;
 }
 

@@ -89,18 +89,18 @@ Result<void, port::LogFailure> Log::replay(port::LogReader& reader) {
   return wal::replay(disk_, options_, writer_.segments(), reader);
 }
 
-Result<LogPosition> Log::append(ByteView first, ByteView rest) {
+Result<LogPosition, Errc> Log::append(ByteView first, ByteView rest) {
   return take(first, rest, options_.bytes_max);
 }
 
-Result<LogPosition> Log::checkpoint(ByteView record, LogPosition keep_from) {
+Result<LogPosition, Errc> Log::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last_.next());
   const auto position = take(record, {}, UINT64_MAX);
   if (position && (!keep_from_ || *keep_from_ < keep_from)) keep_from_ = keep_from;
   return position;
 }
 
-Result<LogPosition> Log::take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max) {
+Result<LogPosition, Errc> Log::take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max) {
   if (failure_ || closed_) return unexpected(Errc::closed);
   const std::size_t size = first.size() + rest.size();
   if (size > options_.record_bytes_max) return unexpected(Errc::too_large);

@@ -41,8 +41,8 @@ class Log : public port::Log, public port::Work {
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
   using port::Log::append;
-  Result<LogPosition> append(ByteView first, ByteView rest) override;
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override;
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override;
   LogPosition last() const override { return last_; }
   LogPosition durable() const override { return durable_; }
   std::uint64_t id() const override { return options_.log; }
@@ -63,7 +63,7 @@ class Log : public port::Log, public port::Work {
 
  private:
   Log(port::Disk& disk, const Options& options, Recovered recovered);
-  Result<LogPosition> take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max);
+  Result<LogPosition, Errc> take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max);
   void fail(const port::DiskError& error);
 
   port::Disk& disk_;

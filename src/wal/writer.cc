@@ -64,7 +64,7 @@ Writer::Done Writer::write_frames(const Batch& batch) {
       run = at;
       if (done) done = next_segment();
     }
-    // Later frames of the batch do not begin at a block of its memory.
+    // Only the first frame of the batch begins at a block boundary in memory.
     if (done && at == 0 && whole_blocks) done = fill_block(bytes);
     if (!done) break;
     PEAL_ASSERT(fits(at - run + bytes));

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "wire/byte_reader.h"
 #include "wire/client.h"
-#include "wire/reader.h"
 
 namespace peal::wire {
 namespace {
 
 constexpr std::size_t kGroupMemberBytesMin = 4 + 2;
 
-std::string_view read_name(Reader& in, bool may_be_empty) {
+std::string_view read_name(ByteReader& in, bool may_be_empty) {
   const std::size_t length = in.u<std::uint8_t>();
   in.require(length <= kClientNameMax, Drop::bad_value);
   in.require(may_be_empty || length > 0, Drop::bad_value);
   return as_text(in.bytes(length));
 }
-std::string_view read_name(Reader& in) { return read_name(in, false); }
-std::string_view read_name_or_none(Reader& in) { return read_name(in, true); }
+std::string_view read_name(ByteReader& in) { return read_name(in, false); }
+std::string_view read_name_or_none(ByteReader& in) { return read_name(in, true); }
 
 /// The rest of the record.
-std::string_view read_text(Reader& in, std::size_t bytes_max) {
+std::string_view read_text(ByteReader& in, std::size_t bytes_max) {
   in.require(in.remaining() <= bytes_max, Drop::bad_value);
   return as_text(in.bytes(in.remaining()));
 }
 
 /// A number of a message or event; numbers start at 1.
-std::uint64_t read_number(Reader& in) {
+std::uint64_t read_number(ByteReader& in) {
   const std::uint64_t number = read_counter(in);
   in.require(number > 0, Drop::bad_value);
   return number;
@@ -33,27 +33,27 @@ std::uint64_t read_number(Reader& in) {
 
 /// A byte from `first` to `last`.
 template <class Enum>
-Enum read_choice(Reader& in, Enum first, Enum last) {
+Enum read_choice(ByteReader& in, Enum first, Enum last) {
   const auto value = in.u<std::uint8_t>();
   in.require(value >= static_cast<std::uint8_t>(first) && value <= static_cast<std::uint8_t>(last),
              Drop::bad_value);
   return in.failed() ? first : static_cast<Enum>(value);
 }
 
-bool read_flag(Reader& in) {
+bool read_flag(ByteReader& in) {
   const auto value = in.u<std::uint8_t>();
   in.require(value <= 1, Drop::bad_value);
   return value == 1;
 }
 
-SessionToken read_token(Reader& in) {
+SessionToken read_token(ByteReader& in) {
   SessionToken token{};
   const ByteView bytes = in.bytes(token.size());
   std::copy(bytes.begin(), bytes.end(), token.begin());
   return token;
 }
 
-Place read_place(Reader& in) {
+Place read_place(ByteReader& in) {
   Place place;
   place.view = read_formed_view(in);
   place.position = read_number(in);
@@ -62,7 +62,7 @@ Place read_place(Reader& in) {
 }
 
 using Targets = FixedVector<std::string_view, kClientTargetsMax>;
-void read_targets(Reader& in, bool sorted, Targets& out) {
+void read_targets(ByteReader& in, bool sorted, Targets& out) {
   out.clear();
   const std::size_t count = in.u<std::uint8_t>();
   in.require(count > 0, Drop::bad_value);
@@ -75,7 +75,7 @@ void read_targets(Reader& in, bool sorted, Targets& out) {
 }
 
 /// False, with bad_version noted, if the record is of another version, whose layout is unknown.
-bool read_version(Reader& in, std::uint16_t& out) {
+bool read_version(ByteReader& in, std::uint16_t& out) {
   out = in.u<std::uint16_t>();
   in.require(in.failed() || out == kClientVersion, Drop::bad_version);
   return !in.failed();
@@ -86,7 +86,7 @@ bool read_version(Reader& in, std::uint16_t& out) {
 // ---- from the client ----
 
 Drop decode(ByteView body, Hello& out) {
-  Reader in(body);
+  ByteReader in(body);
   if (!read_version(in, out.version)) return in.finish();
   out.session = read_token(in);
   out.events_seen = read_counter(in);
@@ -98,7 +98,7 @@ Drop decode(ByteView body, Hello& out) {
 }
 
 Drop decode(ByteView body, JoinRequest& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.request = in.u<std::uint32_t>();
   out.limits.policy = read_choice(in, SlowPolicy::normal, SlowPolicy::evict);
   out.limits.memory_bytes = in.u<std::uint64_t>();
@@ -109,14 +109,14 @@ Drop decode(ByteView body, JoinRequest& out) {
 }
 
 Drop decode(ByteView body, LeaveRequest& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.request = in.u<std::uint32_t>();
   out.group = read_name(in);
   return in.finish();
 }
 
 Drop decode(ByteView body, SendRequest& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.number = read_number(in);
   out.service = read_choice(in, Service::fifo, Service::safe);
   out.type = in.u<std::uint16_t>();
@@ -127,7 +127,7 @@ Drop decode(ByteView body, SendRequest& out) {
 }
 
 Drop decode(ByteView body, AskRequest& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.request = in.u<std::uint32_t>();
   out.what = read_name(in);
   return in.finish();
@@ -136,7 +136,7 @@ Drop decode(ByteView body, AskRequest& out) {
 // ---- from the daemon ----
 
 Drop decode(ByteView body, Welcome& out) {
-  Reader in(body);
+  ByteReader in(body);
   if (!read_version(in, out.version)) return in.finish();
   out.session = read_token(in);
   out.resumed = read_flag(in);
@@ -157,7 +157,7 @@ Drop decode(ByteView body, Welcome& out) {
 }
 
 Drop decode(ByteView body, MessageEvent& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.place = read_place(in);
   out.service = read_choice(in, Service::fifo, Service::safe);
   out.type = in.u<std::uint16_t>();
@@ -168,7 +168,7 @@ Drop decode(ByteView body, MessageEvent& out) {
 }
 
 Drop decode(ByteView body, GroupViewEvent& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.group = read_name(in);
   out.view = read_formed_view(in);
   out.index = read_number(in);
@@ -193,13 +193,13 @@ Drop decode(ByteView body, GroupViewEvent& out) {
 }
 
 Drop decode(ByteView body, GroupEvent& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.group = read_name(in);
   return in.finish();
 }
 
 Drop decode(ByteView body, GapEvent& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.group = read_name_or_none(in);
   out.reason = read_choice(in, GapReason::slow, GapReason::away);
   if (out.reason == GapReason::away) {
@@ -215,7 +215,7 @@ Drop decode(ByteView body, GapEvent& out) {
 }
 
 Drop decode(ByteView body, Shared& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.offset = in.u<std::uint32_t>();
   in.require(out.offset % kSharedAlign == 0, Drop::bad_value);
   out.bytes = in.u<std::uint32_t>();
@@ -225,13 +225,13 @@ Drop decode(ByteView body, Shared& out) {
 }
 
 Drop decode(ByteView body, Acked& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.number = read_counter(in);
   return in.finish();
 }
 
 Drop decode(ByteView body, Refused& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.number = read_number(in);
   out.code = read_choice(in, ClientCode::bad_record, ClientCode::shutdown);
   out.text = read_text(in, kTextBytesMax);
@@ -239,7 +239,7 @@ Drop decode(ByteView body, Refused& out) {
 }
 
 Drop decode(ByteView body, Reply& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.request = in.u<std::uint32_t>();
   out.code = read_choice(in, ClientCode::ok, ClientCode::shutdown);
   out.text = read_text(in, kReplyTextBytesMax);
@@ -247,7 +247,7 @@ Drop decode(ByteView body, Reply& out) {
 }
 
 Drop decode(ByteView body, Warning& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.policy = read_choice(in, SlowPolicy::block, SlowPolicy::evict);
   out.bytes = in.u<std::uint64_t>();
   out.bytes_max = in.u<std::uint64_t>();
@@ -258,7 +258,7 @@ Drop decode(ByteView body, Warning& out) {
 }
 
 Drop decode(ByteView body, Closing& out) {
-  Reader in(body);
+  ByteReader in(body);
   out.code = read_choice(in, ClientCode::bad_record, ClientCode::shutdown);
   out.text = read_text(in, kTextBytesMax);
   return in.finish();

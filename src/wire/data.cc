@@ -14,7 +14,7 @@ constexpr std::uint8_t kKnownFlags = kPostFlag | kRetransmissionFlag;
 
 Drop decode_data(ByteView packet, Data& out) {
   if (packet.size() < kDataHeaderBytes) return Drop::truncated;
-  Reader in = body_of(packet.first(kDataHeaderBytes));
+  ByteReader in = body_of(packet.first(kDataHeaderBytes));
   out.view = read_formed_view(in);
   out.seq = read_counter(in);
   in.require(out.seq >= 1, Drop::bad_value);

@@ -39,13 +39,13 @@ std::string_view drop_name(Drop reason) {
 
 std::optional<std::uint64_t> cluster_of(ByteView packet) {
   if (packet.size() < kHeaderBytes) return std::nullopt;
-  Reader in(packet.subspan(kClusterOffset, sizeof(std::uint64_t)));
+  ByteReader in(packet.subspan(kClusterOffset, sizeof(std::uint64_t)));
   return in.u<std::uint64_t>();
 }
 
 Drop decode_header(ByteView packet, Header& out, Checksum expected) {
   if (packet.size() < kHeaderBytes) return Drop::truncated;
-  Reader in(packet.first(kHeaderBytes));
+  ByteReader in(packet.first(kHeaderBytes));
   if (in.u<std::uint16_t>() != kMagic) return Drop::bad_magic;
   if (in.u<std::uint8_t>() != kVersion) return Drop::bad_version;
   const auto kind = in.u<std::uint8_t>();
@@ -55,7 +55,7 @@ Drop decode_header(ByteView packet, Header& out, Checksum expected) {
   out.kind = static_cast<FrameKind>(kind);
   out.cluster = in.u<std::uint64_t>();
   // Check the checksum before the sender's id, so that a damaged packet counts as damaged.
-  Reader checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
+  ByteReader checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
   const std::uint32_t right = expected == Checksum::present ? packet_checksum(packet) : 0;
   if (!PEAL_MUTANT(checksum_ignored) && checksum.u<std::uint32_t>() != right) {
     return Drop::bad_checksum;
@@ -82,14 +82,14 @@ void complete(ByteSpan packet, Checksum checksum) {
   field.u(checksum == Checksum::present ? packet_checksum(packet) : 0);
 }
 
-Reader body_of(ByteView packet) {
-  Reader in(packet);
+ByteReader body_of(ByteView packet) {
+  ByteReader in(packet);
   in.skip(kHeaderBytes);
   return in;
 }
 
 MemberId sender_of(ByteView packet) {
-  Reader in(packet);
+  ByteReader in(packet);
   in.skip(kSenderOffset);
   return read_member(in);
 }

@@ -25,7 +25,7 @@ ByteView view_of(const FixedVector<std::byte, Max>& bytes) {
   return {bytes.begin(), bytes.size()};
 }
 
-void read_old_view(Reader& in, const std::vector<MemberId>& members, const CommitFormat& format,
+void read_old_view(ByteReader& in, const std::vector<MemberId>& members, const CommitFormat& format,
                    OldView& out) {
   out.view = read_any_view(in);
   in.require(out.view != ViewId{}, Drop::bad_value);
@@ -58,7 +58,7 @@ bool overlap(const OldView& a, const OldView& b) {
                      [&](const MemberId& member) { return contains(b.survivors, member); });
 }
 
-void read_old_views(Reader& in, const CommitFormat& format, Commit& out) {
+void read_old_views(ByteReader& in, const CommitFormat& format, Commit& out) {
   out.old_views.clear();
   const auto count = in.u<std::uint16_t>();
   // Each old view has a survivor of its own, so there are at most as many old views as members.
@@ -94,7 +94,7 @@ void write_old_view(Writer& out, const OldView& in, const CommitFormat& format) 
 }  // namespace
 
 Drop decode_join(ByteView packet, Join& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.number = read_counter(in);
   out.committed = read_any_view(in);
   out.view_number_max = read_counter(in);
@@ -132,7 +132,7 @@ std::size_t encode_join(const Header& header, const Join& in, ByteSpan packet) {
 }
 
 Drop decode_commit(ByteView packet, const CommitFormat& format, Commit& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.view = read_formed_view(in);
   out.hops = in.u<std::uint32_t>();
   const ByteView options = in.bytes(format.options_bytes);
@@ -166,7 +166,7 @@ std::size_t encode_commit(const Header& header, const Commit& in, const CommitFo
 }
 
 Drop decode_probe(ByteView packet, ProbeFrame& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.view = read_any_view(in);
   out.list = in.u<std::uint64_t>();
   const auto heard = in.u<std::uint16_t>();
@@ -185,7 +185,7 @@ std::size_t encode_probe(const Header& header, const ProbeFrame& in, ByteSpan pa
 }
 
 Drop decode_hold_cancel(ByteView packet, HoldCancel& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.view = read_formed_view(in);
   return in.finish();
 }
@@ -198,7 +198,7 @@ std::size_t encode_hold_cancel(const Header& header, const HoldCancel& in, ByteS
 }
 
 Drop decode_epoch_notice(ByteView packet, EpochNotice& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.newest = read_member(in);
   return in.finish();
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "wire/byte_reader.h"
 #include "wire/frames.h"
-#include "wire/reader.h"
 #include "wire/writer.h"
 
 // Helpers for whole packets, shared by the codecs of this module.
@@ -27,7 +27,7 @@ std::uint32_t packet_checksum(ByteView packet);
 void complete(ByteSpan packet, Checksum checksum = Checksum::present);
 
 /// A reader of the bytes after the header. It has already failed if the packet has no whole header.
-Reader body_of(ByteView packet);
+ByteReader body_of(ByteView packet);
 /// The sender of a packet whose header has been checked.
 MemberId sender_of(ByteView packet);
 

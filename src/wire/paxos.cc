@@ -23,7 +23,7 @@ constexpr std::uint8_t kAppFull = 128;
 constexpr std::uint8_t kOwn = 1;
 
 /// A round, or all zero for none.
-Round read_any_round(Reader& in) {
+Round read_any_round(ByteReader& in) {
   Round round;
   round.count = read_counter(in);
   round.coordinator.node.value = in.u<std::uint32_t>();
@@ -35,14 +35,14 @@ Round read_any_round(Reader& in) {
 }
 
 PaxosKind kind_of(ByteView packet) {
-  Reader in(packet);
+  ByteReader in(packet);
   in.skip(3);
   return static_cast<PaxosKind>(in.u<std::uint8_t>());
 }
 
 }  // namespace
 
-Round read_round(Reader& in) {
+Round read_round(ByteReader& in) {
   const Round round = read_any_round(in);
   in.require(round.count >= 1, Drop::bad_value);
   return round;
@@ -55,7 +55,7 @@ void write_round(Writer& out, const Round& round) {
 
 Drop decode_value(ByteView packet, ValueFrame& out) {
   if (packet.size() < kDataHeaderBytes) return Drop::truncated;
-  Reader in = body_of(packet.first(kDataHeaderBytes));
+  ByteReader in = body_of(packet.first(kDataHeaderBytes));
   const PaxosKind kind = kind_of(packet);
   out.count = read_counter(in);
   out.instance = read_counter(in);
@@ -86,7 +86,7 @@ void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFram
 }
 
 Drop decode_state(ByteView packet, State& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.round = read_any_round(in);
   const auto flags = in.u<std::uint8_t>();
   out.leading = (flags & kLeading) != 0;
@@ -160,7 +160,7 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
 }
 
 Drop decode_link_check(ByteView packet, LinkCheck& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.number = in.u<std::uint32_t>();
   in.require(out.number >= 1, Drop::bad_value);
   const ByteView rest = in.bytes(in.remaining());
@@ -184,7 +184,7 @@ std::size_t encode_link_check(const Header& header, const LinkCheck& in, ByteSpa
 }
 
 Drop decode_prepare(ByteView packet, Prepare& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.count = read_instance(in);
   out.from = read_instance(in);
   return in.finish();
@@ -199,7 +199,7 @@ std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan pac
 }
 
 Drop decode_promise(ByteView packet, Promise& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.round = read_round(in);
   out.next = read_counter(in);
   out.runs.clear();
@@ -242,7 +242,7 @@ std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan pac
 
 Drop decode_relay(ByteView packet, Relay& out) {
   if (packet.size() < kRelayHeaderBytes) return Drop::truncated;
-  Reader in = body_of(packet.first(kRelayHeaderBytes));
+  ByteReader in = body_of(packet.first(kRelayHeaderBytes));
   out.round = read_round(in);
   out.instance = read_instance(in);
   out.behind = in.u<std::uint32_t>();
@@ -275,7 +275,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 }
 
 Drop decode_pass(ByteView packet, Pass& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.key = read_counter(in);
   in.require(out.key >= 1 && out.key <= kStampMax, Drop::bad_value);
   return in.finish();
@@ -289,7 +289,7 @@ std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan packet) {
 }
 
 Drop decode_lives(ByteView packet, Lives& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.list = in.u<std::uint64_t>();
   in.require(out.list != 0, Drop::bad_value);
   const auto count = in.u<std::uint16_t>();
@@ -309,7 +309,7 @@ std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan packet)
 }
 
 Drop decode_log_answer(ByteView packet, LogAnswer& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.heard.clear();
   out.asker = in.u<std::uint64_t>();
   out.life = in.u<std::uint64_t>();
@@ -350,7 +350,7 @@ std::size_t encode_checkpoint_get(const Header& header, ByteSpan packet) {
 }
 
 Drop decode_checkpoint(ByteView packet, Checkpoint& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   read_checkpoint(in, out);
   return in.finish();
 }

@@ -206,8 +206,6 @@ struct Relay {
 inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
 /// The largest number of acceptors that a chain can name.
 inline constexpr std::size_t kChainMax = 16;
-/// The most bytes that any engine writes in front of a unit.
-inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes + kPlacingBytes;
 
 struct State {
   Round round{};            ///< the highest round that the sender has seen or promised
@@ -429,15 +427,15 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_nodes(const Nodes& in, ByteSpan out);
 
 // An acceptor's durable log stores values and rounds in the same form.
-class Reader;
+class ByteReader;
 class Writer;
-Round read_round(Reader& in);  ///< never "no round": count at least 1
-ValueHead read_value_head(Reader& in);
+Round read_round(ByteReader& in);  ///< never "no round": count at least 1
+ValueHead read_value_head(ByteReader& in);
 void write_round(Writer& out, const Round& round);
 void write_value_head(Writer& out, const ValueHead& head);
-void read_nodes(Reader& in, Nodes& out);  ///< as decode_nodes()
+void read_nodes(ByteReader& in, Nodes& out);  ///< as decode_nodes()
 void write_nodes(Writer& out, const Nodes& in);
-void read_checkpoint(Reader& in, Checkpoint& out);
+void read_checkpoint(ByteReader& in, Checkpoint& out);
 void write_checkpoint(Writer& out, const Checkpoint& in);
 
 }  // namespace peal::wire

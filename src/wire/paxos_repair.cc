@@ -12,7 +12,7 @@ namespace {
 constexpr std::byte kVoted{1};
 
 /// A run of consecutive numbers: the first, and how many.
-void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
+void read_run(ByteReader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
   first = read_instance(in);
   count = in.u<std::uint16_t>();
   in.require(count >= 1 && count <= most, Drop::bad_value);
@@ -22,7 +22,7 @@ void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint1
 }  // namespace
 
 Drop decode_fetch(ByteView packet, Fetch& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.round = read_round(in);
   out.instance = read_instance(in);
   return in.finish();
@@ -38,7 +38,7 @@ std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan packet)
 
 Drop decode_fetched(ByteView packet, Fetched& out) {
   if (packet.size() < kFetchedHeaderBytes) return Drop::truncated;
-  Reader in = body_of(packet.first(kFetchedHeaderBytes));
+  ByteReader in = body_of(packet.first(kFetchedHeaderBytes));
   out.round = read_round(in);
   out.instance = read_instance(in);
   out.head = read_value_head(in);
@@ -58,7 +58,7 @@ void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan p
 }
 
 Drop decode_repeat(ByteView packet, Repeat& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   read_run(in, out.first, out.count, kRepeatMax);
   const auto again = in.u<std::uint8_t>();
   in.require(again <= 1, Drop::bad_value);
@@ -76,7 +76,7 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
 }
 
 Drop decode_recall(ByteView packet, Recall& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   read_run(in, out.first, out.count, kRecallMax);
   return in.finish();
 }
@@ -93,7 +93,7 @@ Drop decode_word(ByteView packet, Word& out) {
   if (packet.size() < kNoVoteBytes) return Drop::truncated;
   const bool voted = packet[kNoVoteBytes - 1] == kVoted;
   if (voted && packet.size() < kWordHeaderBytes) return Drop::truncated;
-  Reader in = body_of(voted ? packet.first(kWordHeaderBytes) : packet);
+  ByteReader in = body_of(voted ? packet.first(kWordHeaderBytes) : packet);
   out = {};
   out.instance = read_instance(in);
   in.require(std::byte{in.u<std::uint8_t>()} <= kVoted, Drop::bad_value);
@@ -128,7 +128,7 @@ void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet)
 }
 
 Drop decode_lacks(ByteView packet, Lacks& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.view = read_counter(in);
   in.require(out.view >= 1, Drop::bad_value);
   read_run(in, out.first, out.count, kLacksMax);

@@ -25,14 +25,14 @@ constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
 /// The count of members, if the bytes of all of them follow; else 0.
-std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
+std::uint16_t read_member_count(ByteReader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
   return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
 }
 
 /// The next member; its node must be above `before`.
-ViewMember read_view_member(Reader& in, NodeId before) {
+ViewMember read_view_member(ByteReader& in, NodeId before) {
   ViewMember read;
   read.member = read_member(in);
   read.came_from = read_counter(in);
@@ -48,7 +48,7 @@ struct NodeCount {
 
 /// The count of nodes, if the bytes of all of them follow; else 0. An empty list needs no check
 /// here: the caller rejects it, since it has no acceptor.
-NodeCount read_node_count(Reader& in) {
+NodeCount read_node_count(ByteReader& in) {
   const auto said = in.u<std::uint16_t>();
   const auto count = static_cast<std::uint16_t>(said & ~kHasLives);
   in.require(count <= kMembersMax, Drop::count_too_large);
@@ -56,7 +56,7 @@ NodeCount read_node_count(Reader& in) {
   return {count, (said & kHasLives) != 0};
 }
 
-std::uint64_t read_life(Reader& in) {
+std::uint64_t read_life(ByteReader& in) {
   const auto life = in.u<std::uint64_t>();
   in.require(life != 0, Drop::bad_value);
   return life;
@@ -68,7 +68,7 @@ struct ListedNode {
 };
 
 /// The next node of a list; it must be above `before`.
-ListedNode read_listed_node(Reader& in, NodeId before) {
+ListedNode read_listed_node(ByteReader& in, NodeId before) {
   const auto entry = in.u<std::uint32_t>();
   const ListedNode read{{entry & ~kIsAcceptor}, (entry & kIsAcceptor) != 0};
   in.require(read.node.value >= 1 && read.node.value <= kNodeMax, Drop::bad_value);
@@ -76,14 +76,14 @@ ListedNode read_listed_node(Reader& in, NodeId before) {
   return read;
 }
 
-std::uint64_t read_list_hash(Reader& in) {
+std::uint64_t read_list_hash(ByteReader& in) {
   const auto hash = in.u<std::uint64_t>();
   in.require(hash != 0, Drop::bad_value);
   return hash;
 }
 
 /// Checks what read_nodes() reads, without keeping it.
-void require_nodes(Reader& value) {
+void require_nodes(ByteReader& value) {
   read_list_hash(value);
   const NodeCount count = read_node_count(value);
   NodeId before{};
@@ -99,16 +99,16 @@ void require_nodes(Reader& value) {
 
 }  // namespace
 
-Instance read_instance(Reader& in) {
+Instance read_instance(ByteReader& in) {
   const Instance instance = read_counter(in);
   in.require(instance >= 1, Drop::bad_value);
   return instance;
 }
 
-void require_value(Reader& in, ValueKind kind, ByteView bytes) {
+void require_value(ByteReader& in, ValueKind kind, ByteView bytes) {
   if (in.failed() || kind == ValueKind::unit) return;
   if (kind == ValueKind::nothing) return in.require(bytes.empty(), Drop::trailing_bytes);
-  Reader value(bytes);
+  ByteReader value(bytes);
   if (kind == ValueKind::nodes) {
     require_nodes(value);
     return in.require(value.finish() == Drop::none, value.finish());
@@ -122,7 +122,7 @@ void require_value(Reader& in, ValueKind kind, ByteView bytes) {
   in.require(value.finish() == Drop::none, value.finish());
 }
 
-ValueHead read_value_head(Reader& in) {
+ValueHead read_value_head(ByteReader& in) {
   ValueHead head;
   const auto kind = in.u<std::uint8_t>();
   in.require(kind >= static_cast<std::uint8_t>(ValueKind::unit) &&
@@ -156,7 +156,7 @@ void write_value_head(Writer& out, const ValueHead& head) {
   out.u(head.number);
 }
 
-void read_nodes(Reader& in, Nodes& out) {
+void read_nodes(ByteReader& in, Nodes& out) {
   out.hash = read_list_hash(in);
   out.all.clear();
   out.acceptors.clear();
@@ -175,7 +175,7 @@ void read_nodes(Reader& in, Nodes& out) {
   if (count.lives) read_lives(in, in.failed() ? 0 : out.acceptors.size(), out.lives);
 }
 
-void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out) {
+void read_lives(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& out) {
   out.clear();
   if (!in.holds(count, sizeof(std::uint64_t))) return;
   out.reserve(count);
@@ -214,7 +214,7 @@ void write_nodes(Writer& out, const Nodes& in) {
   for (const std::uint64_t epoch : in.lives) out.u(epoch);
 }
 
-void read_checkpoint(Reader& in, Checkpoint& out) {
+void read_checkpoint(ByteReader& in, Checkpoint& out) {
   out.next = read_instance(in);
   out.key = in.u<std::uint64_t>();
   in.require(out.key <= kKeyMax, Drop::bad_value);
@@ -258,7 +258,7 @@ void write_checkpoint(Writer& out, const Checkpoint& in) {
 
 Drop decode_placing(ByteView unit, Placing& out) {
   if (unit.size() < kPlacingBytes) return Drop::truncated;
-  Reader in(unit.first(kPlacingBytes));
+  ByteReader in(unit.first(kPlacingBytes));
   out.stamp = read_counter(in);
   out.view = read_counter(in);
   out.number = read_counter(in);
@@ -275,7 +275,7 @@ void encode_placing_in_place(const Placing& in, ByteSpan unit) {
 }
 
 Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out) {
-  Reader in(bytes);
+  ByteReader in(bytes);
   out.clear();
   const std::uint16_t count = read_member_count(in, kViewMemberBytes);
   out.reserve(count);
@@ -299,7 +299,7 @@ std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan byte
 }
 
 Drop decode_nodes(ByteView bytes, Nodes& out) {
-  Reader in(bytes);
+  ByteReader in(bytes);
   read_nodes(in, out);
   return in.finish();
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "wire/byte_reader.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
-#include "wire/reader.h"
 #include "wire/writer.h"
 
 // Helpers shared by the codecs of engines with acceptors.
@@ -20,11 +20,11 @@ inline void write_paxos_header(Writer& out, PaxosKind kind, const Header& header
   write_header(out, static_cast<FrameKind>(kind), header);
 }
 /// At least 1.
-Instance read_instance(Reader& in);
+Instance read_instance(ByteReader& in);
 /// `count` acceptor incarnations, none of them 0.
-void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out);
+void read_lives(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& out);
 /// Checks, without keeping them, the bytes of a value of `kind`. An acceptor must not vote for a
 /// value that nodes cannot decode: it could be decided for good.
-void require_value(Reader& in, ValueKind kind, ByteView bytes);
+void require_value(ByteReader& in, ValueKind kind, ByteView bytes);
 
 }  // namespace peal::wire

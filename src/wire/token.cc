@@ -11,13 +11,13 @@ constexpr std::size_t kRangeBytes = 16;
 constexpr std::size_t kSectionBytes = kViewBytes + 2;
 constexpr std::uint64_t kRangeSpan = 64;
 
-std::uint16_t read_index(Reader& in) {
+std::uint16_t read_index(ByteReader& in) {
   const auto index = in.u<std::uint16_t>();
   in.require(index < kMembersMax || index == kNoIndex, Drop::bad_value);
   return index;
 }
 
-RequestRange read_range(Reader& in) {
+RequestRange read_range(ByteReader& in) {
   RequestRange range{};
   range.first = read_counter(in);
   range.bitmap = in.u<std::uint64_t>();
@@ -28,7 +28,7 @@ RequestRange read_range(Reader& in) {
   return range;
 }
 
-void read_section(Reader& in, RequestSection& out) {
+void read_section(ByteReader& in, RequestSection& out) {
   out.view = read_formed_view(in);
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kRangesMax, Drop::count_too_large);
@@ -43,7 +43,7 @@ void read_section(Reader& in, RequestSection& out) {
   }
 }
 
-void read_sections(Reader& in, Token& out) {
+void read_sections(ByteReader& in, Token& out) {
   static const RequestSection kNothing{};
   out.sections.clear();
   const auto count = in.u<std::uint16_t>();
@@ -62,7 +62,7 @@ void read_sections(Reader& in, Token& out) {
 }  // namespace
 
 Drop decode_token(ByteView packet, Token& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   out.view = read_formed_view(in);
   out.hop = read_counter(in);
   out.seq = read_counter(in);

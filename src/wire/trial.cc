@@ -13,7 +13,7 @@ constexpr std::size_t kKindOffset = 3;
 }  // namespace
 
 Drop decode_trial(ByteView packet, Trial& out) {
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   in.require(in.u<std::uint64_t>() == 0, Drop::bad_value);
   const auto step = in.u<std::uint8_t>();
   in.require(step >= 1 && step <= 3, Drop::bad_value);
@@ -35,7 +35,7 @@ Drop decode_trial(ByteView packet, Trial& out) {
 
 bool is_trial_of_data(ByteView packet) {
   if (packet.size() < kHeaderBytes) return false;
-  Reader in = body_of(packet);
+  ByteReader in = body_of(packet);
   return in.u<std::uint64_t>() == 0 && !in.failed();
 }
 

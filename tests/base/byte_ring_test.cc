@@ -17,7 +17,7 @@ struct Piece {
   std::uint64_t tail;
 };
 
-/// Takes and gives back, and sees that no piece lies where another one does.
+/// Takes and frees pieces, and checks that no two pieces overlap.
 class Pieces {
  public:
   explicit Pieces(std::uint64_t size) : ring_(size), size_(size) {}
@@ -25,7 +25,7 @@ class Pieces {
   bool take(std::uint32_t size) {
     std::byte* bytes = ring_.take(size);
     if (bytes == nullptr) return false;
-    if (first_ == nullptr) first_ = bytes;  // the first piece of all lies at the beginning
+    if (first_ == nullptr) first_ = bytes;  // the very first piece is at the beginning
     EXPECT_GE(bytes, first_);
     EXPECT_LE(place(bytes) + size, size_);
     for (const Piece& each : pieces_) {
@@ -45,7 +45,7 @@ class Pieces {
   }
   std::size_t pieces() const { return pieces_.size(); }
   std::uint64_t used() const { return used_; }
-  /// The end of what has ever been used.
+  /// The end of the part used so far.
   std::uint64_t most() const { return most_; }
 
  private:
@@ -87,7 +87,7 @@ TEST(ByteRing, PiecesNeverMeet) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const std::uint64_t size = 64 + random.below(2'000);
-    const std::uint64_t wanted = 1 + random.below(size);  // what is in use, about
+    const std::uint64_t wanted = 1 + random.below(size);  // bytes in use, approximately
     const auto largest = static_cast<std::uint64_t>(1 + random.below(size / 4));
     Pieces ring(size);
     for (int step = 0; step < 2'000; ++step) {
@@ -114,7 +114,9 @@ TEST(ByteRing, IsFullOfTheNewestWhateverTheirSizes) {
       const auto bytes =
           random.chance(0.7) ? kLargest : static_cast<std::uint32_t>(1 + random.below(kLargest));
       const bool was_full = ring.used() > kSize - 3 * kLargest;
-      while (!ring.take(bytes)) ring.give_back();  // the oldest go, one by one, for what comes
+      while (!ring.take(bytes))
+        ring.give_back();  // the oldest pieces are freed one by one, until
+                           // there is space
       if (was_full) {
         ASSERT_GT(ring.used(), kSize - 3 * kLargest) << "seed " << seed << ", step " << step;
       }

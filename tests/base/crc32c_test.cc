@@ -11,7 +11,7 @@
 namespace peal {
 namespace {
 
-/// One bit after the other, straight from the definition.
+/// Bit by bit, straight from the definition.
 std::uint32_t crc32c_slowly(ByteView bytes, std::uint32_t crc = 0) {
   crc = ~crc;
   for (const std::byte b : bytes) {

@@ -30,8 +30,8 @@
 
 namespace peal {
 
-/// Runs `what` in a child by fork(), and returns what it returned, or how the child ended instead.
-/// A child that hangs is ended.
+/// Runs `what` in a child by fork(), and returns its result, or how the child ended instead. A
+/// child that hangs is killed.
 inline std::string in_child(const std::function<std::string()>& what) {
   constexpr unsigned kPatienceS = 60;
   int ends[2];
@@ -56,7 +56,7 @@ inline std::string in_child(const std::function<std::string()>& what) {
   return text;
 }
 
-/// The open descriptors of this process that are of one kind, such as "socket:".
+/// The number of open descriptors of this process of one kind, such as "socket:".
 inline int descriptors_of_kind(std::string_view kind) {
   int count = 0;
   std::error_code error;

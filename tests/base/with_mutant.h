@@ -5,7 +5,7 @@
 
 namespace peal {
 
-/// One deliberate fault is active as long as this is there.
+/// One deliberate fault is active while this object exists.
 class WithMutant {
  public:
   explicit WithMutant(sim_hooks::Mutant mutant) { sim_hooks::activate_mutant(mutant); }

@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 from checks.modules import MODULES, module_of_path  # noqa: E402
 
 # Modules of headers only: they have no command of their own.
-HEADERS_ONLY = {"port", "include/peal"}
+HEADERS_ONLY = {"port", "include/peal", "order/inspection"}
 
 # The path of a file that CMake writes when it compiles several of a target at a time: below the
 # build folder, as the target's own folder is below the source.

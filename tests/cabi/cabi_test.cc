@@ -5,7 +5,7 @@
 #include "in_child.h"
 #include "talk.h"
 
-// What a C program does with a daemon: talk.c is C.
+// C programs and a daemon: talk.c is C.
 
 namespace peal::client::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon for tests in other languages: prints where it listens, and obeys the lines that it
-// reads: "tell TEXT" is a message to the client, "gap GROUP" says that it missed some, "cut" ends
-// the connection, "mute" ends all answers and acknowledgements, and the end of its input ends it.
+// A daemon for tests in other languages: prints its address, and obeys the lines that it reads:
+// "tell TEXT" sends a message to the client, "gap GROUP" a gap, "cut" ends the connection, "mute"
+// stops all answers and acknowledgements, and the end of its input ends it.
 
 #include <iostream>
 #include <string>

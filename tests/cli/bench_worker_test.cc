@@ -9,8 +9,8 @@
 namespace peal::cli {
 namespace {
 
-/// An order of one node, which delivers one message of those that wait each time it is asked after
-/// an empty answer.
+/// An order of one node, which delivers one waiting message each time it is asked after an empty
+/// answer.
 class SlowLink {
  public:
   BenchSent submit(ByteView payload, Service) {

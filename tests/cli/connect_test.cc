@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why there is no node at a path, or none that answers.
+// The reasons why there is no node at a path, or none that answers.
+#include "cli/client/connect.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -13,16 +15,13 @@
 #include "io/fd.h"
 #include "temp_dir.h"
 
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
-
 namespace peal::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-/// Root may open everything: as long as this is there, the process is somebody else.
+/// Root may open everything: while this object exists, the process runs as another user.
 class Nobody {
  public:
   Nobody() : root_(::geteuid() == 0) {

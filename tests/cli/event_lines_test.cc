@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/client/event_lines.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,9 +11,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/event_lines.h"
 
 namespace peal::cli {
 namespace {
@@ -47,7 +46,7 @@ struct Message {
     v0::GroupMessage out;
     out.sender = "#a#n1";
     out.targets = targets;
-    out.service = v0::Service::safe;
+    out.service = Service::safe;
     out.place = {4, position, 0};
     out.payload = as_bytes_view(text);
     return out;
@@ -134,7 +133,7 @@ TEST(EventLines, ViewsTellWhoIsThereAndWhy) {
                           "# slow group=g policy=evict bytes=5 bytes_max=9"));
 }
 
-/// What a client that is in both groups prints at its end.
+/// The output at the end of a client that is in both groups.
 std::vector<std::string> digests(const std::vector<Message>& messages) {
   EventLines lines({.digest = true});
   lines.take(view("g", 1));
@@ -153,7 +152,7 @@ TEST(EventLines, DigestsCoverOneViewOfOneGroup) {
   EXPECT_THAT(first[1], StartsWith("# digest view=4@1/3 messages=0 "));
   EXPECT_THAT(first[2], StartsWith("# digest view=4@1/2 messages=2 bytes=2 order="));
   EXPECT_THAT(first[2], HasSubstr(" group=h"));
-  // What stands between them in another group does not matter; order and content do.
+  // Messages of another group in between do not matter; order and content do.
   const auto without = digests({g, both});
   EXPECT_EQ(without[0], first[0]);
   EXPECT_NE(without[2], first[2]);

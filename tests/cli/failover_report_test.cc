@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `peal bench failover` computes of its kills, and what it measures the disk with.
+// The figures that `peal bench failover` computes, and its measurement of the disk.
 #include "cli/bench/failover_report.h"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ class LinesOf : public testing::Test {
     std::ofstream(dir_ / name, std::ios::binary) << text;
     return dir_ / name;
   }
-  /// All lines, and behind them the problem, if there is one.
+  /// All lines, followed by the error, if there is one.
   static std::vector<std::string> all(const std::vector<std::string>& files, std::size_t max) {
     Lines lines(files);
     std::vector<std::string> out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tool says about files, lines and arguments that it cannot use.
+// The tool's messages about files, lines and arguments that it cannot use.
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -34,7 +34,7 @@ TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
        in + "data_dir = \"/nonexistent\" (No such file or directory): accepted is a folder that"},
       {"data_dir = \"" + dir_ + "/file\"\norder = \"paxos\"\n", "(it is not a folder): accepted"},
       {"data_dir = \"/tmp\"\norder = \"paxos\"\n", in + "data_dir = \"/tmp\" ("},
-      {"order = \"paxos\"\n", "/c.toml:4: data_dir is missing: with order = \"paxos\", a is one"},
+      {"order = \"paxos\"\n", "(or, on all nodes, set paxos.storage = \"memory\")"},
       {"state_dir = \"/nonexistent\"\n", in + "state_dir = \"/nonexistent\" (No such file"},
       {"state_dir = \"" + dir_ + "/file\"\n", "(it is not a folder): accepted is a folder that"},
   };
@@ -240,7 +240,7 @@ TEST_F(BadInput, LinesArriveAsTheyAre) {
 TEST_F(BadInput, TheLargestLineIsSentAndOneByteMoreIsNot) {
   up({"--nodes", "1"});
   wait_for("members=1");
-  // 64 MiB, the default of limits.message_bytes_max, less what names and the like may need.
+  // 64 MiB, the default of limits.message_bytes_max, less the space for names and headers.
   EXPECT_EQ(run("head -c 67092480 /dev/zero | peal send --to $DIR").status, 0);
   wait_for("delivered=1");
   const Ran more =

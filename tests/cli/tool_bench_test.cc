@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench` as a person uses it. What it measures is not judged: other tests run beside it.
+// `peal bench` from the command line. Its figures are not checked: other tests run at the same
+// time.
 #include <nlohmann/json.hpp>
 
 #include "tool.h"
@@ -11,7 +12,7 @@ using Json = nlohmann::json;
 
 class Bench : public Tool {
  protected:
-  /// Runs a command that must succeed, and reads what it printed.
+  /// Runs a command that must succeed, and parses its output.
   Json json(const std::string& command) {
     const Ran ran = run(command);
     EXPECT_EQ(ran.status, 0) << ran.err;
@@ -131,7 +132,7 @@ TEST_F(Bench, RingsInRotationOrderTheSame) {
   EXPECT_EQ(out["setting"]["merge"], "rotation");
   EXPECT_GT(out["each_run"][0]["counters"]["ensembles_passed"].get<int>(), 0);
   EXPECT_THAT(run(command).out,
-              testing::HasSubstr("ordered by 3 ensembles of ridge in a ring, merged in rotation"));
+              testing::HasSubstr("ordered by 3 ensembles of ridge (ring), merged in rotation"));
 }
 
 TEST_F(Bench, MessagesThatAreToldEarlyAreOrderedTheSame) {

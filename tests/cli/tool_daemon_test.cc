@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal node` as a process: what it refuses, its signals, and what its service manager hears.
+// `peal node` as a process: what it refuses, its signals, and its messages to a service manager.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ class ToolNode : public Tool {
   }
   void config(const std::string& more) const { write("c.toml", top_ + nodes_ + more); }
 
-  /// Waits until the log says it.
+  /// Waits until the log contains it.
   void wait_for_line(const std::string& what) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (content(dir_ + "/log").find(what) == std::string::npos) {
@@ -230,7 +230,7 @@ TEST_F(ToolNode, TellsItsServiceManager) {
   EXPECT_EQ(children_[0].status(), 0);
 }
 
-// Two of three are missing, so that it never has a view: it is told to stop wherever it is.
+// Two of three nodes are missing, so that it never has a view: it is told to stop in each state.
 TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
   ASSERT_EQ(::mkdir((dir_ + "/data").c_str(), 0700), 0);
   const auto ports = free_port_pairs(3);  // the first one is that of node a
@@ -249,7 +249,7 @@ TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
     children_.back().wait();
     const std::string said = content(dir_ + "/" + log);
     if (children_.back().status() == -1) {
-      // Before the program had begun: then it has said nothing, and made nothing.
+      // Before the program had begun: then it has printed and created nothing.
       EXPECT_EQ(said, "") << after_ms;
       EXPECT_LT(after_ms, 300);
     } else {
@@ -260,7 +260,7 @@ TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
   }
 }
 
-// Nobody reads what it says, and who did is gone: it serves, and its status counts the lines.
+// Its log has no reader any more: it serves, and its status counts the lost lines.
 TEST_F(ToolNode, GoesOnWhenNobodyReadsItsLog) {
   config("");
   const std::string node = "peal node --config $DIR/c.toml --name a";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal keygen` as a person uses it.
+// `peal keygen` from the command line.
 #include <sys/stat.h>
 
 #include "tool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and what it leaves.
+// Ctrl-C, and the state that it leaves.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace {
 
 class ToolSignals : public Tool {
  protected:
-  /// How a command that was started last ends when it is told to.
+  /// How a command ends that is stopped right after its start.
   int end(int signal) {
     children_.back().signal(signal);
     children_.back().wait();

@@ -45,7 +45,7 @@ class Strangers : public Tool {
   std::string four_nodes(const std::string& cluster) {
     if (ports_.empty()) ports_ = free_port_pairs(4);
     EXPECT_EQ(ports_.size(), 4U);
-    // Clusters of one name have one multicast group: another run of this test would be heard.
+    // Clusters of one name have one multicast group: another run of this test would interfere.
     const std::string ours_alone = cluster + "-" + std::to_string(ports_.front());
     std::string text = "cluster = \"" + ours_alone + "\"\ninsecure = true\n";
     for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -86,7 +86,7 @@ class Strangers : public Tool {
     }
     return true;
   }
-  /// Nodes a and b of one cluster, and c of a configuration that is not theirs.
+  /// Nodes a and b of one cluster, and c with a different configuration.
   void expect_apart(const std::string& other, const std::string& counter,
                     const std::string& reason) {
     write("ours.toml", four_nodes("ours"));
@@ -133,8 +133,8 @@ TEST_F(Strangers, OtherClusterWideSettingsAreIgnoredCountedAndSaidOnce) {
                "its cluster-wide settings differ");
 }
 
-/// Bytes that no node may take for a packet: of any kind of wrong that can be made without knowing
-/// the cluster.
+/// Bytes that no node may accept as a packet: with every error that can be made without knowing the
+/// cluster.
 std::vector<std::byte> rubbish(Random& random) {
   constexpr std::size_t kLengths[] = {0, 1, 3, 31, 32, 33, 82, 200, 1'400};
   std::vector<std::byte> bytes(kLengths[random.below(std::size(kLengths))]);
@@ -156,7 +156,7 @@ std::vector<std::byte> rubbish(Random& random) {
 TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
   write("ours.toml", four_nodes("ours"));
   for (const char* name : {"a", "b", "c"}) start_node("ours.toml", name);
-  // The fourth node is this test: what it sends comes from an address that the others know.
+  // The fourth node is this test: its packets come from an address that the others know.
   const io::Fd known[] = {socket_at(ports_[3]),
                           socket_at(static_cast<std::uint16_t>(ports_[3] + 1))};
   const io::Fd unknown = socket_at(0);
@@ -199,7 +199,7 @@ TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
     EXPECT_EQ(report.delivered_messages, 20'000U);
     EXPECT_EQ(dropped_by(name), sent);
     EXPECT_GE(report.dropped.size(), 6U) << "by reason";
-    // No more than one line: that some of it looks like another version. Nobody is accused.
+    // At most one line: that some packets look like another version. No node is blamed.
     const std::string log = content(dir_ + "/" + name + ".log").substr(log_before[name].size());
     EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
     EXPECT_THAT(log, HasSubstr("a packet that begins like one of another version of Peal"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.
+// The tool from the command line: real processes, real sockets. PEAL_PROGRAM is its path.
 #include "tool.h"
 
 #include <csignal>
@@ -120,7 +120,7 @@ TEST_P(ToolOrder, ThreeNodesDeliverInOneOrder) {
     start({"recv", "--to", dir_ + "/" + node + ".sock", "--count", "900", "--views"},
           std::string(node) + ".received");
   }
-  // A receiver whose first line is there, a view with it, gets everything from then on.
+  // A receiver that has printed its first line, a view with it, gets everything from then on.
   for (int i = 0; i < 3; ++i) {
     const std::string file = dir_ + "/n" + std::to_string(i + 1) + ".received";
     ASSERT_EQ(run("timeout 20 tail -n +1 -F " + file + " | head -n 1").status, 0);

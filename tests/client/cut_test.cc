@@ -7,7 +7,7 @@
 
 #include "model_daemon.h"
 
-// A session whose connection is cut comes to the same as one whose connection is not.
+// A session whose connection is cut has the same result as one whose connection is not.
 
 namespace peal::client::test {
 namespace {
@@ -35,8 +35,8 @@ std::vector<std::string> messages_of(Session& session) {
   return texts;
 }
 
-/// Lets so many bytes pass, in turns of up to `step` bytes each way, and cuts then. False if
-/// everything was said before.
+/// Lets so many bytes pass, in turns of up to `step` bytes in each direction, and then cuts. False
+/// if the conversation ended before.
 bool talk_until_cut(Session& session, ModelDaemon& daemon, std::size_t bytes, std::size_t step) {
   std::vector<std::byte> down;
   while (true) {
@@ -119,7 +119,7 @@ TEST(Cut, IsToldOnceAndSoIsTheReturn) {
   EXPECT_EQ(read_all(session), (std::vector<std::string>{"<disconnected>", "<reconnected>"}));
 }
 
-/// What a client is told whose join was written up to here before a cut, when its second copy is
+/// The answer to a client whose join was written up to here before a cut, if its second copy is
 /// answered with "member already".
 wire::ClientCode answer_after_cut(std::size_t bytes_written) {
   ModelDaemon daemon;

@@ -12,6 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "io/clock.h"
+#include "io/fd.h"
+
 namespace peal::client::test {
 namespace {
 
@@ -93,7 +96,7 @@ TEST(Dialer, WhoIsToldToStopDoesNotWaitForNameServers) {
 TEST(Dialer, TriesEachAddressOfAName) {
   std::uint16_t port = 0;
   const io::Fd listener = listen_v6(port);
-  // Whoever comes is let in, and sent away before any TLS.
+  // Every connection is accepted, and closed before any TLS.
   std::thread daemon([&] { const io::Fd came(::accept(listener.get(), nullptr, nullptr)); });
   auto dialer = Dialer::make(
       options_for("tls://both.example:" + std::to_string(port)),
@@ -108,7 +111,7 @@ TEST(Dialer, TriesEachAddressOfAName) {
   const std::atomic<bool> stop{false};
   const auto stream = dialer->dial(io::Clock::now() + seconds(60), wake, stop);
   EXPECT_FALSE(stream);
-  daemon.join();  // it came to the second, although nobody listens at the first
+  daemon.join();  // it reached the second, although no process listens at the first
 }
 
 }  // namespace

@@ -13,6 +13,9 @@
 #include <cstring>
 #include <utility>
 
+#include "io/fd.h"
+#include "io/stream.h"
+
 namespace peal::client::test {
 
 bool readable(int fd, int patience_ms) {

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "client/dialer.h"
+#include "io/fd.h"
+#include "io/stream.h"
 #include "model_daemon.h"
 
 namespace peal::client::test {
 
-/// Whether poll() calls the descriptor readable, within so long; -1: however long that takes.
+/// Whether poll() reports the descriptor as readable within this time; -1: waits for ever.
 bool readable(int fd, int patience_ms = 0);
 
 /// A ModelDaemon behind a Unix socket, or behind TLS, served by a thread of its own.
@@ -35,17 +37,18 @@ class FakeDaemon {
   /// Options to reach it.
   v0::ClientOptions options() const;
 
-  /// Changes or looks at the model, while nobody else does.
+  /// Changes or reads the model, with exclusive access.
   void with(const std::function<void(ModelDaemon&)>& what);
-  /// Waits until it holds; a test whose condition never holds is ended by the time limit of tests.
+  /// Waits until the condition holds; the time limit of tests ends a test whose condition never
+  /// does.
   void wait_for(const std::function<bool(ModelDaemon&)>& condition);
   /// From now on this descriptor comes with the first byte of each connection.
   void share(int fd);
   /// Ends the connection, if there is one.
   void cut();
-  /// The same, after all that there is to say.
+  /// The same, after all pending output.
   void hang_up();
-  /// Ends the connection, and takes none until come_back().
+  /// Ends the connection, and accepts none until come_back().
   void go_away();
   void come_back();
 

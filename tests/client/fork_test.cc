@@ -11,6 +11,8 @@
 #include "certificates.h"
 #include "fake_daemon.h"
 #include "in_child.h"
+#include "io/fd.h"
+#include "io/tls.h"
 #include "temp_dir.h"
 
 // fork() with a client: it stays the parent's.
@@ -22,9 +24,9 @@ using v0::ErrorCode;
 
 constexpr const char* kRemedy = "made before fork(): open a new one";
 
-/// What is wrong with an answer that a child should have got; empty if nothing is.
+/// What is wrong with the answer that a child should have received; empty if it is right.
 template <class T>
-std::string wrong(const char* call, const v0::Result<T>& answer) {
+std::string wrong(const char* call, const Result<T>& answer) {
   if (answer) return std::string(call) + " did something; ";
   if (answer.error().code != ErrorCode::closed ||
       answer.error().message.find(kRemedy) == std::string::npos) {
@@ -56,7 +58,7 @@ std::string use(v0::Client& client) {
   return problems;
 }
 
-/// The session goes on as if there had been no child.
+/// The session continues as if there had been no child.
 void expect_talk(v0::Client& client, FakeDaemon& daemon) {
   ASSERT_TRUE(client.send({"chat"}, "from the parent"));
   ASSERT_TRUE(client.flush(std::chrono::seconds(60)));

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// A session that has sent three messages, two of which are settled.
+/// A session that has sent three messages, two of which are acknowledged.
 struct Talk {
   Talk() : session({"ada", "", 1'000, 1U << 20}) {
     daemon.echoes = false;
@@ -172,8 +172,8 @@ TEST(Hostile, AnotherVersionIsNamed) {
   EXPECT_NE(session.ending().text.find("version 9"), std::string::npos) << session.ending().text;
 }
 
-/// A legal talk of a daemon, with some bytes changed, left out or added: the session goes on or
-/// ends, and what it keeps stays bounded.
+/// A legal conversation of a daemon, with some bytes changed, omitted or added: the session
+/// continues or ends, and its memory stays bounded.
 TEST(Hostile, MutatedTalks) {
   Random random(7);
   std::size_t ended = 0;

@@ -14,8 +14,8 @@ namespace peal::client::test {
 
 inline std::string text_of(ByteView bytes) { return std::string(as_text(bytes)); }
 
-/// One session as a daemon keeps it, in memory: what a client sends to a group comes back to it as
-/// an event, and is acknowledged. It notes whatever a client must not do.
+/// One session of a daemon, in memory: a client's message to a group returns to it as an event, and
+/// is acknowledged. It records every violation of the protocol by the client.
 class ModelDaemon {
  public:
   wire::Welcome limits;  ///< what a welcome says about limits
@@ -27,7 +27,7 @@ class ModelDaemon {
   void received(ByteView bytes);
   /// Bytes for the client, since the last call.
   std::vector<std::byte> said() { return std::exchange(out_, {}); }
-  /// Another event: a message to the client that somebody else sent.
+  /// Another event: a message to the client from another sender.
   void tell(const std::string& text);
   /// The same as a record that it is given.
   void tell_record(std::vector<std::byte> record);
@@ -40,15 +40,15 @@ class ModelDaemon {
   /// Forgets the session.
   void forget() { known_ = false; }
 
-  bool echoes = true;     ///< messages come back, and are acknowledged
-  bool forgives = false;  ///< what it would complain about
+  bool echoes = true;     ///< messages are echoed, and acknowledged
+  bool forgives = false;  ///< ignores violations
   bool pongs = true;
   bool answers = true;                                 ///< anything at all
   wire::ClientCode turns_away = wire::ClientCode::ok;  ///< whoever says hello
   wire::ClientCode join_code = wire::ClientCode::ok;   ///< of replies to joins and leaves
   std::string secret;                                  ///< of the last hello
   std::vector<std::string> messages;                   ///< payloads, in the order of their numbers
-  std::vector<std::string> complaints;                 ///< what the client did wrong
+  std::vector<std::string> complaints;                 ///< the client's violations
   std::vector<wire::RecordKind> kinds;                 ///< of all records
   std::size_t hellos = 0;
   bool goodbye = false;
@@ -76,7 +76,7 @@ std::vector<std::byte> take_output(Session& session, std::size_t bytes_max = SIZ
 /// The texts of all messages among the items, and of notices in angle brackets.
 std::vector<std::string> read_all(Session& session);
 
-/// Talks until neither has anything to say.
+/// Exchanges bytes until neither side has more to send.
 void converse(Session& session, ModelDaemon& daemon);
 
 }  // namespace peal::client::test

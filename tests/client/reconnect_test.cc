@@ -20,7 +20,7 @@ struct Reconnect : testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     client = std::make_unique<v0::Client>(std::move(*made));
   }
-  /// The next message, whatever notices come before it.
+  /// The next message; skips notices before it.
   std::string next_text() {
     while (auto event = client->wait(v0::kForever)) {
       if (auto* message = std::get_if<v0::GroupMessage>(&*event))
@@ -137,7 +137,7 @@ TEST_F(Reconnect, NoticesTheEndAlsoWithNothingToWriteAndWithoutReading) {
   daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
   ASSERT_TRUE(client->send({"chat"}, "b"));
   daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == 1; });
-  // It was written, and is not settled: somebody may wait for that who does not read.
+  // It was written, and is not acknowledged: a thread that does not read may wait for that.
   daemon.with([](ModelDaemon& model) { model.acknowledge(1); });
   daemon.cut();
   daemon.wait_for([](ModelDaemon& model) { return model.hellos == 2; });

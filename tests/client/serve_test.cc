@@ -9,8 +9,8 @@
 
 #include "fake_daemon.h"
 
-// Who serves the connection: threads of the application while they are inside, else the client's
-// own. Whichever it is, nothing stays undone.
+// Which thread serves the connection: the application's threads while they are inside calls,
+// otherwise the client's own. In both cases all work is done.
 
 namespace peal::client::test {
 namespace {
@@ -155,7 +155,7 @@ TEST_F(Serve, AnApplicationThatDoesNotReadWhatTheDescriptorSaysIsNotWaitedFor) {
     come();
     tell({"a"});
     EXPECT_TRUE(readable(fd, -1));
-    // Nobody reads it but the client's own thread.
+    // Only the client's own thread reads it.
     daemon.wait_for(
         [](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
     EXPECT_EQ(client->status().unread_events, 1U);

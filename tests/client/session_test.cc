@@ -18,7 +18,7 @@ struct SessionTest : testing::Test {
     converse(*session, daemon);
     ASSERT_EQ(session->phase(), Session::Phase::open);
   }
-  Result<std::uint64_t> send(std::string_view text) {
+  Result<std::uint64_t, Errc> send(std::string_view text) {
     return session->send(kChat, as_bytes_view(text), Service::agreed, 0, false);
   }
 
@@ -212,7 +212,7 @@ TEST_F(SessionTest, GoesOnAfterAnEndThatIsOnlyTheConnections) {
 TEST_F(SessionTest, AnyOtherEndIsTheSessions) {
   for (int code = 1; code < wire::kClientCodes; ++code) {
     daemon = {};
-    // One that is not kept has nothing to go on with.
+    // A session that is not kept cannot be resumed.
     if (static_cast<wire::ClientCode>(code) == wire::ClientCode::silent) daemon.limits.keep_ms = 0;
     start();
     daemon.close(static_cast<wire::ClientCode>(code), "why");
@@ -264,7 +264,7 @@ TEST_F(SessionTest, GoesOnWithADaemonThatSaysItsRefusalsAgain) {
   converse(*session, daemon);
   session->disconnected("cut");
   daemon.connect();
-  daemon.acknowledge(0);  // the welcome stands before the refusal
+  daemon.acknowledge(0);  // the welcome precedes the refusal
   session->connected();
   converse(*session, daemon);
   EXPECT_EQ(session->phase(), Session::Phase::open);

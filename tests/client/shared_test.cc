@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "fake_daemon.h"
+#include "io/fd.h"
+#include "io/shared_memory.h"
 #include "model_daemon.h"
 
-// Events that lie in memory which the daemon shares: read once, and believed nothing.
+// Events in memory that the daemon shares: each byte is read once, and nothing is trusted.
 
 namespace peal::client::test {
 namespace {
@@ -32,7 +34,7 @@ Bytes event_record(const std::string& text) {
   return record;
 }
 
-/// A session that reads memory of a daemon which may do with it what it likes.
+/// A session that reads memory of a daemon that may change it at any time.
 struct SharedTest : testing::Test {
   SharedTest()
       : words(kMemoryBytes / 8), session(SessionOptions{"ada", "", 1'000, 1U << 20, true}) {
@@ -46,7 +48,7 @@ struct SharedTest : testing::Test {
     converse(session, daemon);
     ASSERT_EQ(session.phase(), Session::Phase::open);
   }
-  /// Lies at the offset, and is told.
+  /// The record is at the offset, and its place is announced.
   void tell(std::uint32_t offset, const Bytes& record) {
     put(offset, record);
     say({offset, static_cast<std::uint32_t>(record.size()), generation});
@@ -238,14 +240,14 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
   }
 }
 
-/// Or a few bytes on the connection would fill this process with what lies in memory.
+/// Otherwise a few bytes on the connection would fill this process with the memory's content.
 TEST_F(SharedTest, IsNoMoreThanMayBeUnseen) {
   const Bytes large = event_record(std::string(900'000, 'x'));
   tell(0, large);
   tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
   EXPECT_EQ(read_all(session).size(), 2U);
-  take_output(session);  // it says what it has seen
+  take_output(session);  // it reports what it has seen
   tell(0, large);
   tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
@@ -300,7 +302,7 @@ struct Shared {
     Bytes place;
     append(place, wire::Shared{offset, static_cast<std::uint32_t>(record.size()),
                                is_gone ? generation + 1 : generation});
-    // What is gone is not one of its events: it does not come again.
+    // The lost record is not one of its events: it does not come again.
     daemon.with(
         [&](ModelDaemon& model) { is_gone ? model.say_raw(place) : model.tell_record(place); });
   }

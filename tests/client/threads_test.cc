@@ -8,7 +8,7 @@
 
 #include "fake_daemon.h"
 
-// One thread that sends and one that reads, while a third asks and the connection breaks.
+// One thread sends and one reads, while a third sends queries and the connection breaks.
 
 namespace peal::client::test {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/tls.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -12,8 +14,9 @@
 
 #include "certificates.h"
 #include "fake_daemon.h"
+#include "io/fd.h"
 
-// Clients over TLS, with certificates made here.
+// Clients over TLS, with certificates created by the test.
 
 namespace peal::client::test {
 namespace {
@@ -90,7 +93,7 @@ TEST_F(Tls, AMessageGoesOutAndComesBackAcrossCuts) {
 
 TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
   start(here());
-  // That the other side is gone is said to a write after the first one.
+  // A write after the first one reports that the other side is gone.
   daemon->with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
   auto slow = options();
   slow.receive_bytes_max = 1;

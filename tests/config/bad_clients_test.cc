@@ -11,7 +11,7 @@
 #include "config/file/file.h"
 #include "config/file/lists.h"
 
-// [clients], [[client]] and [[group]]: what is wrong, and what the one line about it must say.
+// [clients], [[client]] and [[group]]: errors, and the content of the one line about each.
 
 namespace peal::config {
 namespace {
@@ -100,7 +100,7 @@ TEST(BadClients, Keys) {
       {"[clients]\nkeep_ms = \"60s\"", "keep_ms", "\"60s\"", "(milliseconds)"},
       {"[clients]\nhello_ms = 9", "hello_ms", "9", "10 to 600000"},
       {"[clients]\nping_ms = 99", "ping_ms", "99", "100 to 600000"},
-      {"[clients]\nkeep = 5", "clients.keep", "5", "did you mean keep_ms"},
+      {"[clients]\nkeep = 5", "clients.keep", "5", "did you mean clients.keep_ms"},
       {"[clients]\nsocket = \"x\"", "clients.socket", "\"x\"", "accepted keys are listen"},
   };
   for (const BadClient& bad : cases) expect_client_error(bad);
@@ -135,7 +135,7 @@ TEST(BadClients, Rules) {
       {client + "groups_max = 1000001", "client.groups_max", "1000001", "0 to 1000000"},
       {client + "bytes_per_second = -1", "client.bytes_per_second", "-1", "0 to 1000000000000"},
       {client + "admin = 1", "client.admin", "1", "true or false"},
-      {client + "name = \"x\"", "client.name", "\"x\"", "did you mean names"},
+      {client + "name = \"x\"", "client.name", "\"x\"", "did you mean client.names"},
       {client + "join = true", "client.join", "true", "accepted keys are who, names"},
       {group, "group.groups", "is missing", "a name of 1 to 128 bytes"},
       {group + "groups = []", "group.groups", "a list", "a name of 1 to 128 bytes"},
@@ -280,7 +280,7 @@ class SecretFile : public testing::Test {
     std::ofstream(path_) << text;
     ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
   }
-  /// What is wrong with it; empty if a client's and a group's rule got the secret.
+  /// The error; empty if a client's and a group's rule got the secret.
   std::string problem(const std::string& secret = "") {
     session::Options options;
     options.clients.resize(1);

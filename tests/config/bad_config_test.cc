@@ -7,8 +7,8 @@
 #include "config/file/file.h"
 #include "order/ring/options.h"
 
-// Configurations that are wrong, and what the one line about each must say: the key, the value and
-// what is accepted.
+// Wrong configurations, and the content of the one line about each: the key, the value and what is
+// accepted.
 
 namespace peal::config {
 namespace {
@@ -33,7 +33,7 @@ void expect_one_line(const std::string& error) {
 }
 
 struct BadConfig {
-  const char* text;  ///< goes where `place` says
+  const char* text;  ///< inserted where `place` says
   const char* key;   ///< each of these must be in the error
   const char* value;
   const char* accepted;
@@ -83,6 +83,8 @@ const BadConfig kBadTop[] = {
     {"cluster = \"demo\"\nnode = \"a\"\nclustre = \"x\"", "clustre", "\"x\"",
      "did you mean cluster"},
     {"cluster = \"demo\"\nnode = \"a\"\nport = 4801", "port", "4801", "accepted keys are cluster"},
+    {"cluster = \"demo\"\nnode = \"a\"\nstorage = \"memory\"", "storage", "\"memory\"",
+     "did you mean paxos.storage?"},
     {"cluster = \"demo\"\nnode = \"a\"\nnetwrk = {}", "netwrk", "a table", "did you mean network"},
     {"cluster = \"demo\"\nnode = \"a\"\n\"we ird\" = 1", "\"we ird\"", "1", "accepted keys are"},
     {"cluster = \"demo\"\nnode = \"a\"\n\"\" = 1", "\"\"", "1", "accepted keys are"},
@@ -118,11 +120,13 @@ const BadConfig kBadTables[] = {
     {"[network]\npacket_bytes = 65508", "network.packet_bytes", "65508", "256 to 65507"},
     {"[network]\npacket_bytes = 1472.5", "network.packet_bytes", "1472.5", "whole number from 256"},
     {"[network]\npacket_bytes = \"auto\"", "network.packet_bytes", "\"auto\"", "whole number"},
-    {"[network]\npacket_byte = 1472", "network.packet_byte", "1472", "did you mean packet_bytes"},
+    {"[network]\npacket_byte = 1472", "network.packet_byte", "1472",
+     "did you mean network.packet_bytes"},
     {"[network]\nmtu = 1500", "network.mtu", "1500",
      "accepted keys are multicast, data, packet_bytes"},
-    {"[ring]\ntoken_los_ms = 200", "ring.token_los_ms", "200", "did you mean token_loss_ms"},
-    {"[ring]\ntoken_loss = 200", "ring.token_loss", "200", "did you mean token_loss_ms"},
+    {"[ring]\ntoken_los_ms = 200", "ring.token_los_ms", "200", "did you mean ring.token_loss_ms"},
+    {"[ridge]\nstorage = \"memory\"", "ridge.storage", "\"memory\"", "did you mean paxos.storage?"},
+    {"[ring]\ntoken_loss = 200", "ring.token_loss", "200", "did you mean ring.token_loss_ms"},
     {"[ring]\npacket_bytes_max = 1472", "ring.packet_bytes_max", "1472", "accepted keys are"},
     {"[ring]\ntoken_loss_ms = \"200ms\"", "ring.token_loss_ms", "\"200ms\"", "5 to 60000 (millis"},
     {"[ring]\ntoken_loss_ms = nan", "ring.token_loss_ms", "nan", "5 to 60000 (milliseconds)"},
@@ -140,11 +144,13 @@ const BadConfig kBadTables[] = {
     {"[ring]\nmax_gap = 15", "ring.max_gap", "15", "16 to 8192"},
     {"[ring]\nmax_gap = 16.0", "ring.max_gap", "16", "a whole number from 16"},
     // The rules between keys.
-    {"[ring]\nhold_ms = 10", "ring.hold_ms", "10", "less than half of token_retransmit_ms = 20"},
+    {"[ring]\nhold_ms = 10", "ring.hold_ms", "10",
+     "less than half of ring.token_retransmit_ms = 20"},
     {"[ring]\ntoken_loss_ms = 100", "ring.token_loss_ms", "100",
-     "at least 5 * token_retransmit_ms"},
-    {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "at least token_loss_ms"},
-    {"[ring]\ndamping_max_ms = 499", "ring.damping_max_ms", "499", "at least damping_ms = 500"},
+     "at least 5 * ring.token_retransmit_ms"},
+    {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "at least ring.token_loss_ms"},
+    {"[ring]\ndamping_max_ms = 499", "ring.damping_max_ms", "499",
+     "at least ring.damping_ms = 500"},
     {"[ring]\nglobal_window = 1025", "ring.global_window = 1025", "4096", "= 4100"},
     {"[limits]\nmessage_bytes_max = 32767", "limits.message_bytes_max", "32767",
      "32768 to 1073741824"},
@@ -158,7 +164,7 @@ const BadConfig kBadTables[] = {
     {"[limits]\nsubmit_messages_max = 0", "limits.submit_messages_max", "0", "1 to 16777216"},
     {"[limits]\nreceive_bytes_max = 1", "limits.receive_bytes_max", "1", "1048576 to"},
     {"[limits]\nmessage_byte_max = 5", "limits.message_byte_max", "5",
-     "did you mean message_bytes_max"},
+     "did you mean limits.message_bytes_max"},
 };
 
 TEST(BadConfig, Tables) {
@@ -219,7 +225,7 @@ const BadConfig kBadNodes[] = {
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nid = 1", "nodes.id", "1",
      "name, address"},
     {"[[nodes]]\nname = \"a\"\nadress = \"127.0.0.1:4801\"", "nodes.adress", "127.0.0.1:4801",
-     "did you mean address"},
+     "did you mean nodes.address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
      "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4803\"",
      "nodes.name", "\"a\" is there twice", "a name of its own for each node"},
@@ -324,13 +330,14 @@ TEST(BadConfig, SaysTheLine) {
 const std::pair<const char*, const char*> kTogether[] = {
     {"[ring]\nglobal_window = 1025",
      "f.toml:10: ring.global_window = 1025 is not accepted: ring.max_gap = 4096, its default, must "
-     "be at least (request_lag + 3) * global_window = 4100"},
+     "be at least (ring.request_lag + 3) * ring.global_window = 4100"},
     {"[ring]\nrequest_lag = 4\nglobal_window = 1000\n",
      "f.toml:10: ring.request_lag = 4 is not accepted with ring.global_window = 1000 (line 11): "
-     "ring.max_gap = 4096, its default, must be at least (request_lag + 3) * global_window = 7000"},
+     "ring.max_gap = 4096, its default, must be at least (ring.request_lag + 3) * "
+     "ring.global_window = 7000"},
     {"[ring]\nmax_gap = 1000\nglobal_window = 300",
      "f.toml:10: ring.max_gap = 1000 is not accepted with ring.global_window = 300 (line 11): "
-     "ring.max_gap = 1000 must be at least (request_lag + 3) * global_window = 1200"},
+     "ring.max_gap = 1000 must be at least (ring.request_lag + 3) * ring.global_window = 1200"},
     {"[ring]\ntoken_retransmit_ms = 2.5",
      "f.toml:10: ring.token_retransmit_ms = 2.5 is not accepted: ring.hold_ms = "},
     {"[ring]\nhold_ms = 10", "f.toml:10: ring.hold_ms = 10 is not accepted: it must be less than"},
@@ -356,7 +363,7 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
   }
 }
 
-// Of Paxos, and what belongs to one engine and not to the other.
+// Keys of Paxos, and keys that one engine has and another has not.
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
       {"order = \"toto\"\n",
@@ -395,7 +402,7 @@ TEST(BadConfig, KeysOfEngines) {
       {"paxos.storage = \"memory\"\n",
        "f.toml:3: paxos.storage = \"memory\" does not go with order = \"ring\", the default"},
       {"order = \"paxos\"\npaxos.acceptor = [1]\n",
-       "f.toml:4: unknown key paxos.acceptor = [1]: did you mean acceptors?"},
+       "f.toml:4: unknown key paxos.acceptor = [1]: did you mean paxos.acceptors?"},
   };
   for (const auto& [text, what] : rows) {
     SCOPED_TRACE(text);
@@ -473,7 +480,7 @@ TEST(BadConfig, KeysOfRidge) {
                                 "f.toml", "");
   ASSERT_TRUE(early) << early.error();
   EXPECT_EQ(early->settings.options.get("ridge.optimistic"), 1);
-  // The default goes with everything.
+  // The default is valid with every engine.
   EXPECT_TRUE(
       parse_file(kTop + "ridge.optimistic = false\ninsecure = true\n" + kNodes, "f.toml", ""));
   EXPECT_TRUE(parse_file(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
@@ -520,7 +527,7 @@ TEST(BadConfig, StreamsAreNotForTheRing) {
   const auto good = parse_file(top + streams, "f.toml", "");
   ASSERT_TRUE(good) << good.error();
   EXPECT_TRUE(good->settings.streams);
-  // The default goes with everything.
+  // The default is valid with every engine.
   EXPECT_TRUE(parse_file(kTop + "insecure = true\n" + kNodes + "[network]\ndata = \"datagrams\"",
                          "f.toml", ""));
 }

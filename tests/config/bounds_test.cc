@@ -12,7 +12,7 @@ Result<File, std::string> file_with(const std::string& top, const std::string& r
                     "f.toml", "");
 }
 
-/// What is wrong with a limit at one end of its range; empty if it is taken.
+/// The error of a limit at one end of its range; empty if it is accepted.
 std::string problem_with(const Key<File>& key, const std::string& value) {
   const bool largest_message = key.name == "message_bytes_max";
   const auto file = file_with(
@@ -37,7 +37,7 @@ TEST(Bounds, EveryLimitIsTakenAtBothEnds) {
   EXPECT_EQ(rows, 10);
 }
 
-// What is best depends on how data travel, unless the file says it.
+// The best size depends on the transport of data, unless the file sets it.
 TEST(Bounds, PacketsOfStreamsAreLargeUnlessTheFileSaysOtherwise) {
   const auto bytes = [](const std::string& network) {
     const auto file = file_with("order = \"ridge\"\ndata_dir = \"d\"\n", "[network]\n" + network);

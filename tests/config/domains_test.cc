@@ -55,7 +55,8 @@ TEST(ConfigDomains, ErrorsNameTheKeyItsValueAndWhatIsAccepted) {
       {"[[domain]]\nnodes = [1]\n", "f.toml:15: domain.name is missing: accepted is 1 to 32"},
       {kEast, "f.toml:15: domain.nodes is missing: accepted is a list of 1 to 128"},
       {"[[domain]]\nname = \"A\"\n", "f.toml:16: domain.name = \"A\": accepted is 1 to 32"},
-      {kEast + "node = [1]\n", "f.toml:17: unknown key domain.node = [1]: did you mean nodes?"},
+      {kEast + "node = [1]\n",
+       "f.toml:17: unknown key domain.node = [1]: did you mean domain.nodes?"},
       {kEast + "nodes = 1\n", "f.toml:17: domain.nodes = 1: accepted is a list of 1 to 128"},
       {kEast + "nodes = []\n", "f.toml:17: domain.nodes = a list: accepted is a list of 1 to 128"},
       {kEast + "nodes = [1, 1]\n", "f.toml:17: domain.nodes = [1, 1]: accepted is a list"},
@@ -103,7 +104,7 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
 }
 
-// What --print-config says of them is accepted, once the comment marks are gone.
+// The help of --print-config is accepted, once the comment marks are removed.
 TEST(ConfigDomains, TheHelpIsAnExample) {
   std::string text = annotated_file();
   text = text.substr(text.find("#[[domain]]"));

@@ -28,7 +28,7 @@ std::string content() {
 
 struct Page {
   std::string expected;          ///< the page, with the rows as they have to be
-  std::set<std::string> tables;  ///< that it has rows of; "" is the top level
+  std::set<std::string> tables;  ///< the tables with rows in the page; "" is the top level
 };
 
 Page page_of(const std::string& text) {

@@ -22,7 +22,7 @@ TEST(Schema, EachKeyIsThereOnceAndSaysWhatItIs) {
   EXPECT_EQ(find_key("ring.speed"), nullptr);
 }
 
-// What a key says of its default is what the settings begin with.
+// The default that a key documents is the initial value of the settings.
 TEST(Schema, DefaultsAreThoseOfTheSettings) {
   const Settings normal;
   for (const Key<Settings>& key : keys()) {
@@ -52,8 +52,9 @@ TEST(Schema, SaysWhatIsWrong) {
   EXPECT_EQ(error("ring.max_gap", std::int64_t{3}),
             "ring.max_gap = 3: accepted is a whole number from 16 to 8192");
   EXPECT_EQ(settings.options.get("ring.max_gap"), 20) << "nothing has changed";
-  EXPECT_THAT(error("ring.max_gab", std::int64_t{3}),
-              HasSubstr("unknown key ring.max_gab = 3: did you mean max_gap? accepted keys are "));
+  EXPECT_THAT(
+      error("ring.max_gab", std::int64_t{3}),
+      HasSubstr("unknown key ring.max_gab = 3: did you mean ring.max_gap? accepted keys are "));
   EXPECT_THAT(error("ordr", std::string("ring")), HasSubstr("did you mean order?"));
   EXPECT_EQ(error("order", std::string("toto")),
             "order = \"toto\": accepted is \"ring\", \"paxos\" or \"ridge\"");
@@ -65,7 +66,7 @@ Settings of_engine(std::string_view name) {
   return settings;
 }
 
-// Whoever sets a key of one engine believes that it says something to another.
+// A key of another engine has no effect, which its author would not expect.
 TEST(Schema, AKeyOfAnotherEngineIsRefusedWithBothNames) {
   Settings ring = of_engine("ring");
   ring.options.set("ridge.ensembles", 1);

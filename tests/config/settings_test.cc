@@ -39,7 +39,7 @@ TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
     EXPECT_NE(rules(cluster_id(other)), rules(id));
     EXPECT_EQ(cluster_id(other) >> 32U, id >> 32U);
   }
-  // What each node may choose for itself does not matter.
+  // Settings that each node may choose for itself do not matter.
   other = good();
   other.name = "b";
   other.options.set("ring.max_gap", 100);

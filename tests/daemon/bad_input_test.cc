@@ -4,7 +4,8 @@
 
 #include "site.h"
 
-// Clients that send what they should not: an error that names the reason, and nobody else notices.
+// Clients that send invalid records: they get an error that names the reason, and no other client
+// notices.
 
 namespace peal::daemon::test {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using wire::ClientCode;
 using wire::RecordKind;
 
-/// A daemon with two good clients, who go on talking.
+/// A daemon with two good clients, which continue to talk.
 class BadInput : public testing::Test {
  protected:
   static Options options(const Folder& folder) {

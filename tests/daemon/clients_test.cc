@@ -9,8 +9,8 @@
 #include "seal/random.h"
 #include "site.h"
 
-// From hello to message, between clients of one daemon and of two; connections that end and come
-// back; and the end of a daemon.
+// From hello to message, between clients of one daemon and of two; connections that end and are
+// resumed; and the end of a daemon.
 
 namespace peal::daemon::test {
 namespace {
@@ -77,8 +77,7 @@ TEST(Clients, WhatIsSentIsSettled) {
   EXPECT_EQ(acked, 1'000U);
 }
 
-// With its header, which has the names of its sender and of its group, it fits what Ethernet takes
-// in one piece.
+// With its header, which has the names of its sender and of its group, it fits an Ethernet frame.
 TEST(Clients, AMessageOf1350BytesIsOneSealedPacketIfNamesAreShort) {
   Folder folder;
   Options options = options_of(folder, 1, 1);
@@ -131,7 +130,7 @@ TEST(Clients, ASessionOutlivesItsConnection) {
   bob.send("g", "1");
   EXPECT_EQ(ann->message(), "1");
   hello.session = ann->welcome().session;
-  // The view and the message: what ann has seen of events is not told again.
+  // The view and the message: events that ann has seen are not sent again.
   hello.events_seen = ann->welcome().events_next - 1 + 2;
   ann->cut();
   bob.send("g", "2");

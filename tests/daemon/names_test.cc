@@ -8,7 +8,7 @@
 
 #include "site.h"
 
-// Nodes whose addresses are names, and that come back with other addresses.
+// Nodes whose addresses are names, and that return with other addresses.
 
 namespace peal::daemon::test {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using wire::RecordKind;
 
-/// What the name servers say, to whoever asks.
+/// A name server's answers to all queries.
 class NameServers {
  public:
   void set(const std::string& name, const io::Endpoint& at) {

@@ -23,7 +23,7 @@ Options listed(const Folder& folder, std::uint32_t self, std::uint32_t count) {
   return options;
 }
 
-/// The list that counts, the next one and what it waits for.
+/// The active list, the pending one and what it waits for.
 std::string list_of(const Site& site) {
   Client asker(site.socket(), hello_as(""));
   wire::AskRequest ask;

@@ -22,7 +22,7 @@ wire::Hello sharing(std::string_view name) {
   return hello;
 }
 
-/// A client that maps what comes with its welcome.
+/// A client that maps the memory that comes with its welcome.
 struct Reader {
   explicit Reader(const std::string& socket) : stream(connected(socket)), client(take(stream)) {}
 

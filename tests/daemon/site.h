@@ -19,8 +19,7 @@
 #include "io/stream.h"
 #include "wire/client.h"
 
-// Daemons that run in threads of this process, and clients that say to them, byte by byte, what a
-// test wants.
+// Daemons that run in threads of this process, and clients whose bytes a test chooses.
 
 namespace peal::daemon::test {
 
@@ -41,7 +40,7 @@ class Folder {
 /// machine that runs many tests at once.
 Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count);
 
-/// Hears nothing and knows nothing.
+/// Ignores all calls.
 class NoOwner final : public Owner {
   void on_view(Instant, const ViewNotice&) override {}
   void on_message(std::string_view, const node::Message&) override {}
@@ -88,13 +87,13 @@ class Site final : private Owner {
   mutable std::mutex mutex_;
   std::condition_variable moved_;
   std::map<std::string, std::string> addresses_;  ///< of the other nodes that were looked up
-  std::string nodes_;                             ///< that count, as on_nodes() said last
+  std::string nodes_;                             ///< the active ones, by the last on_nodes()
   std::optional<Options> new_options_;
   std::string end_;
   bool ended_well_ = false;
 };
 
-/// A record with its own copy of what it points to.
+/// A record with its own copy of the bytes that it refers to.
 struct Got {
   wire::RecordKind kind{};
   std::vector<std::byte> body;
@@ -111,7 +110,7 @@ struct Got {
 /// One connection. Everything waits for as long as a minute, and fails then.
 class Client {
  public:
-  /// Connects, and says nothing yet.
+  /// Connects, and sends nothing yet.
   explicit Client(const std::string& socket);
   /// The same over a stream that is connected, or on its way; with TLS, its handshake comes first.
   explicit Client(std::unique_ptr<io::Stream> stream);
@@ -141,7 +140,7 @@ class Client {
   std::optional<Got> until(wire::RecordKind kind);
   /// Joins, and waits for the view with this client in it.
   void join(std::string_view group, const wire::SlowLimits& limits = {});
-  /// Sends to one group; the number counts by itself.
+  /// Sends to one group; the number is the next one.
   void send(std::string_view group, std::string_view text);
   /// The text of the next message.
   std::string message();

@@ -5,7 +5,7 @@
 
 #include "site.h"
 
-// A client that stops reading: what happens to it is what it asked for, and the others go on.
+// A client that stops reading gets the policy that it chose, and the others continue.
 
 namespace peal::daemon::test {
 namespace {
@@ -17,7 +17,7 @@ using wire::SlowPolicy;
 constexpr int kMessages = 400;
 constexpr std::size_t kBytes = 50'000;  // 20 MB: more than sockets and limits hold
 
-/// One that reads nothing, one that reads everything, and one that sends to both.
+/// One client that reads nothing, one that reads everything, and one that sends to both.
 class Slow : public testing::Test {
  protected:
   void start(SlowPolicy policy) {
@@ -63,7 +63,7 @@ TEST_F(Slow, SpillsToDiskAndComesBackInOrder) {
 TEST_F(Slow, DropsAndSaysWhatIsMissing) {
   start(SlowPolicy::drop);
   expect_all(good_);
-  // What comes is in order, and what does not is counted.
+  // Received messages are in order, and missing ones are counted.
   std::uint64_t seen = 0;
   std::uint64_t missing = 0;
   while (seen + missing < kMessages) {

@@ -129,7 +129,7 @@ TEST_F(Spool, AFullDiskTakesAllOrNothing) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit small = before;
-  small.rlim_cur = 4'096;  // as a disk that has no more room
+  small.rlim_cur = 4'096;  // like a full disk
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   EXPECT_EQ(spool.append(1, bytes_from(1'000, 100'000)).error(), Errc::system);
   EXPECT_NE(spool.reason(), "");

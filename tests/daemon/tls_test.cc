@@ -8,7 +8,7 @@
 #include "certificates.h"
 #include "site.h"
 
-// Clients of other machines: who they are is what their certificate says, or a secret.
+// Clients of other machines: their certificate or a secret identifies them.
 
 namespace peal::daemon::test {
 namespace {
@@ -114,10 +114,10 @@ TEST_F(Tls, AClientRefusesADaemonOfAnotherName) {
 }
 
 TEST_F(Tls, NewCertificatesAreTakenWithoutARestart) {
-  // Whoever asks for the change comes through the Unix socket.
+  // The change is requested through the Unix socket.
   options_.sessions.clients.push_back({});
   options_.sessions.clients.back().admin = true;
-  // The rules of before let nobody in there: so they change with a daemon that starts with them.
+  // The old rules admit no client there: so the new ones apply to a restarted daemon.
   site_.reset();
   site_ = std::make_unique<Site>(options_);
   auto before = client("alice");

@@ -4,7 +4,7 @@
 #include "oracle/files.h"
 #include "site.h"
 
-// What daemons write down of the order below their groups is judged by the oracle.
+// The oracle checks the traces of daemons about the order below their groups.
 
 namespace peal::daemon::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "group/groups.h"
 #include "samples.h"
 
-// Random wishes, views and bytes: whatever comes, daemons of one view agree.
+// Random requests, views and bytes: daemons of one view always agree.
 
 namespace peal::group::test {
 namespace {

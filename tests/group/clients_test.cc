@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ TEST(Clients, NamesAreChecked) {
   EXPECT_EQ(alone.groups.send(alone.x, {many, Service::agreed, 0, false, {}}).error(),
             Refusal::bad_name);
   EXPECT_TRUE(alone.a.waiting.empty()) << "what is refused is not submitted";
+  const std::span<const std::string_view> most(many.data(), kTargetsMax);
+  EXPECT_TRUE(alone.groups.send(alone.x, {most, Service::agreed, 0, false, {}}));
 }
 
 TEST(Clients, MembershipsAreCheckedAsTheClientWishedThem) {
@@ -92,6 +95,18 @@ TEST(Clients, AGoodbyeThatFindsNoRoomIsSaidLater) {
   EXPECT_THAT(alone.a.take_log(), ElementsAre("2 sees g by disconnect of x@a: [y@a]"));
 }
 
+TEST(Clients, ConnectingSubmitsTheGoodbyeThatHoldsTheName) {
+  Alone alone;
+  EXPECT_TRUE(alone.groups.join(alone.x, "g"));
+  alone.cluster.order_all("a");
+  alone.a.room = 0;
+  alone.groups.disconnect(alone.x);
+  EXPECT_TRUE(alone.groups.has_work());
+  alone.a.room = 1;
+  EXPECT_TRUE(alone.groups.connect("x"));
+  EXPECT_FALSE(alone.groups.has_work());
+}
+
 TEST(Clients, WhoIsGoneIsToldNothingThoughItStillStandsInTheTable) {
   Alone alone;
   EXPECT_TRUE(alone.groups.join(alone.x, "g"));
@@ -118,7 +133,7 @@ TEST(Clients, ThereIsRoomForSoManyOnly) {
   EXPECT_TRUE(groups.connect("z"));
 }
 
-/// However fast they join, the table of all nodes fits into one message.
+/// However fast they join, the table of all nodes fits one message.
 TEST(Clients, GroupsAreRefusedWhenTheirTableWouldNotFit) {
   constexpr std::uint32_t kBytes = 8'192;
   Cluster cluster(2, kBytes);

@@ -59,7 +59,7 @@ void Daemon::deliver(std::span<const std::uint32_t> connections, const Received&
   }
 }
 
-/// "1 sees g by join of y@b: x@a | y@b", with bars between those who did not come together, the
+/// "1 sees g by join of y@b: x@a | y@b", with bars between members that did not come together, the
 /// receiver's own set in brackets.
 void Daemon::view(std::span<const std::uint32_t> connections, const GroupView& view) {
   std::string text =
@@ -99,7 +99,7 @@ void Daemon::gap(std::span<const std::uint32_t> connections, std::string_view gr
   }
 }
 
-Result<void> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
+Result<void, Errc> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({service, {message.begin(), message.end()}});
   return {};

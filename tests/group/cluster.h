@@ -15,7 +15,7 @@
 
 #include "group/groups.h"
 
-// Daemons with groups on a stream that the test orders by hand: what one of them submits comes to
+// Daemons with groups on a stream that the test orders by hand: a message of one of them goes to
 // all members of its view, in one order, and views come with their transitional views.
 
 namespace peal::group::test {
@@ -30,7 +30,7 @@ class Daemon final : public Effects {
   /// Sends to one group or to several, separated by commas.
   Result<void, Refusal> send(std::uint32_t connection, std::string_view targets,
                              std::string_view payload, bool self_discard = false);
-  /// What its clients were told since the last call.
+  /// What its clients received since the last call.
   std::vector<std::string> take_log() { return std::exchange(log, {}); }
 
   void deliver(std::span<const std::uint32_t> connections, const Received& message) override;
@@ -38,7 +38,7 @@ class Daemon final : public Effects {
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
-  Result<void> submit(ByteView message, Service service, order::Domain /*domain*/) override;
+  Result<void, Errc> submit(ByteView message, Service service, order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
   void block(bool on) override { blocked = on; }
   void settled(const ViewId& view) override;
@@ -68,10 +68,10 @@ class Cluster {
   explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20);
 
   Daemon& operator[](char letter) { return *daemons[static_cast<std::size_t>(letter - 'a')]; }
-  /// The next message of `from` reaches `to`, letters of daemons in its view (all, if empty); false
-  /// if none may go.
+  /// The next message of `from` is delivered to `to`, letters of daemons in its view (all, if
+  /// empty); false if none waits.
   bool order_one(char from, std::string_view to = {});
-  /// All that may go goes.
+  /// Delivers all waiting messages.
   void order_all(std::string_view members);
   /// Tells the members of a new view, letters in ascending order, first that their old view ends:
   /// then `remains` may order what is left of it, and then of the new one.

@@ -58,7 +58,7 @@ class Host final : public Effects {
   void transitional(std::uint32_t, std::string_view) override {}
   void left(std::uint32_t, std::string_view) override {}
   void gap(std::span<const std::uint32_t>, std::string_view) override {}
-  Result<void> submit(ByteView, Service, order::Domain domain) override {
+  Result<void, Errc> submit(ByteView, Service, order::Domain domain) override {
     sent.push_back(domain);
     return {};
   }

@@ -8,11 +8,11 @@ namespace peal::group::test {
 
 struct Verdict {
   wire::Drop drop{};
-  const char* wrong = nullptr;  ///< what no bytes may do; null if all is well
+  const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
-/// Shows bytes to the decoder of the kind that they say they are, and to one of another kind, which
-/// must refuse them. What is accepted must encode to the same bytes again.
+/// Passes bytes to the decoder of the kind that they name, and to one of another kind, which must
+/// refuse them. Accepted values must encode to the same bytes again.
 Verdict examine(ByteView bytes);
 
 }  // namespace peal::group::test

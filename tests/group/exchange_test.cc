@@ -133,6 +133,40 @@ TEST(Exchange, TablesOfAnotherViewAreIgnored) {
   EXPECT_EQ(cluster['a'].groups->state(), State::operational);
 }
 
+TEST(Exchange, TablesAreIgnoredOnceItHasEnded) {
+  Apart all(2);
+  Cluster& cluster = all.cluster;
+  cluster.install("ab");
+  const auto again = cluster['b'].control.front();
+  cluster.order_all("ab");
+  Groups& groups = *cluster['a'].groups;
+  groups.on_message(cluster['b'].id, Service::agreed, {9, 0}, again.bytes);
+  EXPECT_EQ(groups.counters().outdated_tables, 1U);
+  EXPECT_EQ(groups.counters().bad_tables, 0U);
+  EXPECT_EQ(groups.state(), State::operational);
+  groups.check_invariants();
+}
+
+TEST(Exchange, OtherMessagesDuringItAreOutOfTurn) {
+  Apart all(3);
+  Cluster& cluster = all.cluster;
+  Groups& groups = *cluster['a'].groups;
+  const auto give_leave = [&](char sender) {
+    std::vector<std::byte> bytes;
+    encode(Leave{{1, "x"}, "g"}, bytes);
+    groups.on_message(cluster[sender].id, Service::agreed, {9, 0}, bytes);
+    return groups.counters().out_of_turn;
+  };
+  const std::uint64_t before = hash(cluster['a']);
+  cluster.install("abc");
+  EXPECT_EQ(give_leave('a'), 1U);
+  cluster.install("ab", [&] {
+    EXPECT_EQ(groups.state(), State::interrupted);
+    EXPECT_EQ(give_leave('a'), 2U);
+  });
+  EXPECT_EQ(hash(cluster['a']), before);
+}
+
 TEST(Exchange, TablesThatDoNotFitTheViewAreDropped) {
   Apart all(3);
   Cluster& cluster = all.cluster;
@@ -176,7 +210,7 @@ TEST(Exchange, GroupsThatEmptyAndReturnGetIdsTheyNeverHad) {
 }
 
 /// A view that ends differently for its parts, or parts of the next view that come from different
-/// ones: until then each tells of its own states, and ids only grow.
+/// ones: until then each names its own states, and ids only grow.
 TEST(Exchange, PartsNameTheirStatesApart) {
   Apart all(4);
   Cluster& cluster = all.cluster;
@@ -209,8 +243,8 @@ TEST(Exchange, PartsNameTheirStatesApart) {
   EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
-/// One member goes to a view, and another one, whom it takes along, never gets there: both had the
-/// same view before, and the same smallest member.
+/// One member goes to a view, and another one, which should come with it, never gets there: both
+/// had the same previous view, and the same smallest member.
 TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
   Apart all(3);
   Cluster& cluster = all.cluster;
@@ -240,7 +274,7 @@ TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
 TEST(Exchange, LargeTablesSurviveAnInterruption) {
   Cluster cluster(4, 64U << 20);
   cluster.install("abcd");
-  for (const auto& daemon : cluster.daemons) {  // it says that it has 250 clients in each group
+  for (const auto& daemon : cluster.daemons) {  // it reports 250 clients in each group
     Tables tables;
     tables.view = daemon->in;
     tables.synced = {daemon->id};

@@ -11,7 +11,7 @@
 #include "group/groups.h"
 #include "group/traffic.h"
 
-// Clients are told of messages that were ordered where their daemon was not, and only of those.
+// Clients are told of messages that were ordered in views without their daemon, and only of those.
 
 namespace peal::group::test {
 namespace {
@@ -111,8 +111,8 @@ TEST(Gaps, WhatWasSentIsRememberedOverViewsAndByWhoHeardOfIt) {
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
-/// c delivers `one` with all others, who deliver more in the same view; not a name more than that
-/// is missed.
+/// c delivers `one` with all others, which deliver more in the same view; exactly these further
+/// names are missed.
 TEST(Gaps, WhatALostMemberDeliveredOfTheViewIsNotMissed) {
   Kv kv;
   EXPECT_TRUE(kv.cluster['c'].groups->join(kv.z, "both"));
@@ -172,7 +172,7 @@ TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
 }
 
 TEST(Gaps, AStartCostsNothing) {
-  // Daemon b starts late: its clients are there before, and it comes straight to the others.
+  // Daemon b starts late: its clients exist before, and it joins the others directly.
   Cluster cluster(2);
   cluster.settle("a");
   const std::uint32_t x = cluster['a'].connect("x");
@@ -184,7 +184,8 @@ TEST(Gaps, AStartCostsNothing) {
   EXPECT_THAT(cluster['b'].take_log(), ElementsAre("1 sees g by join of y@b: [y@b]"));
 }
 
-/// Who was alone first may have missed what was sent meanwhile: nobody can say that it was earlier.
+/// A client whose daemon was alone first may have missed later messages: it is unknown whether they
+/// were earlier.
 TEST(Gaps, WhoJoinsWhileItsDaemonIsAloneIsTold) {
   Cluster cluster(2);
   cluster.settle("a");
@@ -220,7 +221,7 @@ TEST(Gaps, JustBelowTheBoundNamesAreExact) {
   EXPECT_THAT(kv.told(), IsEmpty());
 }
 
-/// What all nodes know of need not be remembered: else tables would grow for ever.
+/// Traffic that all nodes know need not be remembered: otherwise tables would grow for ever.
 TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   Kv kv;
   for (const auto& each : kv.cluster.daemons) {
@@ -241,7 +242,7 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   EXPECT_THAT(tables.traffic[0].views, IsEmpty());
   EXPECT_THAT(tables.traffic[0].forgotten.names, ElementsAre("early"));
   kv.cluster.order_all("abc");
-  // But what not all have heard of is not.
+  // But traffic that some have not heard of is remembered.
   kv.cluster.settle("ab");
   kv.send('a', "kv", "MISSED");
   for (int i = 0; i < 5; ++i) kv.cluster.settle("ab");
@@ -250,8 +251,44 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
-/// a and b believe that c came along to their last view, and it did not even complete the exchange
-/// before: what it missed long before must not be forgotten yet.
+/// Each node must have come along itself: those that did do not stand for the one that is away.
+TEST(Gaps, NothingIsForgottenWhileANodeIsAway) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  kv.cluster.settle("abc");
+  kv.send('a', "kv", "one");
+  kv.cluster.settle("ab");
+  kv.send('a', "other", "for others");
+  for (int i = 0; i < 5; ++i) kv.cluster.settle("ab");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 got one from x@a")) << "exact, as nothing was forgotten";
+}
+
+TEST(Gaps, TheViewBeforeTheLastOneIsRemembered) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  const ViewId sent_in = kv.cluster['a'].in;
+  kv.send('a', "early", "for nobody");
+  kv.cluster.settle("abc");
+  kv.cluster.settle("abc");
+  kv.cluster.install("c");
+  kv.cluster.install("ab");
+  kv.cluster.install("abc");
+  ASSERT_EQ(kv.cluster['a'].control.size(), 1U);
+  Tables tables;
+  ASSERT_EQ(decode(kv.cluster['a'].control.front().bytes, tables), wire::Drop::none);
+  ASSERT_EQ(tables.traffic.size(), 1U);
+  EXPECT_TRUE(tables.traffic[0].forgotten.empty());
+  ASSERT_EQ(tables.traffic[0].views.size(), 1U);
+  EXPECT_EQ(tables.traffic[0].views[0].view, sent_in);
+}
+
+/// a and b believe that c came with them to their last view, but it did not complete the previous
+/// exchange: traffic that it missed long before must not be forgotten yet.
 TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
   Kv kv;
   for (const auto& each : kv.cluster.daemons) {
@@ -311,8 +348,8 @@ struct Unlisted {
   std::uint32_t x = 0, z = 0;
 };
 
-/// A node may serve clients before the others have it on their lists. What all of these knew was of
-/// no use to anybody, until it came.
+/// A node may serve clients before the others have it on their lists. Until then none of these
+/// needs to remember their common traffic.
 TEST(Gaps, WhoServedBeforeItWasListedIsToldOfWhatTheOthersForgot) {
   Unlisted some;
   some.send('a', some.x, "kv,#z#d");
@@ -376,7 +413,7 @@ TEST(Gaps, OfWhatWasForgottenAllNamesAreToldAboveTheBound) {
   EXPECT_THAT(some.cluster['d'].take_log(), Contains("1 missed some of rest"));
 }
 
-/// d knows of what was sent; its tables reach c only in the next view, as the exchange ends early.
+/// d knows of the messages; its tables reach c only in the next view, as the exchange ends early.
 TEST(Gaps, AnExchangeThatFailedTellsNothingAndForgetsNothing) {
   Kv kv;
   kv.cluster.settle("ab");

@@ -9,7 +9,7 @@
 
 #include "cluster.h"
 
-// What clients are told: one story for each rule.
+// What clients are told: one scenario for each rule.
 
 namespace peal::group::test {
 namespace {
@@ -213,6 +213,23 @@ TEST(Groups, ChangesInATransitionalViewSaySo) {
                           // the new view
                           "2 sees g by network: [late@a p@a q@b]",
                           "1 sees g by network: [late@a p@a q@b]", "1 sees own by network: [p@a]"));
+}
+
+TEST(Groups, LosingMembersGivesAGroupAnIdInTheTransitionalViewAndAnotherInTheNext) {
+  Together all(2);
+  Daemon& a = all.cluster['a'];
+  EXPECT_TRUE(a.groups->join(1, "own"));
+  all.cluster.order_all("ab");
+  const auto id = [&](const char* group) { return a.groups->table().groups().at(group).id; };
+  const GroupId before = id("g"), own = id("own");
+  GroupId between{};
+  all.cluster.install("a", [&] {
+    between = id("g");
+    EXPECT_EQ(id("own"), own) << "it lost nobody";
+  });
+  EXPECT_LT(before, between);
+  EXPECT_LT(between, id("g"));
+  EXPECT_EQ(id("own"), own);
 }
 
 TEST(Groups, ClientsWaitUntilTablesAreEqual) {

@@ -93,8 +93,20 @@ TEST(GroupMessages, TargetsAreBoundedAndEachIsThereOnce) {
   EXPECT_EQ(with({}), Drop::bad_value);
 }
 
-/// Every sample, damaged in every way that can be listed: dropped with a reason, or accepted and
-/// encoded to the same bytes again.
+TEST(GroupMessages, ADisconnectionHasAReason) {
+  const auto verdict = [](wire::ClientCode reason) {
+    Bytes bytes;
+    Disconnect message{{3, "c"}, reason};
+    encode(message, bytes);
+    return decode(bytes, message);
+  };
+  EXPECT_EQ(verdict(wire::ClientCode::goodbye), Drop::none);
+  EXPECT_EQ(verdict(wire::ClientCode::ok), Drop::bad_value);
+  EXPECT_EQ(verdict(static_cast<wire::ClientCode>(wire::kClientCodes)), Drop::bad_value);
+}
+
+/// Every sample, with every kind of damage: dropped with a reason, or accepted and encoded to the
+/// same bytes again.
 TEST(GroupMessages, AnyDamageIsDroppedOrIsAnotherMessage) {
   std::map<Drop, std::uint64_t> reasons;
   const auto examine_one = [&](const Sample& sample, const Bytes& bytes) {
@@ -179,6 +191,13 @@ TEST(GroupMessages, TrafficThatContradictsItselfIsDropped) {
   EXPECT_EQ(verdict([&](All& t) { views(t)[0] = {views(t)[0].view, {}, true, 0, {}, {}}; }),
             Drop::bad_value);
   EXPECT_EQ(verdict([&](All& t) { views(t)[1].upto = {}; }), Drop::bad_value);
+  for (const std::size_t at : {0U, 1U}) {
+    EXPECT_EQ(verdict([&](All& t) {
+                views(t)[at].upto = {0, 1};
+              }),
+              Drop::bad_value)
+        << "no message is at position 0";
+  }
   EXPECT_EQ(verdict([&](All& t) {
               views(t)[1].upto = {10, 0};
             }),

@@ -106,7 +106,7 @@ TEST(Table, ADaemonTakesNoMoreThanItMay) {
   table.check_invariants();
 }
 
-/// What daemons may take bounds the message that carries it all.
+/// The limits of daemons bound the message with their whole table.
 TEST(Table, ItsMessageIsNoLongerThanWhatItsDaemonsTake) {
   Table table = with({{kA, "x"}, {kB, std::string(kClientNameBytesMax, 'y')}, {kC, "z"}},
                      std::string(kNameBytesMax, 'g'));

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-// What is known of messages, against sets of messages.
+// Knowledge about messages, compared with sets of messages.
 
 namespace peal::group {
 namespace {
@@ -73,7 +73,7 @@ Traffic together(const std::vector<Traffic>& parts) {
   return all;
 }
 
-/// What `all` knows, or others who know it, and `own` does not.
+/// The messages that `all`, or another known part, has, and `own` does not.
 Missed missed(const Traffic& all, const Traffic& own) {
   Traffic either;
   return meet({all, own}, 1, either);
@@ -146,8 +146,8 @@ TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
   }
 }
 
-/// Late messages whose names were given up are told apart all the same, and what two parts know
-/// together is the same for both.
+/// Late messages without names are distinguished nevertheless, and the common knowledge of two
+/// parts is the same for both.
 TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   Messages messages(6);
   for (auto& names : messages) names = {"f", "g"};
@@ -168,7 +168,8 @@ TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   EXPECT_TRUE(missed(none, one).empty());
 }
 
-/// A log that gives names up while messages are late knows which ones are, as one that keeps them.
+/// A log that drops names while messages are late knows which ones are late, like one that keeps
+/// the names.
 TEST(Traffic, ALogWithoutNamesKnowsItsLateMessages) {
   const auto late_part = [](std::size_t names, std::size_t late) {
     TrafficLog log(0);
@@ -213,7 +214,8 @@ TEST(Traffic, ViewsAreForgottenOldestFirstAndMissedByWhoDoesNotKnowThem) {
   EXPECT_TRUE(missed(full, more).empty());
 }
 
-/// Two who know the same forget it at different times, and meet one who knows nothing of it.
+/// Two daemons with the same knowledge forget it at different times, and meet one that never had
+/// it.
 TEST(Traffic, WhoForgotMissedNothingAndTellsWhoKnewNothing) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     Random random(seed);

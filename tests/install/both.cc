@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both libraries in one program: a cluster of one member, which is told what it sent, and a client
-// that finds no daemon. `both PORT`.
+// Both libraries in one program: a cluster of one member, which receives its own message, and a
+// client that finds no daemon. `both PORT`.
 
 #include <peal/client.h>
 #include <peal/member.h>

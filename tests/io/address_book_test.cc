@@ -29,7 +29,7 @@ Endpoint v6(std::uint8_t last) {
   return *parse_endpoint("[fd00::" + std::to_string(last) + "]", 4'800);
 }
 
-/// Name servers that say what a test wants, to several threads.
+/// Name servers whose answers a test chooses, for several threads.
 class NameServers {
  public:
   void set(const std::string& name, std::vector<Endpoint> found) { put(name, std::move(found)); }
@@ -72,7 +72,7 @@ class Book {
     book.emplace(own, std::move(entries), servers.question());
   }
 
-  /// Goes on to `now`, and waits until all that was asked is answered.
+  /// Advances to `now`, and waits until all queries are answered.
   std::vector<std::string> at(Instant now) {
     std::vector<std::string> changes;
     do {
@@ -248,7 +248,7 @@ TEST(AddressBook, AnAddressGoesFromOneNameToAnotherOnceTheFirstHasItNoMore) {
   book.at(kStart);
   book.present(kStart, {1, 2, 3});
   book.present(kStart + seconds(60), {1});
-  // The name of b is gone; c has come back where b was.
+  // The name of b is gone; c has returned at b's old address.
   book.servers.fail("b", Errc::invalid_option);
   book.servers.set("c", {v4(2)});
   Instant now = kStart + seconds(60);
@@ -270,7 +270,7 @@ TEST(AddressBook, TwoNamesDoNotTakeOneAddressFromEachOther) {
     changes += book.at(now).size();
     now = *book.book->next_deadline();
   }
-  EXPECT_EQ(changes, 2U);  // one was found, of the other it was said why not
+  EXPECT_EQ(changes, 2U);  // one was found, for the other the reason was reported
   EXPECT_NE(book[2].known(), book[3].known());
   const auto& without = book[2].known() ? book[3] : book[2];
   EXPECT_THAT(without.problem, HasSubstr("10.0.0.2:4800 is the address of "));
@@ -320,7 +320,7 @@ TEST(AddressBook, AsksAFewAtATimeAndWaitsForNobody) {
 TEST(ChooseOwn, TakesAnAddressOfThisMachine) {
   const HostPort name{"a", 4'800};
   const Endpoint local = Endpoint::v4(127, 0, 0, 9, 4'800);
-  EXPECT_EQ(choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800), local}, std::nullopt), local);
+  EXPECT_EQ(*choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800), local}, std::nullopt), local);
   const auto refused = choose_own(name, {Endpoint::v4(203, 0, 113, 7, 4'800)}, std::nullopt);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Errc::invalid_option);
@@ -356,7 +356,7 @@ TEST(AddressBook, AnotherListKeepsWhatIsKnownOfThoseWhoStay) {
               ElementsAre("4: 10.0.0.4:4800 to 10.0.0.44:4800", "6: nowhere to 10.0.0.5:4800"));
   EXPECT_EQ(book.servers.asked("c"), 1);
   EXPECT_EQ(book.servers.asked("b"), 1);
-  // Who is not in the view is looked for, as before.
+  // A node that is not in the view is looked up, as before.
   book.present(later, {1, 3, 4});
   EXPECT_EQ(book.book->next_deadline(), later + seconds(5));
 }

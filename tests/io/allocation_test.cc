@@ -7,12 +7,12 @@
 #include "io/loop.h"
 #include "stations.h"
 
-// After start nothing is allocated: not for a packet, not for a turn of the loop.
+// After start nothing is allocated, for packets or for turns of the loop.
 
 namespace peal::io {
 namespace {
 
-/// A node that counts packets and forgets them.
+/// A node that counts packets and drops them.
 class Quiet : public LoopHost, public PacketSink {
  public:
   Quiet(std::uint32_t self, bool sealed)

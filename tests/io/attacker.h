@@ -8,11 +8,11 @@
 #include "io/fd.h"
 #include "stations.h"
 
-// Somebody who can send whatever he likes from any address.
+// An attacker who can send any packet from any address.
 
 namespace peal::io {
 
-/// A socket of ours that sends what it likes to the transport of node 1.
+/// A test's socket that sends any packet to the transport of node 1.
 class Attacker {
  public:
   explicit Attacker(const Endpoint& from) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -38,7 +38,7 @@ inline Endpoint data_port(std::uint32_t node) {
   return at.with_port(static_cast<std::uint16_t>(at.port + 1));
 }
 
-/// Reads all that has come.
+/// Reads all that has arrived.
 inline void drain(Station& station) {
   while (station.turn().more) {
   }

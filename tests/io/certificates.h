@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-// Certificates for tests, made when they are needed, so that none that is checked in can end.
+// Certificates for tests, created when needed, so that none in the repository can expire.
 
 namespace peal::io {
 
-/// What a certificate says.
+/// The content of a certificate.
 struct CertificateRequest {
   std::string common_name = "node-1";
   std::string alternative_names;  ///< as openssl writes them: "DNS:localhost,IP:127.0.0.1"
@@ -21,7 +21,7 @@ struct CertificateRequest {
 /// A certificate and its key; an issuer, if it was made as one.
 class TestCertificate {
  public:
-  /// One that trusts itself and may issue others.
+  /// A self-signed one that may issue others.
   static TestCertificate authority(const std::string& common_name = "test authority");
   TestCertificate issue(const CertificateRequest& request) const;
   /// One that may issue others.

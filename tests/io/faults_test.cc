@@ -8,7 +8,7 @@
 namespace peal::io {
 namespace {
 
-// A run of packets from node 1, of which node 2 gets what the faults leave.
+// A run of packets from node 1, of which node 2 gets those that the faults do not drop.
 class FaultsTest : public testing::Test {
  protected:
   void open(std::uint64_t seed = 1) {

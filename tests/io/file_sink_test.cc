@@ -126,7 +126,7 @@ TEST_F(FileSinkTest, AFileWithoutRoomSaysThatLinesAreMissing) {
     std::uint64_t holes = 0;
     EXPECT_EQ(count_lines(content(), holes), lines) << "the file says it at once";
     EXPECT_GT(holes, 0U);
-    // There is room again: it goes on.
+    // There is space again: it continues.
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     do {
       (*sink)->append(std::to_string(lines++) + "\n");

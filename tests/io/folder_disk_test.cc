@@ -74,8 +74,9 @@ TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
   EXPECT_EQ(disk->list()->size(), 1U);
 }
 
-/// Whole blocks go around the operating system's cache and others do not: whatever comes first, all
-/// read the same. Memory as a file system, which may have no such way, does as well.
+/// Whole blocks bypass the operating system's cache, and others do not: in each order of the two,
+/// reading returns the same bytes. A file system in memory, which may not support bypassing, works
+/// as well.
 TEST(FolderDisk, WholeBlocksAndOthersLieInOneFile) {
   constexpr std::size_t kBlock = port::kDiskBlockBytes;
   constexpr std::size_t kFile = 64 * kBlock;

@@ -9,8 +9,8 @@
 #include "attacker.h"
 #include "seal/sealer.h"
 
-// Frames of data lose their headers when they are sealed, and have them again when they are opened:
-// the same bytes, whatever lies next to them.
+// Frames of data lose their headers when they are sealed, and get them again when they are opened:
+// the same bytes, with any neighbours in memory.
 
 namespace peal::io {
 namespace {
@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kEpoch = 5;
 
-/// A header as a frame's: everything that may differ stands in it, with constants between.
+/// A header like a frame's: it has all variable fields, with constants between.
 void write_test_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
                        ByteSpan out) {
   store(out, std::uint32_t{0xfeed'0001});
@@ -96,7 +96,7 @@ TEST(FrameHeaders, NeverReachIntoTheFramesBesideThem) {
       ASSERT_TRUE(nodes.run_until([&] { return nodes[2].received.size() == 1; }));
       std::vector<std::string> sent;
       for (std::size_t i = 0; i < 400; ++i) {
-        // Mostly datagrams that fill the room that they are read into, and small ones between.
+        // Mostly datagrams that fill their buffer, with small ones between.
         const std::size_t bytes = i % 40 < 30 ? largest - seal::overhead(Lane::data) : i % 7;
         sent.push_back(frame(std::string(bytes, static_cast<char>('a' + i % 26))));
         nodes[1].multicast(Lane::data, sent.back());
@@ -190,7 +190,8 @@ TEST_F(OneReader, DropsEveryTruncationAndEveryChangedByteByReason) {
   EXPECT_EQ(received(), frame("whole", 2, 7));
 }
 
-// Somebody with the key may seal what is no frame; only its length and its sender are true then.
+// A node with the key may seal bytes that are not a frame; then only its length and its sender are
+// right.
 TEST_F(OneReader, HandsOverWhateverSomebodyWithTheKeySealed) {
   const std::string within = frame("a frame with its header", 3, 9);
   peer_data.send(data_port(1), sealed(Lane::data, within));

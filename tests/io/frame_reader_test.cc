@@ -30,7 +30,7 @@ std::string text_of(std::size_t bytes, char first) {
 
 class FrameReaderTest : public ::testing::Test {
  protected:
-  /// Reads all of it, as much at once as there is room; stops at a bad length.
+  /// Reads all of it, as much at once as fits; stops at a bad length.
   FrameReader::Found read(std::string_view bytes) {
     while (!bytes.empty()) {
       const ByteSpan room = reader_.room();

@@ -10,7 +10,7 @@
 #include "io/multicast_probe.h"
 #include "io/udp_sockets.h"
 
-// Whatever arrives is bounded, counted, and handed over only if it comes from a configured node.
+// Received data is bounded, counted, and passed on only if it comes from a configured node.
 
 namespace peal::io {
 namespace {

@@ -166,7 +166,7 @@ TEST(Loop, NoticesAPause) {
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("pause", "sockets", "end"));
   EXPECT_GE(host.pause, milliseconds(25));
-  // Said once, when the sockets are first seen empty.
+  // Reported once, when the sockets are first found empty.
   host.progress.drained = true;
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("sockets", "drained", "end"));
@@ -204,8 +204,8 @@ TEST(Loop, NeedsNoSystemCallToBeWokenWhileItSpins) {
   loop->turn(host, seconds(20));
   other.join();
   EXPECT_THAT(host.take(), ElementsAre("sockets", "wake", "end"));
-  // Who loses the processor to somebody else stops to poll: then the wake either came before, or it
-  // found a loop that sleeps.
+  // A loop that loses the processor to other processes stops polling: then the wake-up came before,
+  // or it found a loop that sleeps.
   EXPECT_LE(loop->counters().spins, 1U);
   EXPECT_GE(loop->counters().spins + loop->counters().ousted, 1U);
   EXPECT_LE(loop->counters().signals, loop->counters().ousted);

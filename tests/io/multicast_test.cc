@@ -45,7 +45,7 @@ TEST(Multicast, IsFoundAndUsed) {
   EXPECT_EQ(nodes[1].counters().data_packets_out - packets_before, 100U);
   EXPECT_EQ(nodes[1].counters().data_multicast_out, 100U);
   EXPECT_EQ(nodes[2].counters().data_multicast_in, 100U);
-  // Our own copies come back on one machine; the kernel drops them, and that is no loss.
+  // One's own multicasts return on the same machine; the kernel drops them, which is not a loss.
   nodes[2].send(1, Lane::data, "x");
   ASSERT_TRUE(nodes.run_until([&] { return !nodes[1].received.empty(); }));
   EXPECT_EQ(nodes[1].received.size(), 1U);
@@ -75,7 +75,7 @@ TEST(Multicast, ReachesNodesOfThisMachineThatWereFoundLater) {
   ASSERT_TRUE(nodes.run_until([&] { return !nodes[1].received.empty(); }));
   EXPECT_EQ(nodes[1].counters().drop_kernel, 0U);
 
-  // One that moves is reached by unicast until a probe says otherwise.
+  // A node that moves is reached by unicast until a probe succeeds.
   nodes[1].transport->set_address(NodeId{2}, node_endpoint(4));
   EXPECT_EQ(reached(nodes[1]), 1U);
 }

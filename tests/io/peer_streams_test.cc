@@ -12,7 +12,7 @@
 
 #include "stations.h"
 
-// Data over TCP: whole transports, and others who talk to their ports.
+// Data over TCP: whole transports, and other programs that connect to their ports.
 
 namespace peal::io {
 namespace {
@@ -75,7 +75,7 @@ std::string with_length(std::string_view packet) {
   return std::string(as_text(length)) + std::string(packet);
 }
 
-/// What one fake node is sent, over TCP and as datagrams.
+/// What one fake node receives, over TCP and as datagrams.
 struct Ears {
   explicit Ears(std::uint32_t node) {
     const Endpoint at = node_endpoint(node);
@@ -191,7 +191,7 @@ TEST(PeerStreams, WithoutAConnectionLargeControlGoesInDatagrams) {
   EXPECT_EQ(two.framed_packets, 0U);
 }
 
-/// With AES-GCM, two packets under one nonce give away both, and the key of the tags.
+/// With AES-GCM, two packets under one nonce reveal both, and the key of the tags.
 TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   Ears two(2), three(3);
   UdpConfig config = sealed_config(test_config(1, 3));
@@ -220,7 +220,7 @@ TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   ASSERT_TRUE(run_until([&] { return two.packets.size() == 150 && three.packets.size() == 100; }));
   EXPECT_EQ(two.framed_packets, 150U);
   EXPECT_EQ(three.framed_packets, 50U);
-  // Under one key and incarnation, a lane and a counter mean one packet, whoever gets it.
+  // Under one key and incarnation, a lane and a counter identify one packet, for all receivers.
   std::map<std::pair<Lane, std::uint64_t>, std::vector<std::byte>> seen;
   for (const Ears* ears : {&two, &three}) {
     for (const auto& packet : ears->packets) {
@@ -272,7 +272,7 @@ TEST(PeerStreams, WhoDoesNotHaveTheKeyIsCutOff) {
     ASSERT_TRUE(nodes.run_until([&] { return stranger.is_cut_off(); }));
     EXPECT_EQ(streams_of(nodes[1]).close_forged, before + 1);
   }
-  // The node itself goes on.
+  // The node itself continues.
   nodes[2].send(1, Lane::data, "real");
   ASSERT_TRUE(nodes.run_until([&] { return nodes[1].received.size() == 3; }));
   EXPECT_EQ(streams_of(nodes[2]).broken, 0U);
@@ -296,7 +296,7 @@ TEST(PeerStreams, SilentConnectionsAreFewAndPushNoNodeOut) {
   std::vector<std::unique_ptr<Stranger>> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(std::make_unique<Stranger>(1));
   ASSERT_TRUE(nodes.run_until([&] { return streams_of(nodes[1]).accepted == 101; }));
-  // One place is the node's, one is left for the newest of the others.
+  // One connection is the node's, one is left for the newest of the others.
   EXPECT_EQ(streams_of(nodes[1]).close_replaced, 99U);
   const std::uint64_t before = streams_of(nodes[1]).packets_in;
   nodes[2].send(1, Lane::data, "still here");
@@ -307,7 +307,7 @@ TEST(PeerStreams, SilentConnectionsAreFewAndPushNoNodeOut) {
 TEST(PeerStreams, BytesOfAnEarlierConnectionAreWorthNothing) {
   std::string recorded;
   {
-    // Node 2 is somebody who writes down what node 1 sends.
+    // Node 2 records everything that node 1 sends.
     Ears two(2);
     UdpConfig config = sealed_config(test_config(1, 2));
     config.streams.emplace();
@@ -356,7 +356,7 @@ TEST(PeerStreams, KeysChangeWhileDataFlows) {
   seal::Keys next = keys_of({2, 1});
   nodes[1].send(2, Lane::data, "old key");
   nodes[1].transport->set_keys(next);
-  // Of a key that is not known there nothing is opened, and nobody is cut off.
+  // Packets with an unknown key are not opened, and no connection is closed because of them.
   nodes[1].send(2, Lane::data, "too early");
   ASSERT_TRUE(nodes.run_until([&] { return streams_of(nodes[2]).drop_refused == 1; }));
   nodes[2].transport->set_keys(keys_of({1, 2}));
@@ -405,7 +405,8 @@ TEST(PeerStreams, WhoDoesNotReadFillsItsQueueAndNoOther) {
   limits.queue_bytes_max = 1U << 20;
   limits.full_bytes = 256U << 10;
   limits.stalled = seconds(3'600);
-  limits.patience = seconds(60);  // the kernel must not end the connection of who does not read
+  limits.patience = seconds(60);  // the kernel must not close the connection of a peer that does
+                                  // not read
   Stations nodes(3, with_streams(true, limits));
   ASSERT_TRUE(connect_all(nodes, 3));
   nodes[1].multicast(Lane::control, "hello");
@@ -429,7 +430,7 @@ TEST(PeerStreams, WhoDoesNotReadFillsItsQueueAndNoOther) {
   EXPECT_LT(held_at, sent);
   EXPECT_EQ(nodes[1].transport->streams()[0].dropped, 1U);
   EXPECT_EQ(nodes[1].transport->streams()[1].dropped, 0U);
-  // Who is not in the view holds up nobody.
+  // A node outside the view holds up no other.
   const std::vector<MemberId> view{{{1}, 5}, {{3}, 5}};
   nodes[1].transport->set_audience(view);
   EXPECT_EQ(nodes[1].transport->congested(), NodeId{});

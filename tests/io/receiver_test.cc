@@ -56,7 +56,7 @@ TEST(Receive, ChangesItsPreferenceInTheMiddleOfABatch) {
   EXPECT_THAT(texts(nodes[2]), ElementsAre("d1", "d2", "t", "d3", "d4"));
 }
 
-// Who wants both in turn hears signs of life also while there is always more data.
+// A reader that takes both in turn receives heartbeats even while there is always more data.
 TEST(Receive, TakesControlAndDataInTurn) {
   Stations nodes(2);
   for (const char* text : {"d1", "d2", "d3", "d4"}) nodes[1].multicast(Lane::data, text);
@@ -193,7 +193,7 @@ TEST(Receive, StopsWithoutMemoryAndGoesOnWhenItReturns) {
   receiver.receive_budget = 1'000;
   Station one(sender);
   Station two(receiver, 4, UdpTransport::kSlabBytesMin);
-  // More than four slabs: those who keep every packet run out of room.
+  // More than four slabs: a reader that keeps every packet runs out of buffers.
   const std::string large(1'400, 'x');
   std::size_t sent = 0;
   for (int round = 0; round < 20; ++round) {

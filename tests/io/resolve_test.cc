@@ -44,7 +44,7 @@ TEST(HostPort, ReadsNamesAndNumbers) {
     ASSERT_TRUE(parsed.has_value()) << text << ": " << parsed.error().message;
     EXPECT_EQ(parsed->host, host);
     EXPECT_EQ(parsed->port, port);
-    EXPECT_EQ(parse_host_port(to_string(*parsed), 0), *parsed);
+    EXPECT_EQ(*parse_host_port(to_string(*parsed), 0), *parsed);
   }
 }
 
@@ -144,7 +144,7 @@ TEST(SystemResolver, PassesErrorsOn) {
 }
 
 TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
-  // Questions that are not answered before the test says so.
+  // Queries that are not answered before the test allows it.
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   const auto ended = std::make_shared<std::atomic<int>>(0);
@@ -164,7 +164,7 @@ TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, HasSubstr("4 questions wait for an answer already"));
   release.set_value();
-  // Once they are answered, there is room again.
+  // Once they are answered, there is space again.
   SystemResolver patient(seconds(60), [](const HostPort&) -> SystemResolver::Answer {
     return std::vector<Endpoint>{Endpoint::v4(10, 0, 0, 1, 1)};
   });

@@ -10,8 +10,7 @@
 #include "io/udp_sockets.h"
 #include "seal/sealer.h"
 
-// Transports whose packets are sealed, and what somebody without the key can do to them: nothing
-// but make counters grow.
+// Transports with sealed packets, and attackers without the key: they can only make counters grow.
 
 namespace peal::io {
 namespace {
@@ -249,7 +248,7 @@ TEST(Sealed, KeysChangeInThreeStepsAndNothingIsLost) {
   EXPECT_EQ(refusals(nodes[1]) + refusals(nodes[2]), 0U);
 }
 
-// What somebody can send who has seen real packets, through real sockets.
+// What an attacker can send who has seen real packets, through real sockets.
 TEST(Sealed, AFloodOfHostilePacketsChangesNothingButCounters) {
   Station node = sealed_station();
   Attacker token_port(node_endpoint(2));

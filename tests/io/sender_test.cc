@@ -20,7 +20,7 @@ namespace {
 constexpr int kTokenFd = 1'001;  // never given to the kernel
 constexpr int kDataFd = 1'002;
 
-/// What stands in for the kernel: it writes down every message, and answers from a script.
+/// Replaces the kernel: it records every message, and answers from a script.
 struct FakeKernel {
   struct Sent {
     int fd;
@@ -93,7 +93,7 @@ int fake_send(int fd, mmsghdr* messages, unsigned count, int /*flags*/) {
   return taken;
 }
 
-/// Node 1 of four, with multicast to nobody until a test sets the route.
+/// Node 1 of four, without multicast receivers until a test sets the route.
 class SenderTest : public testing::Test {
  protected:
   SenderTest() : peers_(test_config(1, 4)), pool_(65'536, 600) {
@@ -425,7 +425,7 @@ TEST_F(SenderTest, MutesOneNodeOnOneLane) {
   EXPECT_EQ(kernel_.text(), "D[2]a,D[4]a,T[2]j,T[3]j,T[4]j,");
 }
 
-/// Packets that are sealed, and somebody who opens them.
+/// Sealed packets, and a receiver that opens them.
 class SealedSenderTest : public SenderTest {
  protected:
   SealedSenderTest() : opener_(keys_of({1}), 7, {{2}, 1}, std::vector<NodeId>{{1}}) {
@@ -459,7 +459,7 @@ TEST_F(SealedSenderTest, SealsOncePerPacketWhoeverItGoesTo) {
   EXPECT_EQ(counters_.data_bytes_out, 3 * 2 * (1 + seal::overhead(Lane::data)));
 }
 
-// The short header of data has no room for a receiver.
+// The short header of data has no field for a receiver.
 TEST_F(SealedSenderTest, SealsDataForOnePeerAsForEveryone) {
   sender().push_to_all(Lane::control, packet("hello"));
   sender().push_to(1, Lane::data, packet("for one"));
@@ -498,7 +498,7 @@ TEST_F(SealedSenderTest, ABatchHoldsAsMuchAsItsRoomForSealedPackets) {
   route({0});
   kernel_.script = {-EAGAIN};
   const std::string large(60'000, 'x');
-  data("first");  // waits for the kernel, so that the others come together
+  data("first");  // waits for the kernel, so that the others are sent together
   sender().flush();
   for (int i = 0; i < 12; ++i) data(large + static_cast<char>('a' + i));
   sender().flush();

@@ -56,7 +56,7 @@ TEST(SharedMemory, CannotBeWrittenByAnybodyElse) {
   const Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_TRUE(again);
   EXPECT_EQ(::mmap(nullptr, kBytes, kBoth, MAP_SHARED, again.get(), 0), MAP_FAILED);
-  memory->span()[0] = std::byte{1};  // but by whoever made it
+  memory->span()[0] = std::byte{1};  // but by its creator
 }
 
 TEST(SharedMemory, IsNotMappedIfItIsNotWhatItShouldBe) {

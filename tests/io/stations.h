@@ -68,7 +68,7 @@ inline UdpConfig sealed_config(UdpConfig config, std::uint64_t epoch = 5) {
   return config;
 }
 
-/// One node's transport, and what it received.
+/// One node's transport, and the packets that it received.
 class Station : public PacketSink {
  public:
   struct Received {

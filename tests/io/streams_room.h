@@ -15,8 +15,8 @@
 
 namespace peal::io {
 
-/// A loop with streams on it, whose time stands still until the test moves it on. Reads whatever
-/// comes, as far as wanted, and writes down what happened.
+/// A loop with streams, whose time stands still until the test advances it. Reads all that comes,
+/// within a limit, and records the events.
 class StreamsRoom : public StreamsHost, public LoopHost {
  public:
   explicit StreamsRoom(const StreamsOptions& options = {})

@@ -62,7 +62,7 @@ TEST(Streams, SpendsNoTurnOnStreamsThatHaveNothing) {
   room.served.clear();
   say(*client, "hello");
   room.until([&] { return !room.served.empty(); });
-  EXPECT_FALSE(room.more);  // the end of what is there was seen without another round
+  EXPECT_FALSE(room.more);  // the end of the input was seen without another round
   room.settle();
   EXPECT_THAT(room.served, SizeIs(1));
 }
@@ -107,7 +107,7 @@ TEST(Streams, ServesEachOnceBeforeAnyTwice) {
   }
   for (const StreamId id : room.opened) room.streams.want_read(id, true);
   room.settle();
-  // One that has much more to say than all others does not get more turns for it.
+  // A connection with much more input than all others does not get more turns for it.
   ASSERT_THAT(room.served, SizeIs(testing::Ge(100U)));
   for (std::size_t round = 0; round < 10; ++round) {
     const auto begin = room.served.begin() + static_cast<std::ptrdiff_t>(round * 10);

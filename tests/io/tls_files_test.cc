@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The error of a server with these options begins with the file and says both.
+/// The error of a server with these options begins with the file and names both.
 void expect_refused(const TlsServerOptions& options, const std::string& file,
                     const std::string& reason, const std::string& remedy) {
   const auto context = TlsContext::server(options);
@@ -209,7 +209,7 @@ TEST(CertificateName, IsNothingThatCouldLookLikeSomethingElse) {
                       "ce",
                       ""),
             std::nullopt);
-  // A URI that is refused does not make room for another kind of name.
+  // A refused URI does not let another kind of name be used.
   EXPECT_EQ(name_with(authority, "alice", "URI:\x01"), std::nullopt);
 }
 

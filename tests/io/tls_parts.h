@@ -69,7 +69,7 @@ struct TlsPair {
     server = make_tls_server_stream(Fd(fds[0]), peer, server_context);
     client = make_tls_client_stream(Fd(fds[1]), peer, client_context, name);
   }
-  /// Both in turns until neither goes on by itself.
+  /// Runs both in turns until neither makes progress by itself.
   void shake_hands() {
     for (int i = 0; i < 10; ++i) {
       client_outcome = client->advance();

@@ -54,7 +54,7 @@ TEST(TlsStream, LetsInWhoHasNoCertificateOnlyIfThatIsAllowed) {
   EXPECT_EQ(pair.server_outcome, StreamOutcome::broken);
   EXPECT_EQ(pair.server->error().code, Errc::not_permitted);
   EXPECT_THAT(pair.server->error().message, HasSubstr("it has no certificate"));
-  // The client believed that it was in; what it reads says why not.
+  // The client believed that it was accepted; what it reads says why it was not.
   EXPECT_EQ(listen_to(*pair.client), StreamOutcome::broken);
   EXPECT_THAT(pair.client->error().message, HasSubstr("needs a certificate of us"));
   EXPECT_EQ(pair.client->error().code, Errc::not_permitted);
@@ -230,7 +230,7 @@ TEST(TlsStream, BlocksWithBoundedMemoryWhenThePeerDoesNotRead) {
   } while (put.bytes > 0);
   EXPECT_EQ(put.outcome, StreamOutcome::blocked);
   EXPECT_TRUE(pair.server->has_unsent());
-  EXPECT_LT(taken, 1U << 20);  // what the socket takes, and 64 KiB
+  EXPECT_LT(taken, 1U << 20);  // the socket's buffer, and 64 KiB
   std::size_t heard = 0;
   while (heard < taken) {
     const std::string got = hear(*pair.client);
@@ -372,7 +372,7 @@ TEST(TlsStream, SurvivesAHandshakeThatIsCutAnywhere) {
   bool is_cut = true;
   std::size_t cut = 0;
   for (; is_cut; cut += cut < 64 ? 1 : 5) {
-    // The client talks to a wire, from which at most `cut` bytes go on to the server.
+    // The client is connected to a wire, which forwards at most `cut` bytes to the server.
     std::array<int, 2> fds{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
     const auto client = make_tls_client_stream(Fd(fds[0]), {}, client_context, "node-1.example");

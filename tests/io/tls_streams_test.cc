@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams over TCP and TLS on one loop, with what peers do wrong.
+// Streams over TCP and TLS on one loop, and errors of peers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ class TlsRoom : public StreamsRoom {
     at_ = (*listener)->endpoint();
     EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
   }
-  /// The room's time stands still.
+  /// The loop's time stands still.
   static StreamsOptions without_gaps() {
     StreamsOptions options;
     options.handshake_gap = {};

@@ -75,7 +75,7 @@ TEST(Udp, CountsPacketsToUnknownNodes) {
 
 TEST(Udp, ANodeIsWhereItWasFoundLast) {
   Stations nodes(3, [](std::uint32_t node, UdpConfig& config) {
-    if (node == 1) config.nodes[1].at = {};  // nobody has found node 2 yet
+    if (node == 1) config.nodes[1].at = {};  // node 2 has no known address yet
   });
   nodes[1].send(2, Lane::token, "nowhere");
   nodes[1].multicast(Lane::data, "to three");
@@ -96,7 +96,8 @@ TEST(Udp, ANodeIsWhereItWasFoundLast) {
   EXPECT_EQ(nodes[2].received[0].text(), "found");
   EXPECT_EQ(nodes[1].received[1].from, NodeId{2});
 
-  // It has moved to where node 4 would be: what comes from the old place is nobody's any more.
+  // It has moved to the address that node 4 would have: packets from its old address belong to no
+  // node any more.
   UdpConfig moved = test_config(2, 3);
   moved.nodes[1].at = node_endpoint(4);
   Station elsewhere(moved);

@@ -31,7 +31,7 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-/// A socket file that nobody listens at any more.
+/// A socket file without a listener.
 void leave_behind(const std::string& path) {
   auto socket = listen_unix(path, 0600);
   ASSERT_TRUE(socket.has_value()) << socket.error().message;

@@ -15,7 +15,7 @@ Config good() { return config_of(1, 3); }
 struct Bad {
   const char* what;
   std::function<void(Config&)> change;
-  std::vector<std::string> message;  ///< holds all of these: key, value, what is accepted
+  std::vector<std::string> message;  ///< contains all of these: key, value, what is accepted
 };
 
 void expect_refused(const std::vector<Bad>& all) {
@@ -144,7 +144,8 @@ TEST(MemberConfig, WhatAnEngineDoesNotTakeIsRefused) {
        {"data_dir is missing", "n1 is one of the acceptors"}},
       {"data and no log",
        [](Config& c) { c.order = Paxos{.data_dir = "/x", .storage = Storage::memory}; },
-       {"data_dir = \"/x\"", "votes are in memory", "leave it out"}},
+       {"data_dir = \"/x\"", "not accepted with paxos.storage = \"memory\"",
+        "leave one of them out"}},
       {"data nowhere",
        [](Config& c) { c.order = Paxos{.data_dir = "/nonexistent"}; },
        {"data_dir: \"/nonexistent\"", "No such file", "accepted is a folder"}},

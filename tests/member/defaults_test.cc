@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "config/schema.h"
-
-// Last: see member/config.h.
 #include "member/config.h"
 
-// The public structs say the same as the schema: what an application leaves out is what a file
-// leaves out, and the words of enumerations are those of a file.
+// The public structs agree with the schema: a member that an application leaves out has the value
+// of a key that a file leaves out, and the words of enumerations are those of a file.
 
 namespace peal::member {
 namespace {

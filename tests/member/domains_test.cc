@@ -8,7 +8,7 @@
 #include "members.h"
 #include "trace_check.h"
 
-// Members of whom some share what the others do not learn.
+// Members, some of which share messages that the others do not learn.
 
 namespace peal::test {
 namespace {
@@ -67,7 +67,7 @@ std::vector<std::string> texts_of(const Site& site) {
   return texts;
 }
 
-/// Of one list, what the other has too, in its order.
+/// The elements of one list that the other also has, in its order.
 std::vector<std::string> common(const std::vector<std::string>& of,
                                 const std::vector<std::string>& other) {
   const std::set<std::string> there(other.begin(), other.end());
@@ -109,7 +109,7 @@ TEST_F(MemberDomains, LearnWhatIsForThemInOneOrder) {
     }
   }
   ASSERT_TRUE(read_until(sites, [&] {
-    // On a machine with much else to do, a member may be left out and lack what came meanwhile.
+    // On a busy machine, a member may be excluded and lack the messages of that time.
     if (views_changed(sites)) return true;
     for (std::size_t s = 0; s < kNodes; ++s) {
       if (sites[s]->got.size() < due[s]) return false;
@@ -170,7 +170,7 @@ TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {
   fs::remove_all(folder_ / "n1" / "log");
   fs::rename(folder_ / "other", folder_ / "n1" / "log");
   EXPECT_THAT(refusal(other), HasSubstr("is of cluster"));
-  // Their names and groups may change, and the order of their nodes says nothing.
+  // Their names and groups may change, and the order of their nodes does not matter.
   fs::remove_all(folder_ / "n1");
   { Site site(alone("n1")); }
   Config renamed = alone("n1");
@@ -218,7 +218,7 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
               HasSubstr("domain has 16 entries: accepted are 0 to 15"));
 }
 
-// All have a majority of acceptors, and one domain has not: its nodes say so.
+// All have a majority of acceptors, except one domain: its nodes report it.
 TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
   Sites sites;
   for (const char* name : {"n1", "n3", "n4", "n5"}) {
@@ -234,10 +234,10 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
            std::string::npos;
   }));
   ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));
-  EXPECT_EQ(sites[0]->members(), 0U);  // what its domain orders may belong before
+  EXPECT_EQ(sites[0]->members(), 0U);  // values of its domain may belong before
 }
 
-// Who votes in a domain alone needs a folder for that, too.
+// A node that votes only in a domain needs a folder for that, too.
 TEST_F(MemberDomains, AnAcceptorOfADomainNeedsAFolder) {
   Config config = config_of(1, 5);
   set(config);

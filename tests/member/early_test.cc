@@ -43,8 +43,7 @@ class EarlyMembers : public ::testing::Test {
   fs::path folder_;
 };
 
-/// What an application knows of messages that have no place yet, and whether what it is told of
-/// them later is true.
+/// What an application knows of messages without a place yet, and whether later events confirm it.
 struct Application {
   using Id = std::tuple<std::string, std::string, std::uint64_t>;  ///< view, sender, number
   struct Told {

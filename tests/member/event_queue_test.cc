@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "member/reader.h"
+#include "member/event_reader.h"
 #include "node/unit.h"
 
 namespace peal::member {
@@ -60,7 +60,7 @@ struct Reading {
 
   BufferPool pool;
   EventQueue queue{8, 8, 1'000, 100};
-  Reader reader{queue, named(), 1'000};
+  EventReader reader{queue, named(), 1'000};
 };
 
 TEST(EventQueue, ShowsOnlyWhatIsPublished) {
@@ -172,7 +172,7 @@ TEST(EventQueue, AReaderThatSleepsOnTheDescriptorMissesNothing) {
   writer.join();
 }
 
-TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
+TEST(EventReader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
   Reading reading(2);
   auto& [pool, queue, reader] = reading;
   queue.push(view(3, false));
@@ -199,7 +199,7 @@ TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
   EXPECT_EQ(pool.free_count(), 2U);
 }
 
-TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
+TEST(EventReader, MessagesAreOfTheViewThatWasAnnouncedLast) {
   Reading reading(4);
   auto& [pool, queue, reader] = reading;
   queue.push(view(3, false));
@@ -219,7 +219,7 @@ TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
                       {"3@a.7", false}, {"3@a.7", true}, {"4@a.7", false}}));
 }
 
-TEST(Reader, NamesThatAreNewAreThoseOfWhatComesAfterThem) {
+TEST(EventReader, NamesThatAreNewAreThoseOfWhatComesAfterThem) {
   Reading reading(4);
   auto& [pool, queue, reader] = reading;
   const auto from_two = [&pool = pool](Seq seq) {
@@ -246,7 +246,7 @@ TEST(Reader, NamesThatAreNewAreThoseOfWhatComesAfterThem) {
   EXPECT_EQ(reader.names().name({2}), "b");
 }
 
-TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
+TEST(EventReader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
   for (const bool has_start : {true, false}) {
     Reading reading(2);
     auto& [pool, queue, reader] = reading;
@@ -262,7 +262,7 @@ TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
       rare.gathered = {std::make_unique<std::byte[]>(8), 8};
       std::memcpy(rare.gathered.bytes.get(), "headtail", 8);
     }
-    // A copy in the place of the buffer reads the same.
+    // A copy that replaces the buffer reads the same.
     rare.copy = {std::make_unique<std::byte[]>(writer.size()),
                  static_cast<std::uint32_t>(writer.size())};
     std::memcpy(rare.copy.bytes.get(), entry.unit.unit.data(), writer.size());

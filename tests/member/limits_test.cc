@@ -23,8 +23,8 @@ TEST(MemberLimits, WhoDoesNotReadIsHeldBackAndLosesNothing) {
   Site& site = *sites[0];
   const std::string text = pattern(60'000, 1);
   std::size_t sent = 0;
-  // Whatever is taken in sits in bounded queues: 1 MiB to be read, 4 MiB to be ordered, and what
-  // is under way between them.
+  // All accepted messages are in bounded queues: 1 MiB to be read, 4 MiB to be ordered, and those
+  // in progress between them.
   while (site.member->multicast_for(bytes_of(text), Service::agreed, 300ms)) ++sent;
   EXPECT_GE(sent, 50U);
   EXPECT_LE(sent, 250U);
@@ -41,8 +41,8 @@ TEST(MemberLimits, WhoDoesNotReadIsHeldBackAndLosesNothing) {
   }
 }
 
-/// Unread messages point into the buffers that the network needs. Before these run short, what is
-/// unread is copied out of them.
+/// Unread messages refer to buffers that the network needs. Before these become scarce, unread
+/// messages are copied out of them.
 TEST(MemberLimits, UnreadMessagesDoNotUseUpTheBuffers) {
   Sites sites = start(1, [](Config& config) { ring_of(config).tunables["max_gap"] = 64; });
   ASSERT_EQ(sites.size(), 1U);
@@ -117,7 +117,7 @@ TEST(MemberLimits, AfterLeaveNothingIsTakenAndWhatCameCanBeRead) {
   ASSERT_EQ(site.got.size(), 1U);
   EXPECT_EQ(site.got[0].text, "last words");
   ASSERT_EQ(site.closed.size(), 1U);
-  EXPECT_FALSE(site.member->wait(1h));  // there is nothing to wait for any more
+  EXPECT_FALSE(site.member->wait(1h));  // no event can come any more
   EXPECT_FALSE(site.member->status().id.empty());
 }
 

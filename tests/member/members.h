@@ -15,7 +15,7 @@
 #include <vector>
 
 // Several members in one process, over the loopback interface. This file and the tests that use it
-// see the public interface and nothing else.
+// include the public interface only.
 
 namespace peal::test {
 
@@ -80,7 +80,7 @@ inline Ring& ring_of(Config& config) { return std::get<Ring>(config.order); }
 inline Paxos& paxos_of(Config& config) { return std::get<Paxos>(config.order); }
 inline Ridge& ridge_of(Config& config) { return std::get<Ridge>(config.order); }
 
-/// A message with its own copy of what it points to.
+/// A message with its own copy of the bytes that it refers to.
 struct Got {
   std::string sender;
   std::uint64_t number;
@@ -111,7 +111,7 @@ struct Got {
   }
 };
 
-/// A member, and everything that it said.
+/// A member, and all its events.
 struct Site {
   explicit Site(const Config& config) {
     auto made = Member::embed(config);
@@ -145,7 +145,7 @@ struct Site {
 
 using Sites = std::vector<std::unique_ptr<Site>>;
 
-/// What each site has got, and in which views: for a test that failed.
+/// What each site received, and in which views: for the output of a failed test.
 inline std::string what_came(const Sites& sites) {
   std::string text;
   for (const auto& site : sites) {

@@ -111,7 +111,7 @@ TEST_P(MemberOrder, AMemberThatLeavesIsMissingInTheNextView) {
   const View& last = sites[0]->views.back();
   EXPECT_EQ(std::count(last.members.begin(), last.members.end(), gone), 0);
   EXPECT_EQ(last.primary, true);
-  // The transitional view stands before it, and says whither, and who comes along.
+  // The transitional view comes before it, and names the next view and its members.
   ASSERT_GE(sites[0]->views.size(), 2U);
   const View& between = *(sites[0]->views.end() - 2);
   EXPECT_TRUE(between.transitional);

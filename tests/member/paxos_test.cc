@@ -90,7 +90,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
       Sites sites = start(3, [&](Config& each) {
         set_ensembles(each, 3);
         each.data = data;
-        // The second lives of logs of the one are in the other.
+        // In the second round, logs of the one are opened by the other.
         ridge_of(each).merge = life == 0 ? Merge::keys : Merge::rotation;
       });
       ASSERT_EQ(sites.size(), 3U);
@@ -109,7 +109,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
   }
 }
 
-// What stands in front of a unit takes less than what is left of the smallest packet.
+// A unit's prefix takes less than what is left of the smallest packet.
 TEST_F(PaxosMembers, OfSeveralEnsemblesHaveRoomInTheSmallestPackets) {
   for (const bool sealed : {true, false}) {
     SCOPED_TRACE(sealed);
@@ -154,7 +154,7 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
   fs::rename(folder_ / "of-one", folder_ / "n1" / "log");
   set_ensembles(own, 4);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
-  // A log of before there were several has no line about it.
+  // A log from before there were several ensembles has no line about it.
   set(own);
   Sites sites;
   sites.push_back(std::make_unique<Site>(own));
@@ -180,7 +180,7 @@ TEST_F(PaxosMembers, GoOnAfterAllOfThemHaveRestarted) {
     ASSERT_EQ(sites.size(), 3U);
     talk(sites, 50);
     if (HasFatalFailure()) return;
-    // A new log is somebody's to look at, once.
+    // A person should look at a new log, once.
     const auto said = [&](const Site& site) {
       return std::any_of(site.warnings.begin(), site.warnings.end(), [](const std::string& text) {
         return text.find("a new one was made") != std::string::npos;
@@ -232,7 +232,7 @@ TEST_F(PaxosMembers, ALogOfAnotherClusterOrNodeIsRefused) {
   other = own;
   other.nodes[0].number = 9;
   EXPECT_THAT(refusal(other), AllOf(HasSubstr("number 1"), HasSubstr("number 9")));
-  // Somebody moved the folder.
+  // A person moved the folder.
   fs::rename(folder_ / "n1", folder_ / "n2");
   other = config(2, 2);
   paxos_of(other).acceptors = {2};
@@ -317,7 +317,7 @@ bool all_have(const Sites& sites, std::size_t members) {
   });
 }
 
-// Whoever comes is in the views of all ensembles, and the new list counts for all of them.
+// A new node is in the views of all ensembles, and the new list is active in all of them.
 TEST_F(PaxosMembers, OfSeveralEnsemblesComeAndGo) {
   const auto made = [this](std::uint32_t self, std::uint32_t count) {
     Config each = config(self, count);
@@ -340,7 +340,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesComeAndGo) {
   talk(sites, 20);
 }
 
-// From one node to three, acceptors all of them, and back to two without the first.
+// From one node to three, all of them acceptors, and back to two without the first.
 TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
   Sites sites;
   for (std::uint32_t count = 1; count <= 3; ++count) {

@@ -32,7 +32,7 @@ std::uint64_t counter(const Site& site, const std::string& name) {
   return 0;
 }
 
-/// A folder that goes with the case.
+/// A folder that is removed with the case.
 struct Folder {
   Folder() {
     char made[] = "/tmp/peal-seal-XXXXXX";
@@ -105,8 +105,8 @@ TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
   }
 }
 
-// The largest datagram that Ethernet takes in one piece has room for a message of 1,350 bytes and a
-// daemon's header; one byte more, and it would be two.
+// The largest datagram that fits an Ethernet frame has space for a message of 1,350 bytes and a
+// daemon's header; with one byte more it would take two.
 TEST(MemberSeal, AMessageOf1378BytesIsOnePacketOfTheDefaultSize) {
   Sites sites = start(2);
   ASSERT_EQ(sites.size(), 2U);
@@ -207,7 +207,7 @@ TEST(MemberSeal, KeysChangeWithoutAnotherView) {
   }
 }
 
-// Whoever reads the file later has the last word, whatever other threads read before.
+// The thread that reads the file last sets the keys, whatever other threads read before.
 TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
   const Folder folder;
   const std::string files[] = {key_line(true, "send") + key_line(false, "accept"),
@@ -236,7 +236,7 @@ TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Its packets are refused as those of an earlier life until it has been told of the later one.
+// Its packets are refused as those of an earlier incarnation until it has learnt of the later one.
 TEST(MemberSeal, ANodeWhoseClockWasSetBackComesInAllTheSame) {
   const Folder folder;
   Config one = config_of(1, 2);

@@ -11,11 +11,11 @@
 
 namespace peal::test {
 
-/// What members sent together, and who has it.
+/// Messages that members sent, and the sites that have them.
 ///
-/// A member that gets no turn of a busy processor for the patience of a quorum is left out of a
-/// view, and lacks what the others order without it. That is no fault: a test waits for all
-/// messages at all members, or for a change of view.
+/// A member that gets no processor for the patience of a quorum is excluded from a view, and lacks
+/// what the others order without it. That is no error: a test waits for all messages at all
+/// members, or for a change of view.
 class Round {
  public:
   /// Each member sends `count` messages: some share a packet, some take many.
@@ -42,7 +42,7 @@ class Round {
     read_until(sites_, [&] { return (all = all_have_all()) || view_changed(); });
     return all;
   }
-  /// Of one site, by what was sent, those that it has got.
+  /// Of the sent messages, those that one site has received.
   std::set<std::pair<std::string, std::uint64_t>> got_by(std::size_t site) const {
     std::set<std::pair<std::string, std::uint64_t>> here;
     const auto& got = sites_[site]->got;
@@ -65,7 +65,7 @@ class Round {
     }
     return false;
   }
-  /// What came at a place came there for all, and each site got it once.
+  /// A message with a place was delivered there by all, and each site got it once.
   void check_order() const {
     std::map<std::tuple<std::string, std::uint64_t, std::uint32_t>, const Got*> places;
     std::set<std::pair<std::string, std::uint64_t>> anywhere;
@@ -95,8 +95,8 @@ class Round {
   std::set<std::pair<std::string, std::uint64_t>> sent_;  ///< by whom, and its number
 };
 
-/// Each member sends `count` messages; all deliver all, in one order. Who is left out meanwhile has
-/// what came while it was there, at the same places.
+/// Each member sends `count` messages; all deliver all, in one order. An excluded member has the
+/// messages of the time when it was there, at the same places.
 inline void talk(Sites& sites, std::size_t count) {
   Round round(sites, count);
   bool settled = round.wait();
@@ -105,7 +105,7 @@ inline void talk(Sites& sites, std::size_t count) {
       return std::all_of(sites.begin(), sites.end(),
                          [&](const auto& site) { return site->members() == sites.size(); });
     });
-    // What comes before these at each site has come.
+    // All earlier events of each site have come.
     settled = Round(sites, 1).wait();
   }
   ASSERT_TRUE(settled) << "views changed all the time" << what_came(sites);

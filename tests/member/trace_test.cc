@@ -64,7 +64,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-/// A process of its own that sends and reads until it is told to stop, or killed.
+/// A process of its own that sends and reads until it is stopped or killed.
 class Sender {
  public:
   static constexpr std::size_t kStep = 20;  ///< messages delivered between two signs of progress
@@ -134,7 +134,7 @@ class Sender {
   pid_t pid_ = -1;
 };
 
-/// Three processes; one is killed and comes back, three times.
+/// Three processes; one is killed and restarted, three times.
 void expect_whole_traces(const std::string& order) {
   Folder folder;
   std::vector<std::unique_ptr<Sender>> senders;
@@ -157,7 +157,7 @@ void expect_whole_traces(const std::string& order) {
   for (int round = 0; round < 3; ++round) {
     all_progress();
     if (testing::Test::HasFatalFailure()) return;
-    // In the middle of its work; the others go on, and it comes back as another incarnation.
+    // In the middle of its work; the others continue, and it returns as another incarnation.
     senders[2]->kill();
     senders[2] = std::make_unique<Sender>(configs[2]);
   }

@@ -11,7 +11,7 @@
 namespace peal::node::test {
 namespace {
 
-/// Takes messages without keeping anything.
+/// Accepts messages without keeping anything.
 struct CountingSink final : Sink {
   void on_message(const Message& message) override { bytes += message.payload.size(); }
   void on_view(const order::View&) override {}

@@ -122,7 +122,7 @@ TEST(Control, WhatIsOutdatedIsForgottenEvenInTheMiddle) {
   EXPECT_EQ(receiver.sink.got.back().payload, "b");
 }
 
-/// The engine is told again of work that it could not have when it looked.
+/// The engine is notified again of work that was not available when it looked.
 TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
   Bench bench;
   bench.node->block(true);
@@ -143,7 +143,7 @@ TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
 TEST(Control, HasABoundAndClosesWithItsNode) {
   Bench bench;
   const std::string small = "x";
-  Result<std::uint64_t> last = 0;
+  Result<std::uint64_t, Errc> last = 0;
   int taken = 0;
   while ((last = bench.node->submit_control(as_bytes_view(small), Service::agreed))) ++taken;
   EXPECT_EQ(last.error(), Errc::would_block);

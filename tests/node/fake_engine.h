@@ -14,12 +14,12 @@
 #include "node/node.h"
 #include "wire/frames.h"
 
-// A node with an engine that does what the test says: it orders what the node hands over when told
-// to, and delivers what it is given.
+// A node with an engine that a test controls: it orders the node's units on request, and delivers
+// what it is given.
 
 namespace peal::node::test {
 
-/// The engine's calls, as the test makes and sees them.
+/// The engine's interface, driven and observed by the test.
 class FakeEngine final : public order::Engine {
  public:
   explicit FakeEngine(MemberId self) : self_(self) {}
@@ -61,7 +61,7 @@ struct FakeTransport final : port::Transport {
   std::vector<std::vector<MemberId>> audiences;
 };
 
-/// Everything that a node told its owner.
+/// All calls of a node to its owner.
 struct Recorder final : Sink {
   struct Got {
     MemberId sender;
@@ -143,7 +143,7 @@ struct Bench {
   std::uint64_t submit(std::string_view payload, Service service = Service::agreed) {
     return node->submit(Instant{}, as_bytes_view(payload), service).value();
   }
-  /// Takes one more unit, to be placed later; false if nothing may go.
+  /// Pulls one more unit, to be placed later; false if none may go.
   bool pull(std::uint32_t unit_bytes_max) {
     order::Unit unit;
     if (!engine->host->next_unit(unit_bytes_max, unit)) return false;
@@ -163,12 +163,12 @@ struct Bench {
     pulled.pop_front();
     return order::Delivery{view, false, seq, self, unit.service, unit.bytes};
   }
-  /// Orders one unit of this node at the next position of `view`; empty if nothing waits.
+  /// Orders one unit of this node at the next position of `view`; empty if none waits.
   std::optional<order::Delivery> order_one(std::uint32_t unit_bytes_max) {
     if (!pull(unit_bytes_max)) return std::nullopt;
     return place();
   }
-  /// Orders all that waits, and delivers each unit to all of `to` before the next one.
+  /// Orders all waiting units, and delivers each unit to all of `to` before the next one.
   std::size_t order_all(std::uint32_t unit_bytes_max, std::initializer_list<Bench*> to) {
     std::size_t units = 0;
     while (auto unit = order_one(unit_bytes_max)) {

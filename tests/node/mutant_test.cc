@@ -16,7 +16,7 @@ class NodeMutant : public ::testing::Test {
  protected:
   ~NodeMutant() override { sim_hooks::activate_mutant(Mutant::none); }
 
-  /// A view change in the middle of a large message; returns what an old member and one that joins
+  /// A view change in the middle of a large message; returns what an old member and a joining one
   /// then deliver.
   std::pair<std::size_t, std::size_t> view_change() {
     Bench sender(1), old_member(2), joiner(3);

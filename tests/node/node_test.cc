@@ -263,7 +263,7 @@ TEST(Node, IndexCountsEndsThatCannotBeDelivered) {
   EXPECT_EQ(receiver.counter("node_ignored_chunks"), 1U);
 }
 
-/// Whatever bytes are ordered, all members make the same of them, and hold no more than they may.
+/// For any ordered bytes, all members get the same result, and use no more memory than allowed.
 TEST(Node, AnyUnitsAreTheSameToAllMembers) {
   Limits limits;
   limits.message_bytes_max = 3'000;

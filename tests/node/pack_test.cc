@@ -80,8 +80,8 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(receiver.sink.got[i].service, services[i]);
 }
 
-// Who need not learn a message does not, so no unit is of two domains; and what goes next says for
-// whom it is.
+// A node that need not learn a message does not, so no unit is of two domains; and the next unit
+// names its domain.
 TEST(Packing, AUnitIsOfOneDomain) {
   Bench sender(1), receiver(2);
   const order::Domain domains[] = {1, 1, 0, 2, 2, 2, 1};
@@ -95,7 +95,7 @@ TEST(Packing, AUnitIsOfOneDomain) {
     order::Unit unit;
     ASSERT_TRUE(sender.engine->host->next_unit(kPackUnit, unit));
   }
-  // The large message begins in the unit of the small one before it, if it may begin there at all.
+  // The large message begins in the unit of the preceding small one, if that is allowed at all.
   ASSERT_GE(next.size(), 6U);
   EXPECT_EQ((std::vector<order::Domain>(next.begin(), next.begin() + 4)),
             (std::vector<order::Domain>{1, 0, 2, 1}));

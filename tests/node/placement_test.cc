@@ -103,7 +103,7 @@ TEST(Placement, AViewTakesBackWhatHasNoPlace) {
   EXPECT_EQ(sender.counter("node_restarted_messages"), 0U);
 }
 
-/// The first units of a large message have their places, the rest with its end does not get them.
+/// The first units of a large message have places, the rest with its end does not get any.
 TEST(Placement, AMessagePlacedInPartBeginsAgain) {
   for (const bool all_pulled : {true, false}) {
     Bench sender(1), old_member(2), joiner(3);
@@ -151,7 +151,7 @@ TEST(Placement, MemoryIsGivenBackByPlacesOnly) {
     bench.submit(pattern(size, 3));
     const auto full = [&] {
       return bench.node->submit({}, as_bytes_view(tenth), Service::agreed) ==
-             Result<std::uint64_t>(unexpected(Errc::would_block));
+             Result<std::uint64_t, Errc>(unexpected(Errc::would_block));
     };
     EXPECT_TRUE(full());
     EXPECT_GE(bench.pull_all(kPlaceUnit), 1U);

@@ -63,8 +63,8 @@ TEST(Reassembly, DropsAnUnfinishedMessageOnAnythingUnexpected) {
       rest(2, 3, false, "x"),    // another number
       rest(1, 2, false, "x"),    // a smaller offset
       rest(1, 4, false, "x"),    // a larger offset
-      rest(1, 3, false, "xyz"),  // reaches the end and does not say so
-      rest(1, 3, true, "x"),     // says that it is the end and is not
+      rest(1, 3, false, "xyz"),  // reaches the end without the flag of the end
+      rest(1, 3, true, "x"),     // has the flag of the end, but is not the end
       rest(1, 3, true, "xyzw"),  // past the end
       {1, false, false, Service::fifo, 0, 3, as_bytes_view("x")},  // another service
   };

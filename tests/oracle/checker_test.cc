@@ -191,7 +191,7 @@ TEST(Checker, WantsEveryOriginationInLiveOrder) {
   }
 }
 
-// Numbers that jump cost no memory for what lies between.
+// Gaps in numbers cost no memory.
 TEST(Checker, TakesAnyMessageNumber) {
   Checker checker;
   checker.add(install(kA));

@@ -10,7 +10,7 @@
 #include "reference.h"
 #include "trace/json.h"
 
-// The checker against a slow and simple one, on random histories.
+// Compares the checker with a slow and simple one, on random histories.
 
 namespace peal::oracle::test {
 namespace {
@@ -138,7 +138,8 @@ TEST(Differential, DamagedHistoriesBreakTheSameProperties) {
   EXPECT_LT(legal, kSeeds);
 }
 
-// What does not depend on a clock, nor on who speaks first, shows without a clock as well.
+// Violations that depend on neither a clock nor on the order of traces are detected without a clock
+// as well.
 TEST(Differential, DamagedHistoriesBreakTheSamePropertiesWithoutAClock) {
   std::uint64_t compared = 0;
   for (std::uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {

@@ -6,7 +6,7 @@
 
 #include "oracle/checker.h"
 
-// Histories of four nodes: 1 and 2 are in domain 1, 2 and 3 in domain 2, 4 is in none.
+// Histories of four nodes: 1 and 2 are in domain 1, 2 and 3 in domain 2, 4 in none.
 
 namespace peal::oracle {
 namespace {
@@ -103,7 +103,7 @@ TEST(OracleDomains, EachNodeHasWhatIsForIt) {
   history.delivered({2, 3}, 3, 1, 2, 50);
   const Report report = history.finish();
   EXPECT_EQ(report.violations_total, 0U) << first_of(report);
-  EXPECT_EQ(report.figures.deliveries, 4U);  // of what is for all
+  EXPECT_EQ(report.figures.deliveries, 4U);  // of messages for all nodes
 }
 
 TEST(OracleDomains, OrdersThatDifferWhereTheyMeetAreNoticed) {
@@ -128,11 +128,11 @@ TEST(OracleDomains, WhatOneOfADomainLacksIsNoticed) {
   send_three(history);
   history.delivered({2}, 3, 1, 2, 50);
   history.sent(2, 1, 2, 66);
-  history.delivered({2, 3}, 2, 1, 2, 66);  // node 3 lacks what it sent itself
+  history.delivered({2, 3}, 2, 1, 2, 66);  // node 3 lacks its own message
   EXPECT_GT(history.finish().violations_total, 0U);
 }
 
-// E7 of the design, R-27: who is in one domain learns what is for all, too.
+// E7 of the design, R-27: a node that is in one domain also learns messages for all nodes.
 TEST(OracleDomains, WhatOneLacksThatIsForAllIsNoticed) {
   DomainsHistory history;
   send_three(history);

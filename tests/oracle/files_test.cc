@@ -69,8 +69,8 @@ std::string receiver(int count) {
   return text;
 }
 
-// What node a, which sends, and node b learn of domain 1; all nodes of one cluster say the same of
-// themselves each time.
+// What node a, the sender, and node b learn of domain 1; all nodes of one cluster start with the
+// same description.
 TEST_F(Files, KnowWhoLearnsWhat) {
   const auto insert_before = [](std::string& text, const std::string& mark,
                                 const std::string& what) {

@@ -10,7 +10,7 @@
 #include "oracle/groups.h"
 #include "random_groups.h"
 
-// The checker of groups against a slow and simple one, on random histories.
+// Compares the checker of groups with a slow and simple one, on random histories.
 
 namespace peal::oracle::test {
 namespace {
@@ -81,7 +81,7 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSameProperties) {
   EXPECT_LT(legal, 5 * kSeeds / 2);
 }
 
-// Clients with sessions are told the same, later.
+// Clients with sessions receive the same, later.
 TEST(GroupDifferential, LegalHistoriesPassWithSessions) {
   std::uint64_t gaps = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

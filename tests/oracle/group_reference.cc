@@ -24,16 +24,16 @@ bool well_formed(const std::vector<ClientId>& members) {
                         [](const ClientId& a, const ClientId& b) { return a.node < b.node; });
 }
 
-// A view as one client was told it, with what came before it.
+// A view as one client received it, with the events before it.
 struct Told {
   ClientId client;
   std::string group;
   GroupView view;
   std::optional<GroupViewId> previous;  // if the client was a member
   Messages between;                     // the group's messages since then
-  bool listed = false;                  // with the members that the others were told
+  bool listed = false;                  // with the members that the others received
   bool sound = false;                   // keeps G2
-  bool accepted = false;                // its company can be judged
+  bool accepted = false;                // its company can be checked
   std::multiset<ClientId> company;
 };
 
@@ -66,7 +66,7 @@ struct Client {
   bool connected = false, gone = false;
   std::string name;
   std::size_t passed = 0;        // absences of its node
-  std::vector<std::size_t> due;  // of these, those that it is to be told of now
+  std::vector<std::size_t> due;  // of these, those that it should be told of now
   std::set<std::pair<std::size_t, std::string>> told;
   std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered;
@@ -184,13 +184,13 @@ class Slow {
     }
   }
 
-  // A client that is told things at once is told of all that its node heard.
+  // A client without delay is told of all that its node heard.
   void come_past(const ClientId& id, Client& client) {
     const std::vector<Absence>& all = nodes_[id.node].absences;
     while (at_once_ && client.passed < all.size()) client.due.push_back(client.passed++);
   }
 
-  // Whatever else a client is told, it was told of all gaps before.
+  // Before a client receives anything else, it was told of all gaps.
   void close(const ClientId& id, Client& client) {
     const std::vector<Absence>& all = nodes_[id.node].absences;
     for (const std::size_t i : client.due) {
@@ -277,7 +277,7 @@ class Slow {
     member.since.clear();
   }
 
-  // The cause says how the members differ from those before.
+  // The cause describes how the members differ from the previous ones.
   bool follows(const Told& told) const {
     if (told.view.cause == GroupCause::network) return true;
     const bool joins = told.view.cause == GroupCause::join;
@@ -361,7 +361,7 @@ class Slow {
     });
   }
 
-  // What the table of a client's own node says of a group that it is a member of.
+  // The entry for a client's group in the table of its own node.
   const GroupTableEntry* entry_of(const ClientId& client, const std::string& group) const {
     const auto table = tables_.find(client.node);
     if (table == tables_.end()) return nullptr;
@@ -449,7 +449,7 @@ class Slow {
     }
   }
 
-  // Takes away, again and again, a message that nothing comes before.
+  // Removes, again and again, a message that no other precedes.
   void one_order() {
     std::map<GroupMessageId, Messages> before;
     for (const auto& [id, client] : clients_) {
@@ -475,12 +475,13 @@ class Slow {
   std::map<ClientId, Client> clients_;
   std::map<GroupMessageId, GroupEvent> sent_;
   std::map<GroupMessageId, std::size_t> strangers_;
-  std::map<std::string, std::set<ClientId>> named_;  // who got messages to a private name
+  std::map<std::string, std::set<ClientId>> named_;  // the clients that got messages to a private
+                                                     // name
   std::vector<Told> told_;
   std::vector<GroupEvent> exchanges_;
   std::map<MemberId, GroupEvent> tables_;
   std::map<MemberId, Past> nodes_;
-  std::map<ViewId, Messages> said_;  // what those knew who came to a view
+  std::map<ViewId, Messages> said_;  // the knowledge of the nodes that came to a view
   std::map<GroupMessageId, std::set<std::string>> names_;
 };
 

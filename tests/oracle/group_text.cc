@@ -260,7 +260,7 @@ Result<std::vector<GroupText>, std::string> parse_groups(std::string_view text,
   std::vector<GroupText> histories;
   std::vector<GroupReader> readers;
   std::size_t number = 0;
-  // Readers hold on to their histories.
+  // Readers keep references to their histories.
   histories.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

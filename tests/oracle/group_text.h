@@ -11,8 +11,8 @@
 #include "oracle/groups.h"
 #include "trace/names.h"
 
-// Histories of what clients of groups saw, as values and as people write them;
-// histories/groups/README.md describes the language.
+// Histories of what clients of groups saw, as values and as text; histories/groups/README.md
+// describes the language.
 
 namespace peal::oracle::test {
 

@@ -13,7 +13,7 @@
 
 #include "group_text.h"
 
-// Judges the histories in histories/groups.
+// Checks the histories in histories/groups.
 
 namespace peal::oracle::test {
 namespace {
@@ -96,7 +96,7 @@ TEST_P(IllegalGroups, BreakExactlyWhatTheySay) {
   }
 }
 
-// What is promised is promised at every instant.
+// The guarantees hold at every instant.
 TEST_P(LegalGroups, PassUpToEveryInstant) {
   const GroupText& history = legal()[GetParam()];
   SCOPED_TRACE(place(history));

@@ -13,7 +13,7 @@
 #include "oracle/checker.h"
 #include "trace/json.h"
 
-// Judges the histories in histories/illegal and histories/legal.
+// Checks the histories in histories/illegal and histories/legal.
 
 namespace peal::oracle::test {
 namespace {
@@ -115,7 +115,7 @@ void expect_broken(const TextHistory& history, const std::vector<Event>& events,
     const bool said =
         std::any_of(report.violations.begin(), report.violations.end(),
                     [&](const Violation& v) { return v.text.find(says) != std::string::npos; });
-    // Without a common clock another member may be the one at which it shows.
+    // Without a common clock the violation may be detected at another member.
     if (live || history.merged_only) {
       EXPECT_TRUE(said) << says << "\n" << texts(report);
     }
@@ -149,7 +149,7 @@ TEST_P(LegalHistory, Passes) {
   expect_broken(history);
 }
 
-// What is promised is promised at every instant.
+// The guarantees hold at every instant.
 TEST_P(LegalHistory, PassesUpToEveryInstant) {
   const TextHistory& history = legal()[GetParam()];
   SCOPED_TRACE(history.file + ":" + std::to_string(history.line) + ": " + history.title);
@@ -162,7 +162,7 @@ TEST_P(LegalHistory, PassesUpToEveryInstant) {
   }
 }
 
-// A trace may lose its end, or be lost; the others are judged as if its member had died there.
+// A trace may lose its end, or be lost; the others are checked as if its member had died there.
 TEST_P(LegalHistory, PassesWithAnyMembersEndCutOff) {
   const TextHistory& history = legal()[GetParam()];
   SCOPED_TRACE(history.file + ":" + std::to_string(history.line) + ": " + history.title);

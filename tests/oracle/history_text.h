@@ -11,7 +11,7 @@
 #include "trace/event.h"
 #include "trace/names.h"
 
-// Histories as people write them; histories/README.md describes the language.
+// Histories as text; histories/README.md describes the language.
 
 namespace peal::oracle::test {
 
@@ -21,11 +21,11 @@ struct TextHistory {
   std::size_t line = 0;           ///< of the title
   std::set<std::string> breaks;   ///< property ids; empty if legal
   std::vector<std::string> says;  ///< what a violation's text must contain
-  bool live_only = false;         ///< only a common clock shows what is wrong
-  bool merged_only = false;       ///< only makes sense without one
+  bool live_only = false;         ///< only a common clock shows the violation
+  bool merged_only = false;       ///< makes sense only without a common clock
   bool as_written = false;        ///< only in this order of lines does it break just this
   bool cut = false;               ///< the ends of processes' events may be missing
-  bool quorum = false;            ///< the engine orders on one
+  bool quorum = false;            ///< the engine orders on a quorum
   std::uint32_t universe = 0;
   trace::Layer layer = trace::Layer::order;
   std::vector<trace::Event> events;  ///< `at_ns` is the line number

@@ -25,7 +25,7 @@ struct Group {
 using Table = std::map<std::string, Group>;
 using Known = std::map<GroupMessageId, std::vector<std::string>>;  // messages, and their names
 
-// What a node does when it comes to one place of the order.
+// A node's step at one place of the order.
 struct Step {
   std::vector<GroupEvent> events;  // of the clients of all nodes
   Table table;                     // behind it
@@ -33,7 +33,7 @@ struct Step {
   bool discard = false;            // its sender does not want it back
 };
 
-// Nodes that follow one order, each at its own pace.
+// Nodes that follow one order, each at its own speed.
 struct View {
   ViewId id{};
   std::vector<MemberId> nodes;
@@ -47,7 +47,7 @@ struct Node {
   bool up = false;
   std::shared_ptr<View> view;
   std::size_t done = 0;  // steps
-  Known known;           // what it got, or heard of
+  Known known;           // messages that it got, or heard of
   bool started = false;
 };
 
@@ -57,7 +57,7 @@ struct Band {
   Table table;
 };
 
-// A world that keeps the promises by the rules of process groups.
+// A model that keeps the guarantees by the rules of process groups.
 class World {
  public:
   explicit World(Random& random) : random_(random) {
@@ -152,7 +152,7 @@ class World {
     ++node.done;
   }
 
-  // The node gets so far as what is sent in this step, if anything is.
+  // The node reaches what is sent in this step, if anything is.
   void get(Node& node, const Step& step) {
     if (step.sent.verb != GroupVerb::send) return;
     out_.push_back(step.sent);
@@ -161,7 +161,7 @@ class World {
     node.known[step.sent.message] = step.sent.groups;
   }
 
-  // The node hears of what others know, and tells its clients what they missed.
+  // The node hears of others' knowledge, and tells its clients what they missed.
   void hear(Node& node, const Table& table) {
     std::set<std::string> missed;
     for (const auto& [message, names] : said_[node.view->id]) {
@@ -276,7 +276,7 @@ class World {
     append(view, std::move(step));
   }
 
-  // The nodes of each view part into bands; then bands form new views, all of them one if `merge`.
+  // The nodes of each view split into bands; then bands form new views, a single one if `merge`.
   void change_views(bool merge) {
     std::vector<std::pair<std::shared_ptr<View>, std::vector<std::vector<Node*>>>> parts;
     std::vector<Band> bands;
@@ -309,8 +309,8 @@ class World {
     }
   }
 
-  // The nodes come to one place of the old order and are told of the transition there. Of what is
-  // behind it they deliver their own messages and some others.
+  // The nodes reach one place of the old order and receive the transitional view there. Behind it
+  // they deliver their own messages and some others.
   Band part(View& view, const std::vector<Node*>& nodes) {
     std::size_t cut = 0;
     for (const Node* node : nodes) cut = std::max(cut, node->done);
@@ -363,8 +363,8 @@ class World {
     }
   }
 
-  // The bands tell each other their tables. A group keeps its id if one of them has all of it and
-  // lost nothing.
+  // The bands exchange their tables. A group keeps its id if one of them has all of it and lost
+  // nothing.
   void install(const std::vector<Band>& bands) {
     auto view = std::make_shared<View>();
     for (const Band& band : bands) {
@@ -413,11 +413,11 @@ class World {
   std::map<ClientId, std::uint64_t> numbers_;
   std::uint32_t connections_ = 0;
   std::uint64_t view_numbers_ = 0;
-  std::map<ViewId, Known> said_;  // what those who came to a view knew
+  std::map<ViewId, Known> said_;  // the knowledge of the nodes that came to a view
   std::vector<GroupEvent> out_;
 };
 
-// What waits for clients.
+// Events that wait for clients.
 class Delay {
  public:
   explicit Delay(Random& random) : random_(random) {}
@@ -477,7 +477,7 @@ class Delay {
   }
 
   Random& random_;
-  std::map<ClientId, Queue> waiting_;  // of all who are there
+  std::map<ClientId, Queue> waiting_;  // of all present clients
   std::set<ClientId> connected_;
   std::vector<GroupEvent> out_;
 };

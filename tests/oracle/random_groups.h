@@ -12,11 +12,11 @@ namespace peal::oracle::test {
 /// several groups and to private names, disconnections, crashes, partitions and merges.
 std::vector<GroupEvent> random_groups(Random& random);
 
-/// The same history as clients with sessions have it: they are told things, and in their own order,
-/// a while after their nodes got so far; `reach` says where the exchanges were.
+/// The same history for clients with sessions: they receive events in their own order, a while
+/// after their nodes reached them; `reach` marks the exchanges.
 std::vector<GroupEvent> told_later(const std::vector<GroupEvent>& events, Random& random);
 
-/// Changes one event or the place of one, often so that something is broken.
+/// Changes one event or its place, often so that a property is violated.
 void damage_groups(std::vector<GroupEvent>& events, Random& random);
 
 }  // namespace peal::oracle::test

@@ -34,10 +34,10 @@ struct Member {
   std::size_t delivered = 0;
   std::size_t stable = 0;  // so many are known to be received by all members
   std::uint64_t submitted = 0;
-  std::deque<Event> script;  // a view change that is under way
+  std::deque<Event> script;  // a view change in progress
 };
 
-// A world that keeps the promises by the rules of extended virtual synchrony.
+// A model that keeps the guarantees by the rules of extended virtual synchrony.
 class World {
  public:
   explicit World(Random& random) : random_(random) {
@@ -117,7 +117,7 @@ class World {
     return count;
   }
 
-  // So many of the view's messages every member has, the crashed ones not counted in.
+  // The number of the view's messages that every member has, not counting crashed ones.
   std::size_t received_by_all(const Member& member) {
     const View& view = views_[member.view];
     std::size_t least = view.order.size();
@@ -146,7 +146,7 @@ class World {
     emit(delivery(member, message, false));
   }
 
-  // Cuts the members that can take part into groups, and lets each group form a view.
+  // Splits the members that can take part into groups, and lets each group form a view.
   void change_views() {
     std::map<std::uint64_t, std::vector<Member*>> groups;
     const std::uint64_t parts = 1 + random_.below(3);
@@ -174,7 +174,7 @@ class World {
   }
 
   // Companions deliver what any of them has: up to the first gap or the first safe message not
-  // known to be stable before the transitional view, then the rest, behind a gap only their own.
+  // known to be stable before the transitional view, then the rest; behind a gap only their own.
   void recover(const ViewId& old, const ViewId& next, const std::vector<Member*>& together) {
     std::vector<MemberId> ids;
     std::set<std::size_t> have;

@@ -8,11 +8,11 @@
 
 namespace peal::oracle::test {
 
-/// A legal history in real-time order: members split, merge, crash, come back, lose messages,
-/// recover what their companions have, and are stopped anywhere in the middle of it.
+/// A legal history in real-time order: members split, merge, crash, return, lose messages, recover
+/// what the others have, and are stopped at any point.
 std::vector<trace::Event> random_history(Random& random);
 
-/// Changes one event, or where it is.
+/// Changes one event, or its place.
 void damage(std::vector<trace::Event>& events, Random& random);
 
 }  // namespace peal::oracle::test

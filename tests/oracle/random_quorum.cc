@@ -47,7 +47,7 @@ class Chain {
     std::size_t delivered = 0;
     std::uint64_t submitted = 0;
     std::deque<Message> waiting;  ///< submitted and not chosen
-    std::deque<Event> script;     ///< a view change that is under way
+    std::deque<Event> script;     ///< a view change in progress
   };
 
   void step() {
@@ -89,7 +89,7 @@ class Chain {
     emit(of_message(member.id, Kind::submit, message));
   }
 
-  // The sender's oldest message gets the next place, and nobody is told.
+  // The sender's oldest message gets the next place, before any member knows.
   void choose(Member& member) {
     Log& log = logs_[member.view];
     if (log.closed || member.waiting.empty()) return;
@@ -108,7 +108,7 @@ class Chain {
     for (const Event& event : taken(member, log.order[member.delivered++], false)) emit(event);
   }
 
-  // What a member does with the next message of its view: its own get their places now.
+  // A member's handling of the next message of its view: its own get their places now.
   static std::vector<Event> taken(const Member& member, const Message& message, bool transitional) {
     std::vector<Event> events;
     for (const Kind kind : {Kind::originate, Kind::deliver}) {
@@ -123,7 +123,7 @@ class Chain {
     return events;
   }
 
-  // The newest view ends, somewhere behind what anybody delivered, and another one begins.
+  // The newest view ends, behind the last delivery of any member, and another one begins.
   void change_view() {
     std::vector<Member*> group;
     for (auto& [node, member] : members_) {

@@ -175,7 +175,7 @@ class Slow {
     sent_[id] = std::move(sent);
   }
 
-  // The sender learns what others know.
+  // The sender learns others' knowledge.
   void confirm(const Event& event, Sent& sent, Life& life) {
     const Stay* stay = stay_of(life);
     if (sent.view != event.view) {
@@ -319,7 +319,7 @@ class Slow {
     }
   }
 
-  // Whoever goes on from the view without a message that this member delivered as safe.
+  // Members that continue from the view without a message that this member delivered as safe.
   void safe(const Stay& stay) {
     const auto expect = [&](const std::vector<MessageId>& list, const std::set<MemberId>& members,
                             bool uniform) {
@@ -343,7 +343,8 @@ class Slow {
     }
   }
 
-  // After a straight step nobody has what this member misses, but from before the view it left.
+  // After a straight step no member has a message that this member misses, except from before the
+  // view it left.
   void told(const Stay& stay) {
     if (!stay.way.has_value() || stay.next != stay.way->second) return;
     const std::set<MemberId>& members = views_.at(*stay.next);

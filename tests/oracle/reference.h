@@ -9,7 +9,7 @@
 
 namespace peal::oracle::test {
 
-/// The ids of the properties that a history breaks, all but primary, decided as slowly and as
+/// The ids of the properties that a history violates, all but primary, decided as slowly and as
 /// literally as possible: the same verdicts as Checker's, without its data structures. Events in
 /// real-time order, of the layer of messages. `quorum` as in Options.
 std::set<std::string> judge_slowly(const std::vector<trace::Event>& events, bool quorum = false);

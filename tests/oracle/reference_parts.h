@@ -10,7 +10,7 @@
 
 #include "trace/event.h"
 
-// What the slow judge remembers, and what it asks of orders.
+// The state of the slow checker, and its questions about orders.
 
 namespace peal::oracle::test {
 
@@ -52,7 +52,7 @@ using Sequence = std::vector<trace::MessageId>;
 
 /// True if the union of these orders has a circle.
 bool in_a_circle(const std::vector<Sequence>& orders);
-/// True if of any two, one is the beginning of the other.
+/// True if of any two, one is a prefix of the other.
 bool beginnings_of_one(const std::vector<Sequence>& sequences);
 
 }  // namespace peal::oracle::test

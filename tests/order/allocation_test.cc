@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After start the engine's hot path takes no memory: every call of operator new inside an engine is
-// counted, under load, with loss and with safe messages.
+// After start the engine's hot path allocates no memory: every call of operator new inside an
+// engine is counted, under load, with loss and with safe messages.
 #include <gtest/gtest.h>
 
 #include "allocations.h"
@@ -9,8 +9,8 @@
 namespace peal::order::test {
 namespace {
 
-/// Two engines joined back to back without any container in between: what is sent waits in fixed
-/// queues until it is handed over.
+/// Two engines connected without any container in between: packets wait in fixed queues until they
+/// are delivered.
 class Pair {
  public:
   static constexpr std::size_t kQueue = 4'096;
@@ -30,7 +30,7 @@ class Pair {
   }
 
   ~Pair() {
-    // Packets on their way live in the buffers of the engine that sent them.
+    // Packets in flight live in the buffers of the engine that sent them.
     for (Side& side : sides_) {
       for (BufferRef& packet : side.inbox) packet.reset();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single behaviours of the ring that a person would ask about.
+// Single properties of the ring that users would ask about.
 #include <gtest/gtest.h>
 
 #include "cluster.h"
@@ -26,7 +26,7 @@ TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
   const WaitReason why = cluster->engine(0).why();
   EXPECT_EQ(why.kind, &wait::slow_application);
   EXPECT_EQ(why.who.node.value, 3U);
-  // Nobody races round an idle ring while it waits.
+  // The token does not circulate at full speed in an idle ring.
   std::uint64_t packets = 0;
   cluster->on_sent = [&](const Flight&) { ++packets; };
   cluster->run(seconds(1));
@@ -61,7 +61,7 @@ TEST(Behaviour, ANodeThatNobodyHearsSaysSo) {
 }
 
 TEST(Behaviour, TwoWhoMeetHearEachOther) {
-  // Parts that come together again: neither is ever told that it is not heard.
+  // Parts that merge again: neither is ever told that it is not heard.
   auto cluster = formed(4);
   cluster->filter = [](const Flight& flight) { return flight.from / 2 == flight.to / 2; };
   ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab"; }, seconds(10)));
@@ -104,7 +104,7 @@ TEST(Behaviour, ARestartedMemberWithAnEarlierClockCorrectsItself) {
 }
 
 // Where packets are authenticated, the engine does not see those of an earlier incarnation, and is
-// told of them instead.
+// notified of them instead.
 TEST(Behaviour, AMemberWhosePacketsAreRefusedAsOlderIsToldAndCorrectsItself) {
   auto cluster = formed(3);
   const MemberId before = cluster->engine(1).self();
@@ -178,7 +178,7 @@ class Leftovers : public testing::Test {
 
   const MemberId outside_{{4}, 500};
   Cluster cluster_;
-  MemberSet known_;  ///< the members of the view, and who is outside
+  MemberSet known_;  ///< the members of the view, and the nodes outside
 };
 
 TEST_F(Leftovers, AJoinFromOutsideThatAccusesOneOfUsIsIgnored) {

@@ -71,7 +71,7 @@ struct Cluster::Node final : Host, Effects {
   ViewId current{};
   Primary primary = Primary::unclaimed;
   std::map<const EventKind*, std::uint64_t> events;
-  std::uint64_t list = 1;  ///< hash of the one that it goes by
+  std::uint64_t list = 1;  ///< hash of its active list
   Log log;
 };
 

@@ -21,11 +21,11 @@ struct Flight {
   std::vector<std::byte> bytes;
 };
 
-/// What a member's application saw, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
+/// The events of a member's application, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
 using Log = std::vector<std::string>;
 
-/// A few ring engines on a network that takes the same time for every packet, in one thread and
-/// virtual time. `filter` sees each packet before it leaves and may drop it (false).
+/// A few ring engines on a network with a constant delay, in one thread and virtual time. `filter`
+/// sees each packet before it leaves and may drop it (false).
 class Cluster {
  public:
   Cluster(std::uint32_t nodes, const ring::Options& options);
@@ -40,11 +40,11 @@ class Cluster {
   /// The epoch that the next started node gets.
   void set_next_epoch(std::uint64_t epoch) { next_epoch_ = epoch; }
   void submit(std::uint32_t node, const std::string& text, Service service = Service::agreed);
-  /// Queues a message without telling the engine, and tells it.
+  /// Queues a message without notifying the engine, and notifies it.
   void preload(std::uint32_t node, const std::string& text, Service service = Service::agreed);
   void poke(std::uint32_t node);
   void set_nodes(std::uint32_t node, const NodeList& nodes);
-  /// Hash of the list that the node goes by.
+  /// Hash of the node's active list.
   std::uint64_t list(std::uint32_t node) const;
   /// Runs for a span of virtual time.
   void run(Duration span);
@@ -58,13 +58,13 @@ class Cluster {
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
   /// How often the node reported this.
   std::uint64_t events(std::uint32_t node, const EventKind* kind) const;
-  /// What its last view claims.
+  /// The claim of its last view.
   Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }
   void set_room(std::uint32_t node, std::uint32_t units);
   /// Hands bytes to a node as if they came from the network.
   void inject(std::uint32_t node, ByteView bytes);
-  /// As if a packet of an earlier incarnation than this had come, and been refused.
+  /// As if a packet of an earlier incarnation than this had arrived, and been refused.
   void refuse_older(std::uint32_t node, const MemberId& newest);
 
   std::function<bool(const Flight&)> filter = [](const Flight&) { return true; };

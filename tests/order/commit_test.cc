@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit tokens and requests that are changed on their way, and what goodbyes and pauses do.
+// Commit tokens and requests that are changed in transit, and the effects of leaving and of pauses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,12 +96,12 @@ TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
             (ring::ViewOptions{own.packet_bytes_max, own.request_lag, own.max_gap}));
 }
 
-// What a member wrote into the record of its old view has to be there still.
+// What a member wrote into the record of its old view must still be there.
 TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   for (const bool intact : {true, false}) {
     const auto made = formed(3);
     Cluster& cluster = *made;
-    // Only the second member gets the last message, nobody gets the one before it, and the first
+    // Only the second member gets the last message, none gets the one before it, and the first
     // member, which sent them, is gone.
     cluster.filter = [&](const Flight& flight) {
       wire::Data data;
@@ -143,7 +143,7 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   }
 }
 
-// It waits for the commit token as long as for any token, however often others say the same.
+// It waits for the commit token as long as for any token, however often others repeat the same.
 TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
   Cluster cluster(3, {});
   std::uint64_t joins = 0;
@@ -204,7 +204,7 @@ TEST(Ring, SaysGoodbyeToWhomeverItLooksForOrHas) {
   }
 }
 
-// A pause makes a deadline later if the token needs time to come, and never sooner.
+// A pause extends a deadline if the token needs time to arrive, and never shortens one.
 TEST(Ring, APauseTakesNoTimeFromTheToken) {
   const auto made = formed(3);
   Cluster& cluster = *made;

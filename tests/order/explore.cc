@@ -36,7 +36,7 @@ States unpacked(std::uint64_t all) {
 class NumberSet {
  public:
   NumberSet() : slots_(1U << 12, kEmpty) {}
-  /// False: it was there.
+  /// False: it was there already.
   bool insert(std::uint64_t number) {
     if (++size_ * 2 > slots_.size()) grow();
     return put(slots_, number);
@@ -98,7 +98,7 @@ class Search {
   NodeStates learner_;
   std::vector<Reached> reached_;
   NumberSet known_;
-  std::unordered_map<std::uint64_t, Facts::Mask> learned_;  ///< by what was told, packed
+  std::unordered_map<std::uint64_t, Facts::Mask> learned_;  ///< by the announced votes, packed
   Explored result_;
   std::vector<std::string> learners_story_;
 };
@@ -186,7 +186,7 @@ bool Search::fine(const States& states) {
   return result_.violation.empty();
 }
 
-// Whatever a majority has voted for in one round, on disk.
+// The values that a majority has voted for in one round, on disk.
 Facts::Mask Search::chosen(const States& states) {
   const Facts::Mask a = nodes_[0].at(states[0]).votes;
   const Facts::Mask b = nodes_[1].at(states[1]).votes;
@@ -218,8 +218,8 @@ Facts::Mask Search::learned(const States& states) {
   return at->second;
 }
 
-// What learners may take for decided who get any of these packets in any order, as often as they
-// like. `path`: how one comes to one of the `wanted`.
+// The values that learners may treat as decided if they receive any of these packets in any order,
+// any number of times. `path`: packets that lead to one of the `wanted`.
 Facts::Mask Search::learn(const std::vector<std::uint32_t>& packets, Facts::Mask wanted,
                           std::vector<std::string>* path) {
   struct Way {
@@ -251,7 +251,7 @@ Facts::Mask Search::learn(const std::vector<std::uint32_t>& packets, Facts::Mask
   return all;
 }
 
-// ---- stories ----
+// ---- sequences of inputs ----
 
 std::vector<std::string> Search::story(std::uint32_t at) const {
   std::vector<std::string> lines;

@@ -24,7 +24,7 @@ class Mail {
     std::uint64_t epoch = 0;  ///< of the sender
     std::vector<std::byte> bytes;
   };
-  /// What is told of votes is one packet for learners, whatever else it says.
+  /// For learners, all packets with the same votes are one packet, whatever else they contain.
   explicit Mail(bool votes_only) : votes_only_(votes_only) {}
 
   std::uint32_t number_of(Packet packet);
@@ -60,14 +60,14 @@ class Facts {
   };
   Mask bit_of(const Fact& fact);
   const std::vector<Fact>& all() const { return all_; }
-  /// Two of these that say different values of one instance and round; empty: there are none.
+  /// Two of these with different values of one instance and round; empty: none.
   std::string contradiction(Mask mask) const;
 
  private:
   std::vector<Fact> all_;
 };
 
-/// What all nodes of an exploration share.
+/// Shared by all nodes of an exploration.
 struct Shared {
   explicit Shared(const Limits& in)
       : limits(in), mail(!in.learns[0] && !in.learns[1] && !in.learns[2]) {}

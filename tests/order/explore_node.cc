@@ -9,7 +9,7 @@
 namespace peal::order::test {
 namespace {
 
-/// One in so many ways that lead to a state that was known is compared with the first.
+/// One in so many paths to a known state is compared with the first.
 constexpr std::uint64_t kAuditEvery = 16;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace peal::order::test {
 
-/// What may happen to a node. From kDeliver on: the packet with the number above it comes.
+/// The possible inputs of a node. From kDeliver on: the packet with the number above it arrives.
 using Input = std::uint32_t;
 inline constexpr Input kHeartbeat = 0;  ///< its timer
 inline constexpr Input kTakeOver = 1;   ///< silence of all but node 3; then its timer
@@ -20,7 +20,7 @@ inline constexpr Input kDurable = 2;    ///< all that it appended is on disk
 inline constexpr Input kCrash = 3;      ///< and a restart
 inline constexpr Input kDeliver = 4;
 
-/// A state of one node. What it ever did is part of it: what it sent, voted for and decided.
+/// A state of one node. Its whole past is part of it: what it sent, voted for and decided.
 struct NodeState {
   std::uint32_t before = 0;
   Input input = 0;          ///< that led here from there
@@ -30,17 +30,17 @@ struct NodeState {
   Facts::Mask votes = 0;    ///< on disk
   Facts::Mask decided = 0;  ///< as it takes it
   std::uint32_t crashes = 0;
-  std::string wrong;                 ///< what it must never do
+  std::string wrong;                 ///< a violation
   std::vector<std::uint32_t> nexts;  ///< by input, as far as they are known
 };
 
-/// All states of one node. Numbers of states stay what they are.
+/// All states of one node. The numbers of states do not change.
 class NodeStates {
  public:
   static constexpr std::uint32_t kImpossible = ~0U;
   static constexpr std::uint32_t kUnknown = ~0U - 1;
 
-  /// `node`: 1 to kAcceptors, or one above: a learner, to which packets come and nothing else.
+  /// `node`: 1 to kAcceptors, or one above: a learner, which only receives packets.
   NodeStates(Shared& shared, std::uint32_t node);
 
   /// The state after one more input; kImpossible: not now, or beyond the limits.
@@ -52,8 +52,9 @@ class NodeStates {
   const NodeState& at(std::uint32_t state) const { return states_[state]; }
   std::size_t size() const { return states_.size(); }
   std::string text(Input input) const;
-  /// Where two ways led to states of one digest, whatever comes next must be the same after both,
-  /// else the digest leaves out what matters: asserts it of some. Returns how much was compared.
+  /// Where two paths led to states of one digest, the same inputs must lead to the same results
+  /// after both; otherwise the digest is incomplete. Asserts this for some. Returns the number of
+  /// comparisons.
   std::uint64_t audit();
 
  private:

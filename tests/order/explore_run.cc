@@ -16,11 +16,11 @@ using wire::PaxosKind;
 
 constexpr std::uint32_t kSlabBytes = 512;
 constexpr std::uint32_t kSlabs = 256;
-/// Node 5 tells what came before, and asks what was decided. With node 6 there are so many nodes
-/// that three of them are no view: nothing but units is proposed.
+/// Node 5 reports what came before, and requests decided values. With node 6 there are so many
+/// nodes that three of them are no view: only units are proposed.
 constexpr std::uint32_t kOutsider = 5;
 constexpr std::uint32_t kNodes = 6;
-/// Longer than any patience; heartbeats are so short that patience outlasts any story.
+/// Longer than any patience; heartbeats are so short that patience outlasts any scenario.
 constexpr Duration kSilence = seconds(1'000);
 constexpr Duration kHeartbeatTime = milliseconds(1);
 constexpr Duration kPatience = seconds(60);
@@ -62,7 +62,7 @@ wire::Header header_of(std::uint32_t node, std::uint64_t epoch) {
   return header;
 }
 
-/// Instance 1 of every story: the view of the three acceptors.
+/// Instance 1 of every scenario: the view of the three acceptors.
 std::vector<std::byte> first_view() {
   std::vector<wire::ViewMember> members;
   for (const NodeId node : first_nodes(kAcceptors)) members.push_back({{node, 1}, 0});
@@ -101,14 +101,14 @@ wire::Checkpoint beginning() {
   return checkpoint;
 }
 
-/// Another acceptor has never heard of this one's log: none is an older copy here.
+/// Another acceptor has never heard of this one's log: no log is an older copy here.
 std::vector<std::byte> log_unheard_of(std::uint32_t from, std::uint64_t log, std::uint64_t epoch) {
   return built([&](ByteSpan out) {
     return wire::encode_log_answer(header_of(from, 1), {epoch, log, {}}, out);
   });
 }
 
-/// What a node is told that comes when the first view is decided, and knows nothing.
+/// The checkpoint for a node that knows nothing and starts after the first view is decided.
 wire::Checkpoint behind_the_first_view() {
   paxos::OrderState state{beginning()};
   const std::vector<std::byte> packet = first_view();
@@ -118,7 +118,7 @@ wire::Checkpoint behind_the_first_view() {
   return state.checkpoint();
 }
 
-/// A sign of life that says nothing else, so that who is suspected makes no difference.
+/// A heartbeat without other content, so that suspicions make no difference.
 std::vector<std::byte> sign_of_life(std::uint32_t node, std::uint64_t epoch, std::uint64_t log) {
   return built([&](ByteSpan out) {
     wire::State known;
@@ -139,14 +139,14 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
+Result<LogPosition, Errc> MemoryLog::append(ByteView first, ByteView rest) {
   records_.emplace_back(first.begin(), first.end());
   records_.back().insert(records_.back().end(), rest.begin(), rest.end());
   return last();
 }
 
-// Nothing is let go of: what an acceptor may forget is a matter of its own.
-Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
+// Nothing is dropped: what an acceptor may drop is tested elsewhere.
+Result<LogPosition, Errc> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
   return append(record);
 }
 
@@ -289,7 +289,7 @@ void ReplayedNode::lose_disk() {
   durable_upto_ = 0;
 }
 
-/// From somebody who is no acceptor, and then it says which life it has.
+/// From a node that is not an acceptor; then this node reports its incarnation.
 void ReplayedNode::learn_the_order() {
   receive(sign_of_life(kOutsider, 1, 0));
   receive(built([](ByteSpan out) {
@@ -337,7 +337,7 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
     case PaxosKind::promise: {
       wire::Promise promise;
       if (wire::decode_promise(packet.view(), promise) != wire::Drop::none) {
-        // Votes in rounds above the promised one: nobody would take this for a promise.
+        // Votes in rounds above the promised one: no node would treat this as a promise.
         wrong_ = "n" + std::to_string(node_) + " promised a round below one of its votes";
         return;
       }
@@ -347,7 +347,7 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
     case PaxosKind::state: {
       wire::State state;
       PEAL_ASSERT(wire::decode_state(packet.view(), state) == wire::Drop::none);
-      // Whoever votes tells everybody; that nothing is voted for helps nobody to decide.
+      // Each vote is announced to all; a report without votes helps no learner to decide.
       if (state.voted_round.count == 0 || state.voted_upto < 2) return;
       return post(0, kind, without_times(state));
     }
@@ -370,8 +370,8 @@ void ReplayedNode::post(std::uint32_t to, PaxosKind kind, std::vector<std::byte>
   sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, std::move(bytes)}));
 }
 
-// What a node says of links and of who coordinates depends on when it says it. Here anybody may
-// take over at any time.
+// A node's reports of links and of the coordinator depend on time. Here any node may take over at
+// any time.
 std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
   state.beat = 0;
   state.misses = true;
@@ -413,7 +413,7 @@ void ReplayedNode::look_at_log() {
   }
 }
 
-// A restart goes by the last record of each kind for each instance, and by the highest round.
+// A restart uses the last record of each kind for each instance, and the highest round.
 void ReplayedNode::add_log_to(Digest& digest) const {
   std::map<std::pair<Record::Kind, wire::Instance>, ByteView> last;
   wire::Round highest{};

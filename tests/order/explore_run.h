@@ -23,8 +23,8 @@ class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
   using port::Log::append;
-  Result<LogPosition> append(ByteView first, ByteView rest) override;
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override;
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override;
   std::uint64_t id() const override { return id_; }
   LogPosition last() const override { return {records_.size()}; }
   LogPosition durable() const override { return {durable_}; }
@@ -49,8 +49,8 @@ class ReplayedNode final : public Effects, public Host {
 
   /// False: impossible, or beyond the limits.
   bool apply(Input input);
-  /// Asks the engine what was decided, after which it cannot be used any more; the rest of `out`
-  /// is the caller's. Returns the digest of all that the future depends on.
+  /// Requests the decided values from the engine, which cannot be used afterwards; the caller fills
+  /// in the rest of `out`. Returns the digest of all state that the future depends on.
   std::uint64_t finish(NodeState& out);
 
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
@@ -95,7 +95,7 @@ class ReplayedNode final : public Effects, public Host {
   std::uint32_t rounds_ = 0;
   std::size_t looked_at_ = 0;     ///< records of the log
   std::size_t durable_upto_ = 0;  ///< the same, of those on disk
-  wire::Round said_{};            ///< the highest promised or voted in that counts for ever
+  wire::Round said_{};            ///< the highest one promised or voted in, which binds for ever
   std::set<std::uint32_t> sent_;
   Facts::Mask votes_ = 0;
   Facts::Mask decided_ = 0;

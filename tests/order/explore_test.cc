@@ -35,7 +35,7 @@ void expect_closed(const std::string& name, const Limits& limits) {
   EXPECT_GT(found.audited, 0U);
 }
 
-/// The shortest story within the limits that shows the deliberate fault.
+/// The shortest scenario within the limits that shows the deliberate fault.
 Explored expect_found(Mutant mutant, const Limits& limits) {
   sim_hooks::activate_mutant(mutant);
   const Explored found = explore(limits);
@@ -45,7 +45,7 @@ Explored expect_found(Mutant mutant, const Limits& limits) {
   return found;
 }
 
-/// With a value of both coordinators there are millions of states: ./dev soak has the time.
+/// With a value of both coordinators there are millions of states, which only ./dev soak explores.
 Limits with_few_values(Limits limits) {
   if (std::getenv("PEAL_EXPLORE_MORE") == nullptr) limits.units = {1, 0, 0};
   return limits;
@@ -117,7 +117,7 @@ TEST(Explore, AnAcceptorCrashes) {
   expect_closed("n3 crashes", limits);
 }
 
-/// n3 comes back with an empty disk, and may be taken in with its new log.
+/// n3 returns with an empty disk, and may be named with its new log.
 Limits disk_lost() {
   Limits limits = crash_of(2);
   limits.crash_loses_disk = true;
@@ -160,14 +160,14 @@ TEST(ExploreMutants, RoundsMixed) { expect_found(Mutant::px_rounds_mixed, round_
 TEST(ExploreMutants, AnyValueDecided) { expect_found(Mutant::px_any_value_decided, round_each()); }
 
 // A vote is a promise, too. If it were not: round 1 is prepared at a and b, then round 2. Its value
-// v is accepted by a and c, and so decided. A late proposal of round 1 for w reaches c, who has
-// promised nothing, and w takes the place of its vote for v. Whoever takes over with b and c then
+// v is accepted by a and c, and so decided. A late proposal of round 1 for w reaches c, which has
+// promised nothing, and w replaces its vote for v. A coordinator that takes over with b and c then
 // hears of w only.
 TEST(ExploreMutants, VoteWithoutPromise) {
   expect_found(Mutant::px_vote_without_promise, round_each());
 }
 
-/// What c does in that story.
+/// The steps of c in that scenario.
 class LateProposal : public testing::Test {
  protected:
   static constexpr paxos::Round kFirst{1, {NodeId{1}, 1}};

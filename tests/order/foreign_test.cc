@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member makes of others that are not with it: of other incarnations, other views, and
-// members that go by another list of nodes.
+// How a member handles packets of members that are not with it: other incarnations, other views,
+// and other lists of nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -325,27 +325,27 @@ class Lists : public Strangers {
     settings.majority = true;
     begin(settings);
   }
-  NodesWait::Kind waits() { return it().adoption_waits().kind; }
+  NodesWait::Kind waits() { return it().lists().adoption_waits().kind; }
 };
 
 TEST_F(Lists, ItWaitsForAViewWithoutThoseWhoAreRemoved) {
   EXPECT_EQ(waits(), NodesWait::Kind::nothing);
   it().set_nodes(now_, list(2, 2), *this);
-  EXPECT_EQ(it().next_list(), 2U);
+  EXPECT_EQ(it().lists().pending(), 2U);
   EXPECT_EQ(waits(), NodesWait::Kind::view);
   into_view(three_);
   EXPECT_EQ(waits(), NodesWait::Kind::running);
-  EXPECT_EQ(it().adoption_waits().who, kC);
+  EXPECT_EQ(it().lists().adoption_waits().who, kC);
   it().try_adopt(now_, *this);
-  EXPECT_EQ(it().list(), 1U);
+  EXPECT_EQ(it().lists().active(), 1U);
   lose({kC}, two_);
   EXPECT_EQ(waits(), NodesWait::Kind::nothing);
   it().try_adopt(now_, *this);
-  EXPECT_EQ(it().list(), 2U);
-  EXPECT_EQ(it().next_list(), 0U);
+  EXPECT_EQ(it().lists().active(), 2U);
+  EXPECT_EQ(it().lists().pending(), 0U);
   EXPECT_EQ(it().tally().lists_adopted, 1U);
   EXPECT_EQ(last_event(&event::nodes_adopted).a, 2U);
-  EXPECT_FALSE(it().is_configured(kC.node));
+  EXPECT_FALSE(it().lists().is_configured(kC.node));
   it().try_adopt(now_, *this);
   EXPECT_EQ(it().tally().lists_adopted, 1U) << "there is no other one";
 }
@@ -354,7 +354,7 @@ TEST_F(Lists, NewNodesAreLookedForOnceItCounts) {
   into_view({kA, kSelf, kC, kD});
   run(seconds(2));
   it().set_nodes(now_, list(2, 5), *this);
-  EXPECT_TRUE(it().is_configured({5}));
+  EXPECT_TRUE(it().lists().is_configured({5}));
   it().try_adopt(now_, *this);
   run(seconds(4));
   EXPECT_GE(count(Kind::probe), 1U);
@@ -373,7 +373,7 @@ TEST_F(Lists, WithAMajorityRuleListsDifferByOneNodeAndMostAreThere) {
   EXPECT_EQ(waits(), NodesWait::Kind::majority) << "most of three, but not of four";
   it().set_nodes(now_, list(1, 4), *this);
   EXPECT_EQ(waits(), NodesWait::Kind::nothing) << "the wish is taken back";
-  EXPECT_EQ(it().next_list(), 0U);
+  EXPECT_EQ(it().lists().pending(), 0U);
 }
 
 TEST_F(Lists, MostOfTheLargerListHaveToBeThereToo) {
@@ -389,23 +389,23 @@ TEST_F(Lists, MostOfTheLargerListHaveToBeThereToo) {
 TEST_F(Lists, WhoIsAloneAsksNobody) {
   into_view({kSelf});
   it().set_nodes(now_, list(2, 5), *this);
-  EXPECT_EQ(it().list(), 2U);
+  EXPECT_EQ(it().lists().active(), 2U);
 }
 
 TEST_F(Lists, WhoHasOthersAsksThem) {
   into_view(two_);
   it().set_nodes(now_, list(2, 5), *this);
-  EXPECT_EQ(it().list(), 1U);
+  EXPECT_EQ(it().lists().active(), 1U);
   it().regather(now_, &gather::stall, {}, *this);
   it().set_nodes(now_, list(3, 5), *this);
-  EXPECT_EQ(it().list(), 1U) << "nor without a view";
+  EXPECT_EQ(it().lists().active(), 1U) << "nor without a view";
 }
 
 TEST_F(Lists, WhoHasLeftGoesByNoOtherList) {
   into_view({kSelf});
   it().leave(now_, *this);
   it().set_nodes(now_, list(2, 5), *this);
-  EXPECT_EQ(it().next_list(), 0U);
+  EXPECT_EQ(it().lists().pending(), 0U);
 }
 
 TEST_F(Lists, WhoGoesByAnotherListIsOfNoUse) {
@@ -421,7 +421,7 @@ TEST_F(Lists, WhoGoesByAnotherListIsOfNoUse) {
   hear(kD, other);
   EXPECT_EQ(dropped(), Drop::other_list);
   EXPECT_TRUE(stays());
-  // A word of our list ends that.
+  // A packet with our list ends that.
   it().set_nodes(now_, list(9, 5), *this);
   it().on_foreign(now_, kD, *this);
   EXPECT_EQ(count(Kind::probe), 1U) << "it may be that we come";
@@ -436,7 +436,7 @@ TEST_F(Lists, OfAListThatIsToComeNobodyComplains) {
   hear(kD, probe({kA}, 9));
   EXPECT_EQ(dropped(), Drop::other_list);
   EXPECT_EQ(events(&event::incompatible_peer), 0U);
-  EXPECT_EQ(it().list(), 1U);
+  EXPECT_EQ(it().lists().active(), 1U);
 }
 
 TEST_F(Lists, InTheViewListsAreNobodysMistake) {
@@ -453,9 +453,9 @@ TEST_F(Lists, InTheViewListsAreNobodysMistake) {
 TEST_F(Lists, OnceAllHaveItItFollowsWhoGoesByIt) {
   into_view(three_);
   it().set_nodes(now_, list(9, 5), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 9));
-  EXPECT_EQ(it().list(), 9U);
+  EXPECT_EQ(it().lists().active(), 9U);
   EXPECT_EQ(last_event(&event::gather_started).reason, &gather::nodes);
   const wire::Join next = said();
   EXPECT_EQ(next.list, 9U);
@@ -465,21 +465,21 @@ TEST_F(Lists, OnceAllHaveItItFollowsWhoGoesByIt) {
 TEST_F(Lists, WhoIsRemovedIsNotNamedAnyMore) {
   into_view(three_);
   it().set_nodes(now_, list(9, 2), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kA, probe({kSelf}, 9));
-  EXPECT_EQ(it().list(), 9U);
+  EXPECT_EQ(it().lists().active(), 9U);
   EXPECT_EQ(said().processes, two_);
 }
 
 TEST_F(Lists, NorWhileItGathers) {
   into_view(three_);
   it().set_nodes(now_, list(9, 2), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   it().accuse(now_, kC, &gather::stall, *this);
   wire::Join other = join(two_);
   other.list = 9;
   hear(kA, other);
-  EXPECT_EQ(it().list(), 9U);
+  EXPECT_EQ(it().lists().active(), 9U);
   const wire::Join next = said();
   EXPECT_EQ(next.processes, two_);
   EXPECT_THAT(next.failed, IsEmpty());
@@ -488,64 +488,64 @@ TEST_F(Lists, NorWhileItGathers) {
 TEST_F(Lists, WhatARemovedNodeSaysIsOfNoUseThen) {
   into_view(three_);
   it().set_nodes(now_, list(9, 2), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kC, probe({kSelf}, 9));
   EXPECT_EQ(dropped(), Drop::other_list);
-  EXPECT_EQ(it().list(), 9U);
+  EXPECT_EQ(it().lists().active(), 9U);
 }
 
 TEST_F(Lists, DuringAnAttemptItDoesNotFollow) {
   into_view(three_);
   it().set_nodes(now_, list(9, 5), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   const std::uint64_t number = it().view().number + 1;
   it().regather(now_, &gather::stall, {}, *this);
   agree(three_);
   hear(kA, first_commit(three_, number));
   ASSERT_EQ(it().state(), State::commit);
   hear(kD, probe({}, 9));
-  EXPECT_EQ(it().list(), 1U);
+  EXPECT_EQ(it().lists().active(), 1U);
 }
 
 TEST_F(Lists, ThatAllHaveItHoldsForTheLastViewAlone) {
   into_view(two_);
   it().set_nodes(now_, list(9, 5), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   it().set_nodes(now_, list(9, 5), *this);  // the same wish
   it().regather(now_, &gather::stall, {}, *this);
   into_view(two_);
   hear(kD, probe({}, 9));
-  EXPECT_EQ(it().list(), 1U);
-  it().all_have_next();
+  EXPECT_EQ(it().lists().active(), 1U);
+  it().lists().all_have_next();
   it().set_nodes(now_, list(8, 5), *this);
   hear(kD, probe({}, 8));
-  EXPECT_EQ(it().list(), 1U) << "another wish";
+  EXPECT_EQ(it().lists().active(), 1U) << "another wish";
 }
 
 TEST_F(Lists, WithAMajorityRuleItLeavesAListThatAPrimaryViewWentBy) {
   begin_with_majority();
   into_view(three_);
   it().set_nodes(now_, list(2, 5), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 2));
-  ASSERT_EQ(it().list(), 2U) << "the first one is as good as one that counted";
+  ASSERT_EQ(it().lists().active(), 2U) << "the first one is as good as one that counted";
   it().set_nodes(now_, list(3, 6), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 3));
-  EXPECT_EQ(it().list(), 2U) << "of this one no view was primary";
+  EXPECT_EQ(it().lists().active(), 2U) << "of this one no view was primary";
   into_view(three_);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 3));
-  EXPECT_EQ(it().list(), 3U) << "now one was";
+  EXPECT_EQ(it().lists().active(), 3U) << "now one was";
 }
 
 TEST_F(Lists, WithAMajorityRuleAListThatDiffersByMoreIsNotFollowed) {
   begin_with_majority();
   into_view(three_);
   it().set_nodes(now_, list(2, 6), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 2));
-  EXPECT_EQ(it().list(), 1U);
+  EXPECT_EQ(it().lists().active(), 1U);
 }
 
 TEST_F(Lists, AListAdoptedInAPrimaryViewIsConfirmedAtOnce) {
@@ -553,11 +553,11 @@ TEST_F(Lists, AListAdoptedInAPrimaryViewIsConfirmedAtOnce) {
   into_view(three_);
   it().set_nodes(now_, list(2, 5), *this);
   it().try_adopt(now_, *this);
-  ASSERT_EQ(it().list(), 2U);
+  ASSERT_EQ(it().lists().active(), 2U);
   it().set_nodes(now_, list(3, 6), *this);
-  it().all_have_next();
+  it().lists().all_have_next();
   hear(kD, probe({}, 3));
-  EXPECT_EQ(it().list(), 3U);
+  EXPECT_EQ(it().lists().active(), 3U);
 }
 
 }  // namespace

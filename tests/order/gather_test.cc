@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a member agrees with others on who is there, and on the next view: what it says, what it
-// takes from others, and what it refuses.
+// How a member agrees with others on the members of the next view: what it sends, what it accepts,
+// and what it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class Gathering : public MembershipBench {
  protected:
   Gathering() { begin(); }
-  /// What the last JOIN said, of those since the last call.
+  /// The last JOIN since the last call.
   wire::Join said() {
     run(milliseconds(3));
     const auto joins = take_joins();
@@ -295,13 +295,13 @@ TEST_F(Gathering, ItsCommitTokenIsSentAgainUntilThereIsASignOfLife) {
   run(milliseconds(70));
   EXPECT_EQ(count(Kind::commit), 4U) << "each 20 ms";
   EXPECT_EQ(it().tally().resent, 3U);
-  it().sent_lives(now_);
+  it().tracked().lives(now_);
   run(milliseconds(15));
   EXPECT_EQ(count(Kind::commit), 4U);
   run(milliseconds(10));
   EXPECT_EQ(count(Kind::commit), 5U);
-  it().sent_arrived();
-  it().sent_lives(now_);
+  it().tracked().arrived();
+  it().tracked().lives(now_);
   run(milliseconds(50));
   EXPECT_EQ(count(Kind::commit), 5U) << "what has arrived is not sent again";
 }
@@ -510,7 +510,7 @@ class InAView : public Gathering {
 TEST_F(InAView, NothingOfTheAttemptGoesOn) {
   EXPECT_EQ(events(&event::view_installed), 1U);
   EXPECT_EQ(last_event(&event::view_installed).a, 3U);
-  EXPECT_TRUE(it().announced());
+  EXPECT_TRUE(it().place().announced());
   run(milliseconds(400));
   EXPECT_TRUE(stays());
   EXPECT_EQ(count(Kind::join), 0U);
@@ -681,8 +681,8 @@ TEST_F(InAView, APauseOfAViewWithoutSignsOfLifeEndsNothing) {
 class Tracked : public InAView {
  protected:
   void track(Duration extra = {}) {
-    BufferRef packet =
-        it().build(Kind::probe, probe({}), wire::encode_probe);  // whatever the engine sends
+    BufferRef packet = it().frames().build(Kind::probe, probe({}),
+                                           wire::encode_probe);  // whatever the engine sends
     sent_.clear();
     it().send_tracked(now_, kC, packet, *this, extra);
   }
@@ -712,7 +712,7 @@ TEST_F(Tracked, ItMayTakeLongerTheFirstTime) {
 TEST_F(Tracked, TheExtraTimeMayEndSooner) {
   track(milliseconds(30));
   run(milliseconds(10));
-  it().end_extra(now_);
+  it().tracked().end_extra(now_);
   run(milliseconds(19));
   EXPECT_EQ(sent_.size(), 1U);
   run(milliseconds(2));
@@ -721,20 +721,20 @@ TEST_F(Tracked, TheExtraTimeMayEndSooner) {
 TEST_F(Tracked, ToEndItMakesNothingLater) {
   track();
   run(milliseconds(15));
-  it().end_extra(now_);
-  it().resend_overdue(now_, *this);
+  it().tracked().end_extra(now_);
+  it().tracked().resend_overdue(now_, *this);
   EXPECT_EQ(sent_.size(), 1U);
   run(milliseconds(6));
   EXPECT_EQ(sent_.size(), 2U);
-  it().sent_arrived();
-  it().end_extra(now_);
-  it().resend_overdue(now_, *this);
+  it().tracked().arrived();
+  it().tracked().end_extra(now_);
+  it().tracked().resend_overdue(now_, *this);
   run(milliseconds(50));
   EXPECT_EQ(sent_.size(), 2U);
 }
 TEST_F(Tracked, WhatWouldWaitLongerMayBeAskedForAtOnce) {
   track(milliseconds(100));
-  it().resend_overdue(now_, *this);
+  it().tracked().resend_overdue(now_, *this);
   EXPECT_EQ(sent_.size(), 2U);
   EXPECT_EQ(it().tally().resent, 1U);
   EXPECT_EQ(last_event(&event::token_retransmitted).who, kC);
@@ -750,12 +750,12 @@ TEST_F(Tracked, OutsideTheViewItIsNotSentAgain) {
 }
 
 TEST_F(Gathering, OnlyMoreThanHalfOfTheNodesArePrimary) {
-  EXPECT_EQ(it().primary_of(three_), Primary::unclaimed);
+  EXPECT_EQ(it().lists().primary_of(three_), Primary::unclaimed);
   evs::Settings settings = usual_settings();
   settings.majority = true;
   begin(settings);
-  EXPECT_EQ(it().primary_of(three_), Primary::yes);
-  EXPECT_EQ(it().primary_of(MemberSet{kSelf, kC}), Primary::no);
+  EXPECT_EQ(it().lists().primary_of(three_), Primary::yes);
+  EXPECT_EQ(it().lists().primary_of(MemberSet{kSelf, kC}), Primary::no);
 }
 
 }  // namespace

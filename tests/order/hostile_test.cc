@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets with the right checksum and hostile content: no crash, no unbounded work. Order is not
-// promised then (the sender could be a member gone mad), but an assertion that a packet can reach
+// guaranteed then (the sender could be a faulty member), but an assertion that a packet can reach
 // is a vulnerability.
 #include <gtest/gtest.h>
 

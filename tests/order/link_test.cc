@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trials of links, seen from the member that makes them: when it begins one, what passes it, and
-// what follows for who does not; in a view, and with one that was left out of it.
+// what follows if it fails; within a view, and with an excluded member.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Links : public MembershipBench {
   Links() { begin(); }
   bool stays() { return it().state() == State::operational; }
   std::uint64_t trials() { return it().tally().trials; }
-  /// Of the trial at present, `count` echoes of each part come, and of the last part `of_last`.
+  /// Of the present trial, `count` echoes of each part arrive, and of the last part `of_last`.
   void echo(const MemberId& from, int count, int of_last) {
     wire::Trial frame;
     frame.step = Step::echo;
@@ -71,7 +71,7 @@ TEST_F(Links, AnAskIsEchoedAsItCame) {
   EXPECT_EQ(drops(Drop::stale), 1U);
 }
 
-// ---- one that was left out ----
+// ---- an excluded member ----
 
 class LeftOut : public Links {
  protected:
@@ -350,12 +350,12 @@ class InnerLinks : public Links {
   InnerLinks() { into_view(four_); }
   /// A packet for the next member, which has to be sent again so many times.
   void pass(const MemberId& to, int again) {
-    const BufferRef packet = it().build(Kind::probe, probe({}), wire::encode_probe);
+    const BufferRef packet = it().frames().build(Kind::probe, probe({}), wire::encode_probe);
     it().send_tracked(now_, to, packet, *this);
     run(milliseconds(20 * again + 1));
-    it().sent_arrived();
+    it().tracked().arrived();
   }
-  /// All ASKs of the trial at present go out; whom they are for.
+  /// All ASKs of the present trial are sent; returns their receiver.
   MemberId asked() {
     sent_.clear();
     run(milliseconds(33));

@@ -19,7 +19,7 @@ NodeList list_of(std::uint32_t count) {
   return list;
 }
 
-/// How many of the members go by this list.
+/// The number of members with this active list.
 std::uint32_t count(const Cluster& cluster, std::uint32_t members, const NodeList& list) {
   std::uint32_t count = 0;
   for (std::uint32_t node = 0; node < members; ++node) {

@@ -42,7 +42,7 @@ void MembershipBench::begin(const evs::Settings& settings) {
   membership_->start(now_, *this);
 }
 
-// ---- what others say ----
+// ---- packets of others ----
 
 template <class Frame, class Encode>
 bool MembershipBench::say(const MemberId& from, Kind kind, const Frame& frame, Encode encode,
@@ -81,11 +81,11 @@ bool MembershipBench::hear(const MemberId& from, const wire::Trial& trial) {
 wire::Join MembershipBench::join(const MemberSet& processes, const MemberSet& failed) {
   wire::Join join;
   join.number = ++join_number_;
-  if (it().announced()) join.committed = it().view();
+  if (it().place().announced()) join.committed = it().view();
   join.processes = processes;
   join.failed = failed;
   join.heard = set_minus(processes, failed);
-  join.list = it().list();
+  join.list = it().lists().active();
   return join;
 }
 
@@ -117,7 +117,7 @@ wire::Commit MembershipBench::first_commit(const MemberSet& members, std::uint64
   commit.view = {number, members.front()};
   commit.members = members;
   commit.hops = static_cast<std::uint32_t>(index_in(members, kSelf));
-  commit.list = it().list();
+  commit.list = it().lists().active();
   for (const MemberId& member : members) {
     if (member == kSelf) break;
     commit.old_views.push_back({{0, member}, {member}, std::vector<std::byte>(8, std::byte{1})});
@@ -169,7 +169,7 @@ void MembershipBench::lose(const MemberSet& lost, const MemberSet& rest) {
   into_view(rest);
 }
 
-// ---- time, and what it says ----
+// ---- time and output ----
 
 void MembershipBench::run(Duration span) {
   for (const Instant end = now_ + span; now_ < end; now_ = now_ + milliseconds(1)) {

@@ -33,11 +33,11 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   };
 
   static evs::Settings usual_settings();
-  /// Makes the membership anew, and starts it.
+  /// Creates the membership anew, and starts it.
   void begin(const evs::Settings& settings = usual_settings());
   Membership& it() { return *membership_; }
 
-  // What others say. True if it was admitted; dropped() says what became of it then.
+  // A JOIN of another member. True if it was admitted; otherwise dropped() has the reason.
   bool hear(const MemberId& from, const wire::Join& join, std::uint64_t cluster = kCluster);
   bool hear(const MemberId& from, const wire::ProbeFrame& probe);
   bool hear(const MemberId& from, const wire::Commit& commit);
@@ -45,26 +45,26 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   bool hear(const MemberId& from, const wire::Trial& trial);
   Drop dropped() const { return dropped_; }
   std::uint64_t drops(Drop reason) { return it().tally().drops[static_cast<std::size_t>(reason)]; }
-  /// A JOIN with the next number, of someone who hears all whom it names.
+  /// A JOIN with the next number, of a member that hears all members it names.
   wire::Join join(const MemberSet& processes, const MemberSet& failed = {});
-  /// A PROBE of somebody's own view.
+  /// A PROBE of another member's own view.
   static wire::ProbeFrame probe(const MemberSet& heard, std::uint64_t list = 1);
 
-  /// All others of these say what this member says, until it has agreed with them.
+  /// All these other members send what this member sends, until it has agreed with them.
   void agree(const MemberSet& members);
   /// The representative's token in its first rotation, as it comes to this member.
   wire::Commit first_commit(const MemberSet& members, std::uint64_t number);
-  /// The last one that this member sent, as it comes back in the second rotation.
+  /// The last one that this member sent, in the second rotation.
   wire::Commit second_commit();
   const MemberId& predecessor_in(const wire::Commit& commit) const;
   /// It is in a view of these, which it agreed on with them.
   void into_view(const MemberSet& members);
-  /// Others make a view without this member, or one that it is cut off from: it is `failed` there.
+  /// Others form a view without this member, or one that it is cut off from: it is `failed` there.
   void lose(const MemberSet& lost, const MemberSet& rest);
 
   void run(Duration span);
   bool run_until_sent(Kind kind, Duration span);
-  /// All of a kind that were sent since the last call; what else was sent is forgotten.
+  /// All of a kind that were sent since the last call; other packets are dropped.
   std::vector<wire::Join> take_joins();
   std::vector<wire::ProbeFrame> take_probes();
   std::vector<wire::Trial> take_trials();

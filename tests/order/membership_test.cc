@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The membership with another protocol than the ring: one that orders nothing, whose members want
-// to know the bits that the survivors of a view have together. It has no token, and no failure
-// detector.
+// The membership with another protocol than the ring: one that orders nothing, whose members need
+// the bits that the survivors of a view have together. It has no token, and no failure detector.
 #include "order/evs/membership.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +68,7 @@ class Member final : public evs::Protocol, public Effects {
       dropped = membership.on_frame(now, header, packet, *this);
       return;
     }
-    // The representative's word that all members have recovered.
+    // The representative's announcement that all members have recovered.
     wire::HoldCancel word;
     ASSERT_EQ(wire::decode_hold_cancel(packet.view(), word), Drop::none);
     if (membership.state() == State::recovery && word.view == agreement_.view) install(now);
@@ -103,8 +102,8 @@ class Member final : public evs::Protocol, public Effects {
   }
   void lead_recovery(Instant now, Effects& out) override {
     const wire::HoldCancel word{agreement_.view};
-    out.multicast(Lane::control,
-                  membership.build(FrameKind::hold_cancel, word, wire::encode_hold_cancel));
+    out.multicast(Lane::control, membership.frames().build(FrameKind::hold_cancel, word,
+                                                           wire::encode_hold_cancel));
     install(now);
   }
   void install_alone(Instant now, Effects&) override { install(now); }
@@ -125,7 +124,7 @@ class Member final : public evs::Protocol, public Effects {
   void report(const Event&) override {}
   void fatal(std::string_view reason) override { FAIL() << reason; }
 
-  std::uint64_t bits;           ///< what this member has
+  std::uint64_t bits;           ///< the bits of this member
   std::uint64_t recovered = 0;  ///< what the survivors of its last view had together
   unsigned flushed = 0;
   Drop dropped = Drop::none;

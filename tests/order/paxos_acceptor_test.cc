@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an acceptor says, and what of it is on disk by then.
+// What an acceptor sends, and what is on disk by then.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class PaxosAcceptor : public testing::Test {
     slot->heard.bytes = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
     std::copy(bytes.begin(), bytes.end(), slot->heard.bytes.data());
   }
-  /// The first word on an order.
+  /// The first record of an order.
   void begin_order() {
     ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
     disk_.sync();
@@ -136,7 +136,7 @@ TEST_F(PaxosAcceptor, VotesAreGivenInOrder) {
   EXPECT_EQ(acceptor_->vote(store_), 2U);
 }
 
-// What a coordinator calls decided need not be voted for.
+// Instances that a coordinator reports as decided need no votes.
 TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
   ASSERT_TRUE(acceptor_->accept(first_, 1));
   hear(first_, 5, "e");
@@ -151,7 +151,7 @@ TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
   EXPECT_EQ(acceptor_->voted_upto(), 6U);
 }
 
-// E3: whoever votes in a round promises it.
+// E3: a vote in a round is also a promise for it.
 TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
   begin_order();
   ASSERT_TRUE(acceptor_->accept(second_, 1));
@@ -242,7 +242,7 @@ TEST_F(PaxosAcceptor, APromiseInNoOrderIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A crash could leave these words and take the checkpoint, and then the log would be refused for
+// A crash could leave these words without the checkpoint, and then the log would be refused for
 // ever.
 TEST_F(PaxosAcceptor, NothingIsNotedBeforeTheCheckpointThatSaysInWhichOrder) {
   EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
@@ -326,8 +326,9 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
   EXPECT_EQ(store_.find(6)->vote_round, first_) << "what is not consumed is kept";
 }
 
-// Between checkpoints come votes in other rounds, what was decided against them, and votes for what
-// is not consumed yet: history and slots are made of the last word on each.
+// Between checkpoints there are votes in other rounds, decided values that differ from them, and
+// votes for instances that are not consumed yet: history and slots are built from the last record
+// of each.
 TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   const auto consume = [this](Instance upto) {
     for (; store_.next() <= upto; store_.consume()) {
@@ -361,7 +362,7 @@ TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   EXPECT_EQ(as_text(store_.find(6)->vote.bytes.view()), "second 6");
 }
 
-// Who skipped has votes in its log that may have come to nothing.
+// A node that skipped instances has votes in its log that may not have been decided.
 TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   vote_upto(first_, 4);
   for (Instance k = 1; k <= 2; ++k) {
@@ -384,7 +385,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 10U);
   ASSERT_NE(store_.find(10), nullptr);
   EXPECT_EQ(as_text(store_.find(10)->vote.bytes.view()), "ten");
-  // The same without a gap: a checkpoint says from where on the log is to be believed.
+  // The same without a gap: a checkpoint says from which instance on the log is complete.
   state_.apply(unit_head(kOne, 10), {});
   store_.find(10)->decided = true;
   store_.consume();
@@ -395,7 +396,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 11U);
 }
 
-/// It has consumed 1 and 2 of the four that it voted for, and goes on behind `next`.
+/// It has consumed 1 and 2 of the four that it voted for, and continues behind `next`.
 class PaxosAcceptorSkips : public PaxosAcceptor {
  protected:
   void skip_to(Instance next) {
@@ -414,7 +415,7 @@ class PaxosAcceptorSkips : public PaxosAcceptor {
     store_.skip_to(next);
     ASSERT_TRUE(acceptor_->checkpoint(state_, next, kept_));
   }
-  /// Votes for so many more, consumes them, and lets go of what lies before.
+  /// Votes for so many more, consumes them, and drops earlier records.
   void go_on(Instance count) {
     ASSERT_TRUE(acceptor_->accept(first_, store_.next()));
     for (Instance k = store_.next(); count > 0; ++k, --count) {
@@ -491,7 +492,7 @@ TEST_F(PaxosAcceptorSkips, ACheckpointThatFailsCostsNoWord) {
   }
 }
 
-// Between two commits the log takes so much; what is left is written behind the next one.
+// Between two commits the log takes so much; the rest is written behind the next one.
 TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenBitByBit) {
   skip_to(10);
   disk_.sync();
@@ -589,7 +590,7 @@ TEST_F(PaxosAcceptor, AFullLogMakesItWait) {
   EXPECT_TRUE(acceptor_->is_promised(second_));
 }
 
-// what a disk that failed holds is not known, so nothing is said any more.
+// the content of a failed disk is unknown, so nothing is sent any more.
 TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
   ASSERT_TRUE(acceptor_->prepare(second_));
   disk_.sync();
@@ -624,7 +625,7 @@ TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A packet for each vote would take as much of a link as a tenth of the values.
+// A packet for each vote would use as much of a link as a tenth of the values.
 TEST(PaxosVotes, ThatFollowEachOtherCloselyAreToldTogether) {
   Bench three(kThree);
   three.start();

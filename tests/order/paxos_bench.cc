@@ -79,7 +79,7 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
+Result<LogPosition, Errc> MemoryLog::append(ByteView first, ByteView rest) {
   if (failure_) return unexpected(Errc::closed);
   if (full_ || last().value - durable_ >= room_) return unexpected(Errc::would_block);
   records_.emplace_back(first.begin(), first.end());
@@ -87,7 +87,7 @@ Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
   return last();
 }
 
-Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
+Result<LogPosition, Errc> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last().next());
   if (failure_) return unexpected(Errc::closed);
   if (checkpoints_full_) return unexpected(Errc::would_block);
@@ -253,7 +253,7 @@ void Bench::state(const MemberId& from, const wire::State& said) {
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
 }
 
-// Whoever coordinates has said which order it knows.
+// A coordinator that has reported the order it knows.
 void Bench::introduce(const MemberId& coordinator) {
   if (std::find(introduced_.begin(), introduced_.end(), coordinator) != introduced_.end()) return;
   state(coordinator, {});
@@ -414,7 +414,7 @@ Round Bench::lead() {
   return round;
 }
 
-// ---- what it does ----
+// ---- its output ----
 
 bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   unit_bytes = unit_bytes_max;

@@ -26,41 +26,41 @@ using Bytes = std::vector<std::byte>;
 inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 
 Bytes bytes_of(std::string_view text);
-/// Few instances may be under way, or lacked by the slowest member.
+/// Few instances may be in progress, or be missing at the slowest member.
 Options small_windows();
 /// Makes an instance of the store decided: a unit of kOne with its number, of `size` bytes.
 void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size);
-/// kOne, which knows itself and two others, all acceptors, and has heard nobody.
+/// kOne, which knows itself and two others, all acceptors, and has heard none of them.
 Peers three_peers();
 wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view = 1);
 wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
-/// The list that all engines of a bench are given, as one that counts.
+/// The list of all engines of a bench, as the active one.
 wire::Nodes first_nodes();
 /// The life of each acceptor whose votes are on disk: the id of its log.
 inline constexpr std::uint64_t kLog = wire::kLogBit | 0x10;
 Bytes view_bytes(const std::vector<wire::ViewMember>& members);
 
-/// A durable log in memory. What was appended is durable when the test says so, and not before.
+/// A durable log in memory. Appended records become durable when the test says so.
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
   using port::Log::append;
-  Result<LogPosition> append(ByteView first, ByteView rest) override;
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override;
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override;
   std::uint64_t id() const override { return id_; }
   LogPosition last() const override { return {first_ + records_.size() - 1}; }
   LogPosition durable() const override { return {durable_}; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
-  /// All that was appended is durable, and what was let go of is gone.
+  /// All appended records are durable, and dropped ones are gone.
   void sync();
-  /// What is not durable is gone.
+  /// Records that are not durable are lost.
   void crash();
   void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
   void set_full(bool full) { full_ = full; }
-  /// Records that it takes until the next sync.
+  /// Records that it accepts until the next sync.
   void set_room(std::size_t records) { room_ = records; }
-  /// There is room for small records alone.
+  /// There is space for small records only.
   void set_checkpoints_full(bool full) { checkpoints_full_ = full; }
   std::size_t kept() const { return records_.size(); }
 
@@ -96,29 +96,29 @@ class Bench final : public Host, public Effects {
   /// Votes on disk: the log says that an order has begun, and nothing is decided; unless the bench
   /// is fresh().
   void start();
-  /// The log is empty, and nobody has said that an order has begun.
+  /// The log is empty, and no report of an order has come.
   void fresh() { fresh_ = true; }
   /// It is one of several ensembles; call it before start(). `merger` outlives this.
   void merge(Merger& merger) {
     merger_ = &merger;
     make();
   }
-  /// The process dies, with what was not durable, and starts again with the next epoch.
+  /// The process dies, with all that was not durable, and starts again with the next epoch.
   void restart();
-  /// All that was appended to both logs is durable, and the engine is told.
+  /// All appended records of both logs are durable, and the engine is notified.
   void sync();
   /// Time passes; timers fire.
   void run(Duration span);
   void submit(std::string_view unit);
-  /// What is sent stays under way, and nobody may write into it.
+  /// Sent packets stay in flight, and must not be overwritten.
   void keep_packets() { keeps_packets_ = true; }
-  /// What it does as one of several ensembles.
+  /// Its interface as one of several ensembles.
   Ensemble& ensemble() { return static_cast<Ensemble&>(*engine); }
   std::size_t free_buffers() const { return pool_.free_count(); }
 
   static std::uint64_t cluster();
 
-  // What the others say. An acceptor misses a coordinator that has been silent here.
+  // Packets of the others. An acceptor misses a coordinator that has been silent here.
   void hear(const Bytes& packet);
   void state(const MemberId& from, const wire::State& said);
   void list(const NodeList& nodes) { engine->set_nodes(now, nodes, *this); }
@@ -142,13 +142,13 @@ class Bench final : public Host, public Effects {
   void fetched(const MemberId& from, const Round& round, Instance instance,
                const wire::ValueHead& head, std::string_view text);
   void recall(const MemberId& from, Instance first, std::uint16_t count);
-  /// An acceptor's word; with a round of count 0 it did not vote.
+  /// An acceptor's WORD; with a round of count 0 it did not vote.
   void word(const MemberId& from, const Round& round, Instance instance,
             const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
   void lives(const MemberId& from, const wire::Lives& said);
-  /// What another acceptor heard of this node's log before this incarnation. Each says so when it
-  /// first speaks, and that it heard nothing, unless do_not_answer() was called.
+  /// What another acceptor heard of this node's log before this incarnation. Each reports it with
+  /// its first packet, and that it heard nothing, unless do_not_answer() was called.
   void log_heard(const MemberId& from, const std::vector<wire::LogHeard>& heard);
   void do_not_answer() { knows_logs_ = false; }
   /// STATE of an acceptor: it voted in the round for all up to an instance.
@@ -157,8 +157,8 @@ class Bench final : public Host, public Effects {
   /// decided. Everything durable.
   Round join(const MemberId& leader, std::uint64_t count = 1);
   /// This node, which is node 1, starts, and its first Phase 1 begins, in a cluster that knows
-  /// nothing yet, and of which it hears these. The count of its round; 0, and a failure of the
-  /// test, if none began.
+  /// nothing yet, and of which it hears these nodes. Returns the count of its round; 0, with a
+  /// failure of the test, if none began.
   std::uint64_t begin_phase_one(std::initializer_list<MemberId> heard = {kTwo});
   /// This node, which is node 1, starts and coordinates; view 1 of all three is decided. Its round.
   Round lead();
@@ -196,7 +196,7 @@ class Bench final : public Host, public Effects {
   std::vector<std::string> log;
   std::vector<Event> events;
   std::uint32_t room = 1U << 20;
-  std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
+  std::uint32_t unit_bytes = 0;  ///< the largest unit, by the engine's last call
 
  private:
   Merger* merger_ = nullptr;
@@ -220,7 +220,7 @@ class Bench final : public Host, public Effects {
   std::deque<Bytes> queue_;
 };
 
-/// What the engine answers if `from` asks for its words: "7:text", "8 no vote", and for what it
+/// The engine's answer to a RECALL of `from`: "7:text", "8 no vote", and for instances that it
 /// knows to be decided "9 decided".
 std::string words_of(Bench& bench, const MemberId& from, Instance first, std::uint16_t count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phase 1 of one coordinator; the others are played.
+// Phase 1 of one coordinator; the test plays the other nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using sim_hooks::Mutant;
 using wire::PaxosKind;
 
-// a promise of an earlier round is none of this one's.
+// a promise of an earlier round does not count in this one.
 TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -29,13 +29,13 @@ TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   EXPECT_TRUE(one.last_state().leading);
 }
 
-// Another one has coordinated in the meantime, with a higher round that this one has not heard of.
+// Another node has coordinated in the meantime, with a higher round that this one has not heard of.
 TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
   const std::vector<wire::ViewMember> members{{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   one.decided_view(kTwo, 2, 1, members);
-  // So it fills what is below with nothing.
+  // So it fills the instances below with empty values.
   constexpr Round kOlder{1, {kOne.node, kOne.epoch - 1}};
   one.promise(kTwo, {{count, kOne}, 0, {{3, 1, kOlder}}});
   one.fetched(kTwo, kOlder, 3, unit_head(kTwo, 1), "three");
@@ -66,7 +66,7 @@ std::uint64_t rounds_on_a_slow_disk() {
   return one.counter("quorum_elections");
 }
 
-// Each round would make the promise worthless that is on its way to the disk.
+// Each further round would make the promise that is being written worthless.
 TEST(PaxosCoordinator, ASlowDiskDelaysOneRoundAndBeginsNoOther) {
   EXPECT_EQ(rounds_on_a_slow_disk(), 1U);
   const WithMutant active(Mutant::px_rounds_overtake);
@@ -85,7 +85,8 @@ TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   EXPECT_TRUE(other.last_state().leading) << "the mutant is noticed";
 }
 
-/// What node 1 proposes for instance 1 if it voted in a round itself, and node 3 in a higher one.
+/// The value that node 1 proposes for instance 1 if it voted in a round itself, and node 3 in a
+/// higher one.
 std::string recovered_value() {
   constexpr Round kHigher{1, kThree};
   Bench one(kOne);
@@ -123,7 +124,8 @@ std::string recovered_value() {
 
 constexpr Round kLast{1, {kOne.node, kOne.epoch - 1}};
 
-/// What node 1 asks for of 300 votes that node 3 says it gave, as long as each is answered at once.
+/// How many of the 300 votes that node 3 reported are fetched by node 1, if each request is
+/// answered at once.
 std::uint64_t fetched_at_once(Bench& one) {
   const std::uint64_t count = one.begin_phase_one();
   one.state(kThree, {});
@@ -139,8 +141,8 @@ std::uint64_t fetched_at_once(Bench& one) {
   return answered;
 }
 
-// Who was outside the chain has none of the votes. To ask for a few with each timer would take
-// longer than to notice that the last coordinator died.
+// A node outside the chain has none of the votes. Fetching a few per timer would take longer than
+// detecting that the last coordinator died.
 TEST(PaxosCoordinator, WhatItLacksIsFetchedAsFastAsItComes) {
   Bench one(kOne);
   EXPECT_EQ(fetched_at_once(one), 300U) << "each once, and no timer";
@@ -162,8 +164,7 @@ TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
   EXPECT_GE(one.count(PaxosKind::fetch), 2 * first);
 }
 
-// What others send without having been asked, or of another round, is no word on what was voted
-// for.
+// Unrequested values, or values of another round, are no evidence of votes.
 TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -188,7 +189,7 @@ TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
   EXPECT_EQ(texts, "first second ");
 }
 
-// Others of those who voted for it may have it.
+// Other nodes that voted for it may have it.
 TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -196,7 +197,7 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t rounds = one.count(PaxosKind::prepare);
   wire::State waits;
-  waits.round = {count, kOne};  // node 2 goes by this node, and does not miss it
+  waits.round = {count, kOne};  // node 2 follows this node, and does not miss it
   for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {
     one.state(kTwo, waits);  // and node 3 is silent
     one.run(milliseconds(10));
@@ -247,7 +248,7 @@ TEST_F(PaxosCoordinatorAlone, AsksOthersAgainAndNotItself) {
   EXPECT_GT(again, 2U);
 }
 
-// It may be the data lane that does not get there.
+// Perhaps packets on the data lane do not get there.
 TEST_F(PaxosCoordinatorAlone, AsksByTheOtherLaneWhatItAskedInVain) {
   run(seconds(2));
   std::vector<Lane> lanes;
@@ -266,8 +267,9 @@ TEST_F(PaxosCoordinatorAlone, ADatagramGoesByTheDataLane) {
   EXPECT_EQ(proposed->lane, Lane::data);
 }
 
-// A view ends what the slowest member lacks of the one before no sooner than it comes further. One
-// that is gone is not waited for; who has begun anew is another, and waits outside.
+// A view ends what the slowest member lacks of the previous one only after that member has
+// progressed. A member that is gone is not waited for; a restarted one is another member, and waits
+// outside.
 TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt) {
   Bench one(kOne, small_windows());
   const Round round = one.lead();
@@ -301,7 +303,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
   EXPECT_EQ(one.proposed(wire::ValueKind::view), views + 1);
 }
 
-// Its own place says nothing: the others may have come further.
+// Its own progress does not matter: the others may be further.
 TEST(PaxosCoordinator, IsNotTooFarBehindItself) {
   Options options;
   options.history_bytes_max = 1U << 16;
@@ -320,7 +322,7 @@ TEST(PaxosCoordinator, IsNotTooFarBehindItself) {
   EXPECT_EQ(one.count(PaxosKind::propose), 8U);
 }
 
-/// A coordinator with room for eight values under way, seven of which are.
+/// A coordinator whose window has space for eight values, seven of which are in progress.
 class PaxosCoordinatorPasses : public testing::Test {
  protected:
   static Options small() {
@@ -338,7 +340,8 @@ class PaxosCoordinatorPasses : public testing::Test {
   std::uint64_t key_ = 100;
 };
 
-// Members may keep the window full all the time, and others wait for this order to come further.
+// Members may keep the window full all the time, while other ensembles wait for this one's
+// progress.
 TEST_F(PaxosCoordinatorPasses, OneAtATimeBeyondAFullWindow) {
   one_.submit("a");
   EXPECT_TRUE(pass());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log that was put back as it was before: who finds out, and that its acceptor is silent then.
+// A log that is an older copy: how the node detects it, and that its acceptor is silent then.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(PaxosCopyCheck, IsSureWithAMajorityAndAsksUntilAllHaveAnswered) {
   check.note(kThree.node, {30, kLog, {}});
   check.look(peers);
   EXPECT_EQ(check.word(), LogWord::sure);
-  // One that comes late may still know better.
+  // A late answer may still know better.
   EXPECT_TRUE(check.note(kThree.node, {30, kLog, {{20, 90}}}));
   EXPECT_FALSE(check.is_sure());
   EXPECT_EQ(check.word(), LogWord::put_back);
@@ -129,7 +129,7 @@ TEST(PaxosLogsHeard, WhatACopyHoldsSaysNothing) {
   EXPECT_EQ(logs.before(kLog), (std::vector<LogHeard>{{10, 90}}));
 }
 
-/// How often it was reported that this node's log was put back.
+/// How often it was reported that this node's log is an older copy.
 auto times_reported(const Bench& bench, NodeId node) {
   return std::count_if(bench.events.begin(), bench.events.end(), [node](const Event& event) {
     return event.kind == &event::log_put_back && event.who.node == node;
@@ -204,7 +204,7 @@ TEST(PaxosPutBack, WhoIsToldOfMoreThanItsLogHoldsVotesNoMoreAndSaysSo) {
   EXPECT_EQ(one.count(PaxosKind::promise), 0U);
   one.run(seconds(1));
   EXPECT_EQ(one.last_state().log_word, LogWord::put_back);
-  // Its log says so itself from now on.
+  // Its log records it from now on.
   one.restart();
   EXPECT_EQ(times_reported(one, kOne.node), 1);
   one.prepare(kTwo, 7);
@@ -240,15 +240,15 @@ TEST(PaxosPutBack, AcceptorsAnswerWhatTheyHeard) {
   ASSERT_EQ(wire::decode_log_answer(one.last(PaxosKind::log_heard)->bytes, answer),
             wire::Drop::none);
   EXPECT_EQ(answer, (wire::LogAnswer{later.epoch, kLog, {{kTwo.epoch, 77}}}));
-  // Then it says that its log was put back, and counts no more.
+  // Then it reports that its log is an older copy, and does not count any more.
   state.log_word = LogWord::put_back;
   one.state(later, state);
   one.state(later, state);
   EXPECT_EQ(times_reported(one, kTwo.node), 1);
 }
 
-// What the incarnation before wrote is over where the first of them begins: else a copy that lacks
-// its last records would pass for the log, since others have taken their places.
+// The records of the previous incarnation end where the first of them begins: otherwise a copy
+// without its last records would pass for the log, since others have taken their places.
 TEST(PaxosPutBack, SeveralAcceptorsOfOneLogBeginWhereTheFirstDoes) {
   MemoryLog log;
   Acceptor one(log), two(log);

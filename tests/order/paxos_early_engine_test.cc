@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: which packets an engine goes by, and what it tells.
+// Optimistic delivery: which packets an engine uses, and what it announces.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -112,9 +112,9 @@ TEST(PaxosEarlyEngine, ACoordinatorProposesInTheOrderOfStamps) {
   EXPECT_EQ(proposed(one), "2:1 3:1 2:2 3:2");
 }
 
-// Node 3's machine began days before the coordinator's. Its first unit is of a view that the
-// coordinator has proposed, and does not know to be decided: it must not wait until its own clock
-// is as far.
+// Node 3's machine began days before the coordinator's. Its first unit is for a view that the
+// coordinator has proposed, and does not know to be decided: it must not wait until the
+// coordinator's clock is as far.
 TEST(PaxosEarlyEngine, ACoordinatorGoesByTheClocksOfUnitsThatItIsNotToldOf) {
   Bench one(kOne, optimistic());
   const Round round = one.lead();

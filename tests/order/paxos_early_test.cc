@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: in which order units are told before they have their places, and when.
+// Optimistic delivery: the order and the time in which units are announced before they have their
+// places.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct Node {
     const std::uint64_t stamp = early.see(at_us(now_us), stamp_us(sent_us));
     return early.take(at_us(now_us), index, number, {stamp, Service::agreed, {}}, false);
   }
-  /// What is told at that time, each as its sender's index and number.
+  /// The units announced at that time, each as its sender's index and number.
   std::string told_by(std::int64_t now_us) {
     std::string out;
     while (const auto index = early.next(at_us(now_us))) {
@@ -109,7 +110,7 @@ TEST(PaxosEarly, WhatASenderSentBehindALostUnitWaitsForIt) {
   ASSERT_TRUE(node.comes(20, 1, 1, 5));
   EXPECT_EQ(node.told_by(1'000), "1:1");
   EXPECT_EQ(node.early.next_at(), std::nullopt);
-  // It has its place, and is told with it.
+  // It has its place, and is announced with it.
   EXPECT_FALSE(node.early.is_told(0, 1));
   EXPECT_EQ(node.early.take_next(0).stamp, 0U);
   EXPECT_EQ(node.early.tell(0, 0), 2U);
@@ -181,7 +182,7 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   early.begin_view(2);
   EXPECT_EQ(early.stamp(at_us(0)), stamp_us(0));
   EXPECT_EQ(early.stamp(at_us(0)), stamp_us(0) + 1) << "no two are equal";
-  // From a machine that began an hour earlier: it came at once, as far as anybody can tell.
+  // From a machine that began an hour earlier: it came at once, as far as is known.
   const std::uint64_t theirs = stamp_us(3'600'000'000);
   EXPECT_EQ(early.see(at_us(10), theirs), theirs);
   EXPECT_GT(early.stamp(at_us(10)), theirs);
@@ -190,7 +191,8 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   other.begin_view(2);
   other.see(at_us(0), stamp_us(0));
   EXPECT_GT(other.stamp(at_us(0)), stamp_us(0)) << "whatever comes later has a later one";
-  // From one that has not heard of that clock: it is told at once, and says nothing of the network.
+  // From one that has not heard of that clock: it is announced at once, and does not measure the
+  // network.
   const std::uint64_t late = early.see(at_us(20), stamp_us(15));
   ASSERT_EQ(early.take(at_us(20), 0, 1, {late, Service::agreed, {}}, false), wire::Drop::none);
   EXPECT_EQ(early.next(at_us(20)), 0U);
@@ -210,8 +212,8 @@ TEST(PaxosEarly, WhatComesTooLateForAnybodyToWaitForItSaysNothingOfOthers) {
   }
 }
 
-// Else who says that it sent everything long ago would come before all others, as long as it has
-// something to send.
+// Otherwise a sender with very old timestamps would come before all others, as long as it has
+// units.
 TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
   Early early{Options{}};
   early.begin_view(2);
@@ -222,7 +224,8 @@ TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
   EXPECT_EQ(early.see(at_us(1'100'000), 1), old) << "and it moves no clock";
 }
 
-// Else all stamps would be equal from then on, and the lowest member's units always the first ones.
+// Otherwise all timestamps would be equal from then on, and the lowest member's units always the
+// first ones.
 TEST(PaxosEarly, ClocksAreNotMovedToTheEndOfAllStamps) {
   for (const std::uint64_t stamp : {wire::kEarlyStampMax, wire::kEarlyStampMax / 2 + 1}) {
     SCOPED_TRACE(stamp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine on quorums; the others are played. Names in comments are those of the specification's
-// pitfalls (R-n) and of the paper's errata (E-n).
+// One engine on quorums; the test plays the other nodes. Names in comments are those of the
+// specification's pitfalls (R-n) and of the paper's errata (E-n).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ TEST(PaxosEngine, AMajorityOfVotesInOneRoundDecides) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
 }
 
-// What others have consumed is decided, however few are known to have voted for it.
+// Instances that others have consumed are decided, however few votes for them are known.
 TEST(PaxosEngine, WhatItKnowsToBeDecidedStaysSoWhenLessIsVotedFor) {
   Bench three(kThree);
   three.start();
@@ -59,7 +59,7 @@ TEST(PaxosEngine, WhatIsSaidToComeFromItAndDoesNotStopsIt) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", fatal");
 }
 
-// E4: who votes is told apart, so a vote that comes twice is one vote.
+// E4: votes are counted by acceptor, so a duplicate vote counts once.
 TEST(PaxosEngine, AVoteThatComesTwiceIsOne) {
   Bench three(kThree);
   three.start();
@@ -89,8 +89,8 @@ TEST(PaxosEngine, VotesOfDifferentRoundsDecideNothing) {
   EXPECT_NE(three.told(), kViewOne) << "the mutant is noticed";
 }
 
-// What a majority voted for in a round that is over says nothing of a later one's proposals, which
-// may not have come to a majority yet.
+// A majority's votes in an earlier round say nothing about the proposals of a later one, which may
+// not have a majority yet.
 TEST(PaxosEngine, HowMuchWasDecidedInARoundSaysNothingOfTheNext) {
   Bench three(kThree);
   three.start();
@@ -106,7 +106,7 @@ TEST(PaxosEngine, HowMuchWasDecidedInARoundSaysNothingOfTheNext) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
 }
 
-// a promise is told once it is on disk, and binds who comes after.
+// a promise is sent once it is on disk, and binds later incarnations.
 TEST(PaxosEngine, APromiseIsToldOnceItIsOnDiskAndKept) {
   Bench three(kThree);
   three.start();
@@ -143,7 +143,8 @@ TEST(PaxosEngine, AVoteIsToldOnceItIsOnDisk) {
   EXPECT_EQ(three.last_state().voted_upto, 2U);
 }
 
-// E3: who voted in a round takes no proposal of a round below it, even if it never promised.
+// E3: an acceptor that voted in a round accepts no proposal of a lower round, even without a
+// promise.
 TEST(PaxosEngine, ADelayedProposalOfAnEarlierRoundIsNotVotedFor) {
   Bench three(kThree);
   three.start();
@@ -164,13 +165,13 @@ TEST(PaxosEngine, ADelayedProposalOfAnEarlierRoundIsNotVotedFor) {
   EXPECT_EQ(three.count(PaxosKind::fetched), 0U);
 }
 
-// that an instance is decided does not make this node's old vote the decided value.
+// that an instance is decided does not mean that this node's old vote is the decided value.
 TEST(PaxosEngine, AnOldVoteIsNotTakenForWhatWasDecided) {
   Bench three(kThree);
   three.start();
   three.join(kOne);
   three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
-  three.sync();  // a vote that nobody else gives
+  three.sync();  // a vote that no other acceptor casts
   three.vote(kTwo, {2, kTwo}, 2, 3);
   three.vote(kOne, {2, kTwo}, 2, 3);  // decided, in another round
   EXPECT_EQ(three.told(), kViewOne);
@@ -212,7 +213,7 @@ TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
   EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
-// what fills an instance is delivered to nobody.
+// a value that fills an instance is not delivered.
 TEST(PaxosEngine, NothingIsDeliveredForAFilledInstance) {
   Bench three(kThree);
   three.start();
@@ -222,7 +223,7 @@ TEST(PaxosEngine, NothingIsDeliveredForAFilledInstance) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
 }
 
-// however much is missing, a request is for a few instances, and so is an answer.
+// requests and answers are limited to a few instances, however many are missing.
 TEST(PaxosEngine, WhoIsFarBehindAsksForALittleAtATime) {
   Bench three(kThree);
   three.start();
@@ -261,7 +262,7 @@ TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
   EXPECT_FALSE(three.last_state().asks);
 }
 
-// Nobody has consumed it, and most have voted: so it is decided, and this node lacks it.
+// No node has consumed it, but a majority has voted: so it is decided, and this node lacks it.
 TEST(PaxosEngine, WhatMostVotedForIsAskedForBeforeAnybodySaysThatItIsDecided) {
   Bench three(kThree);
   three.start();
@@ -272,7 +273,7 @@ TEST(PaxosEngine, WhatMostVotedForIsAskedForBeforeAnybodySaysThatItIsDecided) {
   EXPECT_GT(three.count(PaxosKind::repeat), 0U);
 }
 
-// who starts late does not begin with the first instance that it hears of.
+// a node that starts late does not begin with the first instance that it hears of.
 TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   Bench three(kThree);
   three.fresh();
@@ -317,7 +318,7 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   EXPECT_EQ(three.told(), "");
 }
 
-// nobody has what a node lacks. In no view it begins elsewhere, in a view it stops.
+// no node has what this one lacks. In no view it takes a checkpoint, in a view it stops.
 TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   Bench three(kThree);
   three.start();
@@ -330,7 +331,7 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   said.oldest = 500;
   wire::State same = said;
   same.leading = false;
-  // What is known of others may be old: it takes some time to believe it.
+  // Reports of others may be outdated: it takes some time to rely on them.
   const auto say_and_wait = [&](int times) {
     int i = 0;
     for (; i < times && three.log.back() != "fatal"; ++i) {
@@ -347,7 +348,7 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   EXPECT_EQ(three.count(PaxosKind::repeat), asked);
 }
 
-// It may have voted for what the member lacks, and propose it again once it has come as far.
+// It may have voted for what the member lacks, and propose it again once it has progressed so far.
 TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
   Bench three(kThree);
   three.start();
@@ -403,7 +404,7 @@ TEST(PaxosEngine, WhoHasLeftSaysNothingMore) {
   EXPECT_TRUE(one.sent.empty());
 }
 
-// Of one round there is one proposal for an instance, and what was voted for is the first.
+// A round has one proposal for an instance, and the vote was for the first.
 TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
   Bench three(kThree);
   three.start();
@@ -417,7 +418,7 @@ TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
 }
 
 // The key of a checkpoint is that of the last value before it: from there on this node has all, and
-// others need not wait for its word on what was before.
+// others need not wait for its report on earlier ones.
 TEST(PaxosEngine, WhereItBeginsIsSaidByItsLogOrByACheckpoint) {
   Bench three(kThree);
   three.start();
@@ -461,7 +462,7 @@ TEST(PaxosEngine, ADiskThatHangsBeforeItSaysAnythingIsNoticed) {
   EXPECT_TRUE(three.sent.empty()) << "its log does not know of it yet";
 }
 
-// a coordinator whose Phase 1 begins before what an acceptor has let go of.
+// a coordinator whose Phase 1 begins before records that an acceptor has dropped.
 TEST(PaxosEngine, APromiseSaysWhatIsDecidedInsteadOfVotesThatAreGone) {
   Bench three(kThree);
   three.start();
@@ -478,7 +479,7 @@ TEST(PaxosEngine, APromiseSaysWhatIsDecidedInsteadOfVotesThatAreGone) {
   EXPECT_EQ(said.runs[0], (wire::VoteRun{3, 1, {1, kOne}}));
 }
 
-// an acceptor whose disk failed stops, and says nothing more.
+// an acceptor whose disk failed stops, and sends nothing more.
 TEST(PaxosEngine, WhoseDiskFailedStops) {
   Bench three(kThree);
   three.start();
@@ -542,7 +543,7 @@ bool misses_after(Duration span) {
   return three.last_state().misses;
 }
 
-// Else each would begin a round of its own as soon as another one does, and none would end.
+// Otherwise each would begin a round of its own as soon as another one does, and none would end.
 TEST(PaxosEngine, WhoBeginsARoundHasItsTime) {
   const Duration suspect = Options{}.suspect;
   EXPECT_FALSE(misses_after(milliseconds(50)));
@@ -550,7 +551,7 @@ TEST(PaxosEngine, WhoBeginsARoundHasItsTime) {
   EXPECT_TRUE(misses_after(suspect * 5));
 }
 
-// A member of a network of its own, say: nobody has said anything else.
+// For example a member of another network: no node has reported anything else.
 TEST(PaxosEngine, PacketsOfOtherClustersAndSettingsAreToldApart) {
   Bench three(kThree);
   three.start();
@@ -622,7 +623,7 @@ TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
     said.view = 1;
     one.state(who, said);
   };
-  // Node 2 votes, and its application takes nothing.
+  // Node 2 votes, and its application is full.
   for (int i = 0; i < 100; ++i) {
     one.submit("unit");
     one.sync();

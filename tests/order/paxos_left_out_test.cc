@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept for members that were left out of a view.
+// The values that are retained for excluded members.
 #include <gtest/gtest.h>
 
 #include <vector>

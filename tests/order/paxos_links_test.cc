@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links work, which nodes go on together, and who coordinates.
+// Which links work, which nodes form a view, and which node coordinates.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -37,7 +37,7 @@ TEST(PaxosArrivals, ALongSilenceCountsAsFewLost) {
   EXPECT_EQ(arrivals.lost(64), 16U);
 }
 
-/// One link, ten milliseconds at a time.
+/// One link, in steps of ten milliseconds.
 struct Link {
   Reception reception;
   Options options;
@@ -68,7 +68,7 @@ struct Link {
     }
   }
   bool heard = false;
-  bool any_counts = false;  ///< what comes on the data lane is a sign of life, too
+  bool any_counts = false;  ///< packets on the data lane count as heartbeats, too
   Instant last{seconds(1).ns};
 };
 
@@ -155,7 +155,7 @@ TEST(PaxosReception, WhatFailsAgainAndAgainIsWaitedForLonger) {
   EXPECT_LT(until_it_works(), milliseconds(300));
 }
 
-// So a member that is heard again stays, though it is not let in anew yet.
+// So a member that is heard again stays, though it would not be admitted anew yet.
 TEST(PaxosReception, WhatIsGoodAgainDoesNotFailThoughItDoesNotWorkYet) {
   Link link;
   EXPECT_FALSE(link.reception.failing());
@@ -198,7 +198,7 @@ TEST(PaxosReception, WhoBeginsAnewHasNoBadName) {
   EXPECT_TRUE(link.reception.works());
 }
 
-// ---- who goes on ----
+// ---- the nodes that continue ----
 
 /// Node 1 of `nodes`, the first `acceptors` of which vote; it hears all.
 struct Group {
@@ -226,7 +226,7 @@ struct Group {
   }
   /// Packets from one node do not arrive at another, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
-  /// These are in the view that counts.
+  /// These are in the active view.
   void in_view(const std::vector<std::uint32_t>& nodes) {
     std::vector<wire::ViewMember> members;
     for (const std::uint32_t n : nodes) members.push_back({{{n}, 100}, 0});
@@ -299,7 +299,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
   group.peers.find({2})->state.unheard = {};
   EXPECT_EQ(look_for(milliseconds(400)), Fitness::hears) << "1 and 2 could go on without 3";
   EXPECT_EQ(look_for(seconds(5)), Fitness::chosen) << "but not for ever";
-  // If all of them are back there is nobody to wait for.
+  // If all of them have returned there is no node to wait for.
   group.lose(1, 2);
   group.lose(2, 3);
   EXPECT_EQ(look_for(seconds(1)), Fitness::hears);
@@ -309,7 +309,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
 
 TEST(PaxosCompany, WithoutMostAcceptorsNobodyIsLeftOut) {
   Group group(5, 3);
-  // Acceptors do not hear each other: there are no two of them that could go on.
+  // Acceptors do not hear each other: no two of them could continue.
   group.lose(2, 3);
   group.lose(3, 1 + 1);
   group.lose(1, 2);
@@ -334,7 +334,7 @@ TEST(PaxosCompany, SmallSetsAreFoundThatTheQuickSearchMisses) {
   EXPECT_EQ(group.look(), "123");
 }
 
-// Of 2 and 3, acceptors both, each hears the half of all others, and one of them is needed.
+// Of the acceptors 2 and 3, each hears one half of all others, and one of them is needed.
 void split(Group& group, std::uint32_t last_of_first, std::uint32_t last) {
   for (std::uint32_t n = 4; n <= last; ++n) group.lose(n <= last_of_first ? 3 : 2, n);
 }
@@ -348,7 +348,7 @@ TEST(PaxosCompany, TheLargestSetIsSearchedForAndOfTheLargestTheLowest) {
   EXPECT_EQ(larger.look(), "1389abc") << "the other one is no majority";
 }
 
-// To try all sets of more nodes takes too long.
+// Trying all sets of more nodes takes too long.
 TEST(PaxosCompany, OfManyNodesNotAllSetsAreTried) {
   Group group(13, 3);
   split(group, 8, 13);
@@ -415,7 +415,7 @@ TEST(PaxosCompany, WhatANodeSaysThatKnowsNoOrderOrAnotherCountsForNothing) {
   EXPECT_EQ(group.look(), "123");
 }
 
-/// Of the ensemble of all nodes with one domain, or of that domain's.
+/// The merger of the ensemble of all nodes with one domain, or of that domain's.
 class OneDomain final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
@@ -438,14 +438,14 @@ class OneDomain final : public Merger {
 
 TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
   Group group(5, 5);
-  // Of the two, 4 would be left out as the higher one.
+  // Of the two, 4 would be excluded as the higher one.
   group.lose(2, 4);
   EXPECT_EQ(group.look(), "1235");
   OneDomain merger;
   merger.domains.push_back({1, {{3}, {4}}, {{3}, {4}}});
   group.config.merger = &merger;
   EXPECT_EQ(group.look(), "1345");
-  // Without most of the domain, the others go on.
+  // Without a majority of the domain, the others continue.
   group.lose(3, 4);
   EXPECT_EQ(group.look(), "1235");
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";
@@ -491,7 +491,7 @@ TEST(PaxosCompany, ADomainGoesOnWithThoseThatAllNodesHaveChosen) {
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "2 does not go on with all nodes";
 }
 
-// ---- who is stuck ----
+// ---- members without progress ----
 
 TEST(PaxosPeers, AMemberThatComesNoFurtherIsStuckUnlessItsApplicationIsFull) {
   Group group(3, 3);

@@ -5,7 +5,7 @@
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
-// Going over to another list of nodes.
+// Changes of the list of nodes.
 
 namespace peal::order::paxos::test {
 namespace {
@@ -27,7 +27,7 @@ Bytes list_bytes(const NodeList& list) {
   return bytes;
 }
 
-/// What an acceptor that has consumed all below `next` says, and that it was given a list.
+/// The STATE of an acceptor that has consumed all below `next` and has a pending list.
 wire::State state_of(const Round& round, Instance voted, Instance next, std::uint64_t list,
                      std::uint64_t next_list) {
   wire::State said;
@@ -48,7 +48,7 @@ TEST(PaxosLists, ARoundSaysToWhichListItBelongs) {
   EXPECT_GT(first, (Round{wire::first_count(3) - 1, kThree})) << "any of a list before";
 }
 
-/// Proposes the list once all members have it, and what it proposes in that turn.
+/// Proposes the list once all members have it; and the other proposals of that turn.
 void go_over(Bench& one, const Round& round) {
   one.list(with_four());
   EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::member);
@@ -87,13 +87,13 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   const WithMutant active(Mutant::px_beyond_list);
   Bench other(kOne);
   go_over(other, other.lead());
-  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it takes its wish back
+  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it withdraws its pending list
   other.submit("a");
   other.run(milliseconds(1));
   EXPECT_EQ(other.proposed(wire::ValueKind::unit), 1U) << "the mutant is noticed";
 }
 
-/// What node 3 delivers of a unit that a round of the next list has votes for, as it has not
+/// What node 3 delivers of a unit that has votes in a round of the next list, before it has
 /// consumed the list.
 std::string delivered_behind() {
   Bench three(kThree);
@@ -112,8 +112,7 @@ TEST(PaxosLists, VotesForRoundsOfAnotherListAreNotCounted) {
   EXPECT_EQ(delivered_behind(), "view 1 123, 1:a") << "the mutant is noticed";
 }
 
-/// Promises that node 3 gives in a round of a list that counts for it, and that its log has no room
-/// to note.
+/// Node 3's promises in a round of its active list, which its log has no space to record.
 std::uint64_t promises_unlogged() {
   Bench three(kThree);
   three.start();
@@ -144,7 +143,7 @@ TEST(PaxosLists, NothingIsSaidByAListThatTheLogDoesNotKnow) {
   EXPECT_EQ(promises_unlogged(), 1U) << "the mutant is noticed";
 }
 
-// A member that goes away has a view end, and nothing is to end behind the list.
+// A leaving member would end the view, and no view may end behind the list.
 TEST(PaxosLists, NoViewIsProposedBehindAList) {
   Bench one(kOne);
   const Round round = one.lead();
@@ -157,7 +156,7 @@ TEST(PaxosLists, NoViewIsProposedBehindAList) {
   EXPECT_EQ(one.proposed(wire::ValueKind::view), views);
 }
 
-// What a coordinator before proposed behind a list is of no use: no majority voted for it.
+// Proposals of an earlier coordinator behind a list have no effect: no majority voted for them.
 TEST(PaxosLists, NothingIsProposedAgainBehindAList) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -194,7 +193,7 @@ TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
   }
 }
 
-// It may have come to that list without all that was decided by this one.
+// It may have made that list active without all that was decided under this one.
 TEST(PaxosLists, VotesOfWhoGoesByAnotherListAreNotCounted) {
   for (const std::uint64_t list : {1U, 0U}) {
     Bench three(kThree);
@@ -233,7 +232,7 @@ TEST(PaxosLists, AMemberOfWhichNothingIsKnownIsWaitedFor) {
   EXPECT_EQ(given.waits(state, alone).who, kTwo);
 }
 
-// Its promise was for a round of the list; all that it needs to go on must be there too.
+// Its promise was for a round of the list; all that it needs to continue must be there too.
 TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
   Bench three(kThree);
   three.start();
@@ -251,7 +250,7 @@ TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
   EXPECT_EQ(three.last_state().next_list, 1U) << "its file has the list of before";
 }
 
-// Whoever knows of no order yet may have been given a list that never counts.
+// A node that knows no order yet may have a list that never becomes active.
 TEST(PaxosLists, ANodeThatKnowsNothingDoesNotVoteInAnotherOrder) {
   Bench three(kThree);
   three.start();
@@ -265,7 +264,7 @@ TEST(PaxosLists, ANodeThatKnowsNothingDoesNotVoteInAnotherOrder) {
   EXPECT_EQ(three.counter("quorum_instances_ahead"), 0U);
 }
 
-// Two nodes that both know an order, and not the same one, have nothing to say to each other.
+// Two nodes that know different orders ignore each other.
 TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
   Bench three(kThree);
   three.start();
@@ -276,7 +275,7 @@ TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
   EXPECT_EQ(three.counter("other_list"), 1U);
 }
 
-// A node to come asks for a checkpoint until the others have been given the list that it is in.
+// A new node requests a checkpoint until the others have the list that it is in.
 TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
   Bench three(kThree);
   three.start();
@@ -299,7 +298,7 @@ TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
   EXPECT_EQ(three.told(), "") << "the second comes late, and it can come there by itself";
 }
 
-// Node 3 has been restarted with a list that node 1 was not given: it may not know all members.
+// Node 3 was restarted with a list that node 1 does not have: it may not know all members.
 TEST(PaxosLists, WhoHasAnotherListWaitsOutsideTheView) {
   Bench one(kOne);
   const Round round = one.lead();

@@ -10,8 +10,8 @@
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
-// Acceptors with their votes in memory: how they begin an order, and that who has forgotten what it
-// said is silent until a list names its new life.
+// Acceptors with votes in memory: how they bootstrap an order, and that an amnesiac one is silent
+// until a list names its new incarnation.
 
 namespace peal::order::paxos::test {
 namespace {
@@ -21,7 +21,7 @@ using wire::PaxosKind;
 
 constexpr std::uint64_t kLife = 100;  // of kOne, kTwo and kThree
 
-/// Node 1 hears for so long that the others are there, and know of no order.
+/// For this long, node 1 hears the others, which know of no order.
 void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
   for (const Instant end = one.now + span; one.now < end;) {
     one.state(kTwo, {});
@@ -41,7 +41,7 @@ TEST(PaxosBootstrap, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   EXPECT_NE(one.last(PaxosKind::lives), nullptr);
 }
 
-// The log may be an older copy, and have forgotten whom it took.
+// The log may be an older copy, and lack the acceptors that it named.
 TEST(PaxosBootstrap, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   Bench one(kOne);
   one.fresh();
@@ -140,8 +140,8 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   EXPECT_NE(one.counter("quorum_order"), 0U);
 }
 
-/// Node 2 went over to another list after node 1 heard it, and before node 3 came. Does node 1 bind
-/// itself to the list that node 2 has no more?
+/// Node 2 got another list after node 1 heard it, and before node 3 came. Does node 1 bind itself
+/// to the list that node 2 no longer has?
 bool binds_itself(Bench& one) {
   one.start();
   one.state(kTwo, {});
@@ -179,7 +179,7 @@ TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   EXPECT_TRUE(binds_itself(other)) << "the mutant is noticed";
 }
 
-/// "One list in a life": what was said of a list stays said, and only a restart helps.
+/// An incarnation cannot withdraw what it said of a list; only a restart helps.
 TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
   const wire::Lives old{1, {kLife, kLife, kLife}};
   const NodeList next{2, first_nodes().all, first_nodes().acceptors};
@@ -239,7 +239,7 @@ wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Insta
   return at;
 }
 
-/// Promises that node 1 gives in a round of node 2, for a list of which it was told.
+/// Node 1's promises in a round of node 2, for a list that it learnt from a checkpoint.
 std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -288,7 +288,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
   const MemberId later{kThree.node, kLife + 1};
   hear_others(one, milliseconds(300), later);
   ASSERT_EQ(one.count(PaxosKind::lives) > 0, true);
-  // Node 3 tells of an order that names another life of it: this one may have begun another.
+  // Node 3 reports an order that names another incarnation of it: this one may have bootstrapped
+  // another order.
   wire::State knows;
   knows.next = 5;
   knows.first_list = 77;
@@ -304,7 +305,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
       << "node 2 says so, in the life that the order names";
 }
 
-/// Node 1 knows an order by hearsay alone: it took a later life of node 3 for another one.
+/// Node 1 knows an order only from non-acceptors: it named a later incarnation of node 3 for
+/// another one.
 void hear_say(Bench& one) {
   one.start();
   const MemberId later{kThree.node, kLife + 1};
@@ -369,7 +371,7 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
-/// Does node 1 follow the order once `from` tells it of it?
+/// Does node 1 follow the order once `from` reports it?
 bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -426,7 +428,7 @@ TEST(PaxosMemory, WhoIsNoAcceptorAndKnowsOfABeginningKeepsNobodyFromAnother) {
   EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U) << "an acceptor is asked";
 }
 
-// In memory its vote is kept nowhere else, and others may need it to find out what was decided.
+// In memory its vote is stored nowhere else, and others may need it to derive the decided value.
 TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   Bench one(kOne, {}, Storage::memory);
   one.start();
@@ -458,7 +460,7 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   EXPECT_EQ(words_of(one, kTwo, 1, 2), "1:a, 2 no vote");
 }
 
-/// What node 1 knows of the others, and the order's list of three, which names these lives.
+/// What node 1 knows of the others, and the order's list of three, which names these incarnations.
 struct Lives {
   explicit Lives(std::vector<std::uint64_t> named)
       : given({5, {}, {}}, 512), peers(kOne, kLife, {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept for members that were left out of a view, in a log of its own.
+// The values that are retained for excluded members, in a log of their own.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::uint64_t range_bytes(std::uint64_t values) {
   return values * (kOwedBytes + sizeof(OwedRange::Kept));
 }
 
-/// A store that has consumed instances, and what is kept of them for others, on a log.
+/// A store that has consumed instances, and what is retained of them for others, with a log.
 struct OwedNode {
   BufferPool pool{1'024, 16};
   Store store{8, 40 * kOwedBytes};
@@ -54,7 +54,7 @@ struct OwedNode {
     }
     owed->write();
   }
-  /// The process dies, with what was not durable.
+  /// The process dies, with all that was not durable.
   bool restart() {
     log.crash();
     owed = std::make_unique<LeftOut>(bytes_max, &log);
@@ -106,7 +106,7 @@ TEST(PaxosOwed, SurvivesARestart) {
   EXPECT_EQ(node.has(1, 300), 0U) << "the mutant is noticed";
 }
 
-// A log of votes that is lost alone may leave what was owed in an order that is over.
+// If only the log of votes is lost, retained values may be of an order that is over.
 TEST(PaxosOwed, OfAnotherOrderIsToldToNobody) {
   OwedNode node;
   node.keep(kTwo, 15, 20);
@@ -146,7 +146,7 @@ TEST(PaxosOwed, IsWrittenAsTheLogTakesIt) {
   EXPECT_FALSE(node.owed->durable());
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 300), 7U) << "a beginning: 8 records, one of them the head";
-  // The view is consumed again, and what it brings is kept again.
+  // The view is consumed again, and its values are retained again.
   node.keep(kTwo, 15, 30);
   node.sync();
   ASSERT_TRUE(node.restart());
@@ -252,7 +252,7 @@ TEST(PaxosOwed, OneBudgetIsForAllParts) {
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 3), 0U);
   EXPECT_EQ(node.has(1, 40, 0), 20U);
-  // With less room than before a start keeps what fits.
+  // With a lower limit than before, a start keeps what fits.
   node.bytes_max = range_bytes(12);
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 0), 10U);
@@ -325,7 +325,7 @@ TEST(PaxosOwed, ALogThatFailsSaysSo) {
   EXPECT_EQ(node.has(1, 10), 10U);
 }
 
-// ---- what the log holds may be anything ----
+// ---- any content of the log ----
 
 /// A log of these records.
 bool restores(const std::vector<Bytes>& records) {
@@ -486,8 +486,8 @@ TEST(PaxosOwedEngine, TheLogOfVotesKeepsWhatIsNotWrittenElsewhere) {
   EXPECT_TRUE(each.answers(2)) << "all of it is read back";
 }
 
-// Another ensemble left it out, which had heard of it; here it said nothing yet, and may lack as
-// much as anybody did who seemed alive.
+// Another ensemble, which had heard of it, excluded it; here it said nothing yet, and may lack as
+// much as any live node did.
 TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
   for (const bool said_nothing : {true, false}) {
     Bench one(kOne);
@@ -526,7 +526,7 @@ class OtherEnsembles final : public Merger {
   bool ahead = false;
 };
 
-// Else a restart would not come to the view again, nor to what others decided before it.
+// Otherwise a restart would not reach the view again, nor what others decided before it.
 TEST(PaxosOwedEngine, ACheckpointWaitsForTheOrderOfAllEnsembles) {
   const auto found_after = [](Instance upto, bool merged) {
     OtherEnsembles others;

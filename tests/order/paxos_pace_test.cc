@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much may be under way, and how long to wait: what engines on quorums learn from answers.
+// Pipeline limits and retransmit timers: what engines on quorums learn from answers.
 #include <gtest/gtest.h>
 
 #include "order/paxos/headway.h"
@@ -93,7 +93,7 @@ TEST(Window, NeverExceedsASmallLimit) {
   EXPECT_EQ(window.size(), 8U);
 }
 
-/// Of the values of a coordinator of 100,000 in a second, or of another rate in one heartbeat.
+/// The values of a coordinator at 100,000 per second, or at another rate in one heartbeat.
 class HeadwayTest : public testing::Test {
  protected:
   void beats(int count, wire::Instance values, bool lost) {
@@ -194,7 +194,7 @@ TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
   EXPECT_EQ(patience.wait(0), microseconds(500));
 }
 
-// To ask for it sooner would be in vain each time.
+// Requesting it earlier would be useless each time.
 TEST(Patience, WhatIsKnownToTakeLongerIsWaitedForLonger) {
   Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   const Instant now = Instant{} + seconds(10);

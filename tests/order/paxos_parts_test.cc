@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the engine on quorums, each alone: the order's state, what is kept of it, records on
-// disk, and what is known of the others.
+// The parts of the engine on quorums, each alone: the order's state, its history, records on disk,
+// and knowledge about other nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST(PaxosOrderState, WhoBeginsWithACheckpointKnowsWhatHasHadItsPlace) {
   EXPECT_EQ(second.apply(unit_head(kOne, 2), {}), Outcome::unit);
 }
 
-// The engine never has a unit decided twice, as it votes in order; so no story can notice these.
+// The engine never has a unit decided twice, as it votes in order; so no scenario can detect these.
 TEST(PaxosOrderState, MutantsAreNoticed) {
   {
     const WithMutant active(Mutant::px_twice);
@@ -120,7 +120,7 @@ TEST(PaxosStore, TheHistoryForgetsTheOldestFirst) {
   EXPECT_EQ(pool.free_count(), 16U) << "the history holds no buffers";
 }
 
-// Who is as far behind as the coordinator lets it come can still be given all it lacks.
+// A node that is as far behind as the coordinator allows can still get all it lacks.
 TEST(PaxosStore, TheHistoryHoldsWhatTheSlowestMemberLacks) {
   for (const std::uint32_t packet : {256U, 1'472U, 16'384U, 65'507U}) {
     Options options;
@@ -254,7 +254,7 @@ TEST(PaxosRecords, WithoutTheirEndTheyAreRefusedOrHoldLessText) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       Record read;
       const bool whole = read_record(ByteView(bytes).first(size), read);
-      // A value's bytes are the rest of its record; the log's own checksum tells that none is gone.
+      // A value's bytes are the rest of its record; the log's own checksum detects missing ones.
       EXPECT_EQ(whole, has_text && size + text.size() >= bytes.size())
           << static_cast<int>(record.kind) << " cut to " << size << " of " << bytes.size();
     }
@@ -358,8 +358,8 @@ TEST(PaxosPeers, ANodeKnowsItselfInAListWithoutIt) {
   }
 }
 
-// An order in which nothing is decided is learnt from those who began it; what a node said before
-// it was forgotten is no word on any order.
+// An order in which nothing is decided is learnt from those that bootstrapped it; reports of a node
+// before forget_state() are void.
 TEST(PaxosPeers, TellOfAnOrderOnceTheyKnowWhereItStands) {
   Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);
@@ -404,8 +404,8 @@ TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
   EXPECT_EQ(last, options.suspect_max);
 }
 
-/// Node 2 after it was suspected wrongly ten times, and then not for a minute, in which `silence`
-/// is the time between its signs of life.
+/// Node 2's patience after ten wrong suspicions, and then a minute without any, in which `silence`
+/// is the time between its heartbeats.
 Duration patience_after_a_good_minute(Duration silence) {
   Peers peers = three_peers();
   Instant now{1'000};
@@ -509,7 +509,7 @@ TEST(PaxosPeers, ALongerPatienceShrinksBitByBit) {
   EXPECT_EQ(last, options.suspect);
 }
 
-/// How long a node that is silent for ever is not suspected by one that gets a processor for a
+/// How long a node that is silent for ever is not suspected by one that gets a processor only for a
 /// moment in each `pause`.
 Duration unnoticed_by_a_starved_process(Duration pause) {
   Peers peers = three_peers();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decided is found out from what acceptors voted for, and what they keep for that.
+// Decided values derived from acceptors' votes, and what acceptors keep for that.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -257,7 +257,7 @@ TEST_F(PaxosEngineRecalls, WordsOnWhatIsConsumedTakeNoBuffers) {
   EXPECT_EQ(one_.free_buffers(), before + 1) << "its own vote for it is not needed either";
 }
 
-// Others may ask for what lies behind them, and whoever has consumed it knows what it was.
+// Others may request what lies behind them, and a node that has consumed it knows the value.
 TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
   Bench three(kThree);
   three.start();

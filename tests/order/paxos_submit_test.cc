@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members' units on their way to the coordinator: what is lost there is asked for, and what only
-// takes long is not sent again and again.
+// Members' units on their way to the coordinator: lost ones are requested, and late ones are not
+// retransmitted again and again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using wire::PaxosKind;
 
-/// What node 1 asked of members, as "to:view:first+count".
+/// Node 1's requests to members, as "to:view:first+count".
 std::vector<std::string> asked_for(const Bench& one) {
   std::vector<std::string> out;
   for (const Bench::Sent& sent : one.sent) {
@@ -98,8 +98,8 @@ TEST(PaxosSubmit, NobodyElseAndNoOtherViewIsAnswered) {
   EXPECT_EQ(three.count(PaxosKind::submit), 5U);
 }
 
-// A coordinator with much to do needs 300 ms for each unit. To send again before that is in vain,
-// and who always does must find out.
+// A busy coordinator needs 300 ms for each unit. Retransmitting earlier is useless, and a node that
+// always does so must learn that.
 TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   Bench three(kThree);
   three.start();
@@ -119,8 +119,8 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   EXPECT_LT(three.counter("quorum_resent"), kUnits / 3);
 }
 
-// A header is written in front of the bytes without a copy. What is proposed may be on its way
-// still when another one coordinates, and the unit goes to that one.
+// A header is written in front of the bytes without a copy. A proposal may still be in flight when
+// another node coordinates, and the unit goes to that one.
 TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   Bench one(kOne);
   one.keep_packets();
@@ -140,8 +140,8 @@ TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), proposed.view().begin()));
 }
 
-/// Units of the coordinator that it proposes of many more, while the others vote for what it
-/// proposes; one of them consumes nothing. In each heartbeat they say whether they asked.
+/// Of very many units, how many the coordinator proposes, while the others vote for its proposals
+/// and one of them consumes nothing. In each heartbeat they report whether they requested values.
 std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
   Options options;
   options.max_gap = 64;

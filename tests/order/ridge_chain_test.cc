@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of values and votes along a chain, seen from one node; the others are silent.
+// The routes of values and votes along a chain, seen from one node; the others are silent.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class RidgeChain : public RoutesBench {
  protected:
   RidgeChain() : RoutesBench(&make_chain) {}
 
-  /// More is decided, as an engine says it.
+  /// Calls tell_decided() like an engine when more is decided.
   void tell_decided(const wire::State& state) {
     if (routes_->tell_decided(now_, state, *this)) {
       routes_->tell_votes(state, peers_->find({1}), *this);
@@ -312,7 +312,7 @@ TEST_F(RidgeChain, AnotherIsAskedInThePlaceOfWhoSeemsDeadOrIsSlow) {
   EXPECT_FALSE(routes_->asks(*peers_->find({2}))) << "one that is slow before one that seems dead";
 }
 
-/// Who is asked beside node 1, of five acceptors.
+/// The acceptors that are asked in addition to node 1, of five.
 TEST_F(RidgeChain, WhoseDiskHangsIsAskedAfterThoseThatAreSlow) {
   be(1);
   const auto asked = [this] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends decided values to the others.
+// Which node sends decided values to the others.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One ensemble of all nodes and two of domains as one engine, on a network that takes the same time
-// for every packet: who is told what, in which order, and where packets go.
+// One ensemble of all nodes and two of domains as one engine, on a network with a constant delay:
+// which node receives what, in which order, and where packets go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +18,7 @@
 
 #include "order/ridge/engine.h"
 #include "paxos_bench.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
 
@@ -107,7 +108,7 @@ class RidgeDomains : public ::testing::Test {
     std::deque<std::pair<Domain, std::string>> queue;
     std::uint32_t room = 1'000;
     Texts told;
-    std::vector<Seq> places;  ///< of those told in the last view
+    std::vector<Seq> places;  ///< of those announced in the last view
     std::vector<const EventKind*> events;
     std::size_t members = 0;
     std::size_t views = 0;
@@ -150,7 +151,7 @@ class RidgeDomains : public ::testing::Test {
   bool run_until(const std::function<bool()>& done, Duration span = seconds(5)) {
     return run_for(done, span);
   }
-  /// What a node was told since the last call.
+  /// A node's events since the last call.
   Texts take(std::uint32_t number) { return std::exchange(node(number).told, {}); }
 
   Instant now_{1'000'000'000};
@@ -255,7 +256,7 @@ TEST_F(RidgeDomains, PacketsGoToThoseWhoLearnTheDomainAndNobodySendsItselfAny) {
     }
   }
   run(milliseconds(200));
-  // Who sends packets of domain 2 to node 5.
+  // The senders of domain 2's packets to node 5.
   const auto five = [&] {
     std::set<std::uint32_t> from;
     for (const auto& [sender, to, domain] : ways_) {

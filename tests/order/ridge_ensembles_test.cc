@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles as one engine, on the network of the paper's formulas: what a value costs, how
-// long it waits for ensembles that have nothing to order, and that these are silent while nobody
-// waits.
+// Several ensembles as one engine, on the network of the paper's formulas: the cost of a value, its
+// delay when other ensembles have nothing to order, and that idle ensembles are silent.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,9 +28,9 @@ Slots::Shape shape(const Case& c, std::uint32_t ensembles) {
 
 class RidgeEnsembles : public ::testing::TestWithParam<std::uint32_t> {};
 
-// The first value after a silence waits until the others have said that they have nothing to order
-// before it, which they agree on as on anything. They say it for a while ahead: what comes in that
-// time is as fast as with one ensemble.
+// The first value after a silence waits until the others have announced that they have nothing
+// before it, which is a decided value too. They announce it for a while ahead: values in that time
+// are as fast as with one ensemble.
 TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   for (const Case& c : kCases) {
     Slots slots(shape(c, GetParam()));
@@ -48,7 +47,7 @@ TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   }
 }
 
-// A few under way do with the first ensemble, and each costs what it does alone.
+// A few units in progress use the first ensemble only, at the same cost as a single one.
 TEST_P(RidgeEnsembles, AFewValuesGoTheWaysOfTheFirst) {
   const Case c = kCases[0];
   Slots slots(shape(c, GetParam()));
@@ -72,7 +71,7 @@ TEST_P(RidgeEnsembles, ManyValuesSpreadAndComeTogetherAgain) {
   EXPECT_GE(600.0 / static_cast<double>(slots.span()), 0.65) << "values per slot";
 }
 
-// What is at rest stays so: heartbeats of each ensemble, and nothing else.
+// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
 TEST_P(RidgeEnsembles, NothingIsProposedWhileNobodyOrders) {
   const Case c = kCases[0];
   Slots one(shape(c, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several streams become one by the keys of their items: the same sequence for everybody, whatever
-// came when, and each item as soon as it can be known to be next.
+// Merging several streams by the keys of their items: the sequence is the same for every order of
+// arrival, and each item is output as soon as it is known to be next.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST(RidgeMerge, AnItemWaitsForStreamsThatMayStillBringOneBeforeIt) {
   EXPECT_EQ(merge.awaited(), std::nullopt);
 }
 
-// E5: adjusted keys of two ensembles may be equal, and no queue is a set of keys.
+// E5: adjusted keys of two ensembles may be equal, so keys alone do not identify items.
 TEST(RidgeMerge, OfEqualKeysTheLowerStreamIsFirst) {
   Merge<char> merge(2);
   merge.push(1, 7, 'b');
@@ -53,9 +53,31 @@ TEST(RidgeMerge, WhatIsAlreadyThereNeedNotBeSaidAgain) {
   Merge<char> merge(2);
   merge.push(0, 5, 'a');
   merge.advance(1, 8);
-  merge.advance(1, 3);  // an old word changes nothing
+  merge.advance(1, 3);  // an old announcement changes nothing
   EXPECT_EQ(take_all(merge), Texts{'a'});
   EXPECT_EQ(merge.waiting(0), 0U);
+}
+
+TEST(RidgeMerge, TheLastItemOfAStreamIsThereUntilItIsTaken) {
+  Merge<char> merge(2);
+  EXPECT_EQ(merge.last(0, 0), nullptr);
+  merge.push(0, 5, 'a');
+  merge.push(0, 6, 'b');
+  EXPECT_EQ(merge.last(0, 5), nullptr) << "not the last";
+  ASSERT_NE(merge.last(0, 6), nullptr);
+  EXPECT_EQ(*merge.last(0, 6), 'b');
+  EXPECT_EQ(merge.last(1, 6), nullptr);
+}
+
+TEST(RidgeMerge, AStreamThatEqualsAnotherInKeyIsNotWaitedForByTheLower) {
+  Merge<char> merge(3);
+  merge.push(0, 7, 'a');
+  merge.advance(1, 6);
+  merge.advance(2, 6);
+  EXPECT_EQ(merge.awaited(), std::nullopt) << "what they may bring with 7 comes behind it";
+  EXPECT_EQ(take_all(merge), Texts{'a'});
+  merge.push(1, 9, 'b');
+  EXPECT_EQ(merge.awaited(), std::size_t{2});
 }
 
 // The witness: all orders of arrival give the sequence that sorting by key and stream gives.

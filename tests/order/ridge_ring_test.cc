@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of values and votes in a ring, seen from one node; the others are silent.
+// The routes of values and votes in a ring, seen from one node; the others are silent.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class RidgeRing : public RoutesBench {
     routes_->propose(packet, *this);
     return frame;
   }
-  /// As the engine says it once a majority has voted.
+  /// The engine's report once a majority has voted.
   wire::State decided(Instance upto) const {
     wire::State state = said();
     state.leading = true;
@@ -278,6 +278,13 @@ TEST_F(RidgeRing, WhoIsNotInTheListIsNowhereInTheRing) {
   EXPECT_EQ(take(PaxosKind::relay, 3, of_two), Drop::bad_sender) << "nor is 3";
   EXPECT_EQ(take(PaxosKind::relay, 6, of_two), Drop::bad_sender) << "nor is 6";
   EXPECT_EQ(take(PaxosKind::relay, 5, of_two), Drop::none);
+  go_by({{1}, {2}, {5}, {7}}, {{2}, {5}});
+  EXPECT_EQ(take(PaxosKind::relay, 2, of_two), Drop::bad_sender) << "this node is not";
+}
+
+TEST_F(RidgeRing, TheLastNodeHasAValueWhenAllOthersHaveSentItOn) {
+  be(1);
+  EXPECT_EQ(routes_->hops(), 6U);
 }
 
 TEST_F(RidgeRing, PacketsThatCannotBeAreDropped) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles that merge in rotation, on the network of the paper's formulas: what they skip
-// and when, what waits for it, and what happens to an ensemble that orders more than its share.
+// Several ensembles that merge in rotation, on the network of the paper's formulas: their skips,
+// what waits for these, and an ensemble that orders more than its share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double mean(const std::vector<std::int64_t>& latencies) {
          static_cast<double>(latencies.size());
 }
 
-/// What each ensemble skipped since the nothing with this index, in its order.
+/// The skips of each ensemble since the empty value with this index, in its order.
 std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, std::size_t from) {
   std::map<std::uint64_t, std::vector<Slots::Nothing>> by_ring;
   for (std::size_t i = from; i < slots.nothings().size(); ++i) {
@@ -45,7 +45,7 @@ std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, s
 }
 
 // All have skipped to one place, and then it is the first one's turn. A value of the last one waits
-// until the others have skipped again, at most a tick and until that is decided.
+// until the others have skipped again: at most a tick, and until that skip is decided.
 TEST(RidgeRotation, AValueWaitsForItsTurn) {
   Slots slots(rotation());
   slots.settle();
@@ -60,8 +60,8 @@ TEST(RidgeRotation, AValueWaitsForItsTurn) {
   EXPECT_GT(mean(slots.latencies()), kAlone + kTick / 4.0);
 }
 
-// While something is ordered, each ensemble comes to the same place at each tick, however many
-// values it ordered since the last: it skips as many as there are fewer than fifty.
+// While something is ordered, each ensemble reaches the same place at each tick, however many
+// values it ordered since the last: it skips what it lacks of fifty.
 TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   Slots slots(rotation());
   slots.settle();
@@ -84,8 +84,8 @@ TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   }
 }
 
-// One ensemble orders a value in each slot, twice what the others skip: it is held up to that, and
-// by keys it is not.
+// One ensemble orders a value in each slot, twice the rate at which the others skip: rotation
+// limits it to that rate, the merge by keys does not.
 TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   for (const Merging merging : {Merging::rotation, Merging::keys}) {
     Slots slots(rotation(merging));
@@ -107,7 +107,7 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   }
 }
 
-// Half a value in each slot is what it may order for as long as it likes.
+// It may order half a value per slot for any time.
 TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
   Slots slots(rotation());
   slots.settle();
@@ -117,8 +117,8 @@ TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
             kAlone + kTick + kAlone);
 }
 
-// Where a window carries less than an ensemble's share, its members can keep it full all the time.
-// It skips what is missing all the same, one skip after the other.
+// If a window allows less than an ensemble's share, its members can keep it full all the time. It
+// skips the rest nevertheless, one skip after the other.
 TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   constexpr std::int64_t kFar = 150;
   constexpr std::int64_t kWay = (kTurnFaults + 2) * kFar + kTurnNodes;
@@ -139,7 +139,7 @@ TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   }
 }
 
-// A sender's values are all of one ensemble, whose coordinator it may be or not.
+// A sender's values are all of one ensemble, whose coordinator may be the sender.
 TEST(RidgeRotation, EachSenderHasARing) {
   for (const Dissemination ways : {Dissemination::distributors, Dissemination::ring}) {
     Slots slots(rotation(Merging::rotation, ways));
@@ -149,7 +149,7 @@ TEST(RidgeRotation, EachSenderHasARing) {
       EXPECT_EQ(slots.copies(), 40 * (kTurnNodes - 1)) << "it coordinates its ring itself";
     }
     slots.send(40, kInTurn + 2, 10);
-    // One more, to the second one's coordinator; and one less where the sender distributes.
+    // One more, to the second ensemble's coordinator; and one less if the sender distributes.
     if (ways == Dissemination::ring) {
       EXPECT_EQ(slots.copies(), 40 * kTurnNodes);
     } else {
@@ -159,8 +159,8 @@ TEST(RidgeRotation, EachSenderHasARing) {
   }
 }
 
-// Who takes over an ensemble skips to where the others are, in one instance, and then as before;
-// and who coordinated it says no more.
+// A new coordinator of an ensemble skips to where the others are, in one instance, and then as
+// before; and the former one skips no more.
 TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   Slots slots(rotation());
   slots.settle();
@@ -185,8 +185,8 @@ TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   EXPECT_EQ(its.back().key, others);
 }
 
-// Of skips an ensemble's history holds a great many, and the log is one for all: it does not keep
-// for it what another one has ordered since.
+// An ensemble's history holds very many skips, and the log is shared: it does not keep for them
+// what another ensemble has ordered since.
 TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   Slots slots(rotation());
   slots.settle();
@@ -197,7 +197,7 @@ TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   EXPECT_LT(slots.records_of(1), before + 1'000);
 }
 
-// What is at rest stays so: heartbeats of each ensemble, and nothing else.
+// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
 TEST(RidgeRotation, NothingIsSkippedWhileNobodyOrders) {
   Slots by_keys(rotation(Merging::keys));
   by_keys.settle();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "order/paxos/routes.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 
 namespace peal::order::ridge::test {
@@ -82,7 +83,7 @@ class RoutesBench : public ::testing::Test, public Effects {
     head.origin = member(from);
     return {round_, instance, 0, way, head};
   }
-  /// Takes a packet in, as the engine does.
+  /// Receives a packet, like the engine.
   Drop take(PaxosKind kind, std::uint32_t from, const wire::Relay& frame,
             std::size_t size = 1'000) {
     const BufferRef in = packet(kind, member(from), frame, size);
@@ -134,14 +135,14 @@ class RoutesBench : public ::testing::Test, public Effects {
   void report(const Event& /*event*/) override {}
   void fatal(std::string_view /*reason*/) override {}
 
-  /// Routes do not look at the log: only whether there is one.
+  /// Routes do not use the log: they only check whether there is one.
   class NoLog final : public port::Log {
    public:
     Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
-    Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
+    Result<LogPosition, Errc> append(ByteView /*first*/, ByteView /*rest*/) override {
       return unexpected(Errc::closed);
     }
-    Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
+    Result<LogPosition, Errc> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
       return unexpected(Errc::closed);
     }
     std::uint64_t id() const override { return 1; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One log for the acceptors of several ensembles: each reads back what it wrote, and nothing that
-// one of them needs is let go of.
+// One log for the acceptors of several ensembles: each reads back its records, and no needed record
+// is dropped.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -67,7 +67,7 @@ TEST(RidgeSharedLog, TheBeginningStaysUntilNoAcceptorNeedsIt) {
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(shared.of(static_cast<std::size_t>(i % 2)).append(bytes_of("x")).has_value());
   }
-  // The first needs nothing before its checkpoint; the second has said nothing of the kind.
+  // The first acceptor needs nothing before its checkpoint; the second has made no checkpoint.
   ASSERT_TRUE(shared.of(0).checkpoint(bytes_of("C"), {5}).has_value());
   log.sync();
   EXPECT_EQ(log.kept(), 5U);

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "order/ridge/engine.h"
 #include "paxos_bench.h"
+#include "wire/headroom.h"
 #include "wire/paxos.h"
 
 namespace peal::order::ridge::test {
@@ -24,7 +25,7 @@ bool is_link_check(const BufferRef& packet) {
          header.kind == static_cast<wire::FrameKind>(wire::PaxosKind::link_check);
 }
 
-/// What takes a slot: packets with a value, but for a small one.
+/// The packets that take a slot: those with a value, except small ones.
 bool is_value(const BufferRef& packet) {
   return packet.size() > kValueBytes && !is_link_check(packet);
 }
@@ -129,7 +130,7 @@ Slots::Slots(const Shape& shape) : shape_(shape) {
   config.options.packet_bytes_max = 2'000;
   config.options.window = config.options.window_first = 250;
   config.options.member_window = 1'024;
-  config.options.votes_apart = {};  // words about votes take no slots here
+  config.options.votes_apart = {};  // packets with votes only take no slots here
   delivered_by_.resize(shape.nodes + 1);
   nodes_.push_back(nullptr);
   for (std::uint32_t n = 1; n <= shape.nodes; ++n) {
@@ -143,7 +144,7 @@ Slots::~Slots() = default;
 
 void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
   std::int64_t at = now_;
-  // Checks of links are few, whatever is ordered.
+  // Link checks are few, independent of the load.
   if (!is_link_check(packet)) ++packets_;
   note_nothing(from, packet);
   if (is_value(packet)) {
@@ -226,7 +227,7 @@ void Slots::settle() {
   constexpr std::int64_t kLimit = 2'000'000'000;
   while (now_ < kLimit && !all_in_a_view_of(shape_.nodes)) PEAL_ASSERT(step());
   PEAL_ASSERT(all_in_a_view_of(shape_.nodes));
-  // Until just behind somebody's heartbeat, all of which come at one time.
+  // Until just behind the heartbeats, all of which come at one time.
   const std::int64_t rest = now_ + 200'000'000;
   while (now_ < rest) PEAL_ASSERT(step());
 }

@@ -11,10 +11,10 @@
 
 namespace peal::order::ridge::test {
 
-/// Whole engines on a network in which the paper's formulas hold to the letter: sending a value
-/// takes its sender's link one slot and the receiver's link one slot, it is there `delay` slots
-/// after it was sent, or when the receiver's link is free, and whatever is no value costs nothing.
-/// Disks take no time. Values are sent in the order in which engines ask for it.
+/// Whole engines on a network in which the paper's formulas hold exactly. Sending a value takes its
+/// sender's link one slot and the receiver's link one slot. It arrives `delay` slots after it was
+/// sent, or when the receiver's link is free. Packets without a value cost nothing. Disks take no
+/// time. Values are sent in the order of the engines' calls.
 class Slots {
  public:
   struct Shape {
@@ -36,32 +36,33 @@ class Slots {
   explicit Slots(const Shape& shape);
   ~Slots();
 
-  /// Runs until all nodes are in one view, and nothing is under way.
+  /// Runs until all nodes are in one view, and no packet is in flight.
   void settle();
   /// The coordinator's application, of the first ensemble, or another node's, sends `count` values,
   /// one in each `apart` slots; runs until all nodes have delivered all.
   void send(std::uint32_t count, std::uint32_t node = 1, std::int64_t apart = 1);
   /// The node is gone; runs until the others are in a view without it.
   void crash(std::uint32_t node);
-  /// Nothing happens for so many slots but what the engines do by themselves. Packets sent in them.
+  /// Lets so many slots pass without input. Returns the number of packets sent in them.
   std::uint64_t rest(std::int64_t slots);
 
   /// Of each value, in their order: slots from when it was sent until the last node delivered it.
   const std::vector<std::int64_t>& latencies() const { return latencies_; }
   /// Slots from when all nodes had the first value until all had the last one.
   std::int64_t span() const { return span_; }
-  /// What an acceptor's log holds.
+  /// The number of records in an acceptor's log.
   std::size_t records_of(std::uint32_t node) const;
-  /// What was proposed of nothing, all the time.
+  /// All proposed empty values.
   const std::vector<Nothing>& nothings() const { return nothings_; }
-  /// Times that a value was sent from one node to another.
+  /// Transmissions of a value from one node to another.
   std::uint64_t copies() const { return copies_; }
 
  private:
   class Node;
   struct Arrival {
     std::int64_t at{};
-    std::uint64_t number{};  ///< events of one time come in the order in which they were planned
+    std::uint64_t number{};  ///< events of one time are handled in the order in which they were
+                             ///< planned
     std::uint32_t to{};
     bool waits = false;  ///< for the receiver's link
     /// None: the node's timer, or, if it waits, the link of the node is free.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's formulas, met by the engine itself on a network that is as simple as theirs.
+// The paper's formulas, confirmed by the engine itself on a network that is as simple as theirs.
 #include "ridge_slots.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ TEST(RidgeSlots, AValueIsSentToEachNodeOnce) {
   }
 }
 
-// Whoever sent it: it goes to the coordinator, and comes back to its sender without its bytes.
+// Independent of its sender: it goes to the coordinator, and returns to its sender without its
+// bytes.
 TEST(RidgeSlots, AValueOfAnyNodeIsSentToEachOtherOnce) {
   for (const Slots::Shape& shape : {kShapes[0], kShapes[1], kShapes[2]}) {
     Slots slots(shape);
@@ -66,7 +67,7 @@ TEST(RidgeSlots, OneValueInEachSlotIsCarriedWithHardlyAnyWaiting) {
 
 std::int64_t round_trip(const Slots::Shape& shape) { return (shape.nodes - 1) * shape.delay; }
 
-/// All that is measured ends before a heartbeat tells anybody anything.
+/// All measurements end before a heartbeat carries information.
 constexpr Dissemination kRing = Dissemination::ring;
 constexpr Slots::Shape kRings[]{{2, 0, 10, kRing},
                                 {8, 1, 10, kRing},
@@ -85,7 +86,7 @@ TEST(RidgeSlotsInARing, OneValueTakesAStepForEachNodeAndIsSentToEachOnce) {
 }
 
 TEST(RidgeSlotsInARing, WithFewNodesTheWordThatItIsDecidedTakesLonger) {
-  // The second acceptor has it, the coordinator has its vote, and the others have its word.
+  // The second acceptor has it, the coordinator has its vote, and the others have its decision.
   Slots slots({3, 1, 10, kRing});
   slots.settle();
   slots.send(1);

@@ -113,7 +113,7 @@ void RingBench::install() {
   ASSERT_EQ(view_, token_.view);
 }
 
-// ---- what others say ----
+// ---- packets of others ----
 
 template <class Frame, class Encode>
 void RingBench::say(const MemberId& from, Kind kind, const Frame& frame, Encode encode) {
@@ -207,18 +207,22 @@ void RingBench::send(NodeId to, Lane lane, const BufferRef& packet) {
 }
 
 void RingBench::deliver(const Delivery& delivery) {
+  deliveries_.push_back(delivery);
+  deliveries_.back().unit.reset();
   log_.push_back((delivery.transitional ? "t" : "") + std::to_string(delivery.seq) + ":" +
                  std::string(as_text(delivery.unit.view())));
 }
 
 void RingBench::install(const View& view) {
+  views_.push_back(view);
+  views_.back().members = {};
   std::string line = view.transitional ? "trans " : "view ";
   for (const MemberId& member : view.members) line += std::to_string(member.node.value);
   log_.push_back(line);
   if (!view.transitional) view_ = view.id;
 }
 
-// ---- what it said ----
+// ---- its output ----
 
 std::size_t RingBench::count(Kind kind) const {
   return static_cast<std::size_t>(std::count_if(

@@ -38,15 +38,15 @@ class RingBench : public testing::Test, public Host, public Effects {
 
   /// It becomes this member, in a view of all three.
   void be(const MemberId& self, const ring::Options& options = {});
-  /// What the others agree on for the next view, and what they hold of the one before.
+  /// The record of the next view, and of the old one, that the others agree on.
   using Change = std::function<void(wire::Commit&)>;
-  /// The view is over. All gather, and the commit token comes for the first time: what it has when
-  /// this member has written to it.
+  /// The view is over. All gather, and the commit token arrives for the first time: returns it with
+  /// this member's changes.
   wire::Commit gather(const Change& change = [](wire::Commit&) {});
-  /// It comes for the second time, changed: this member is in recovery then.
+  /// It arrives for the second time, changed: this member is in recovery then.
   void recover(
       wire::Commit commit, const Change& change = [](wire::Commit&) {});
-  /// A token of the recovery comes.
+  /// A token of the recovery arrives.
   wire::Token recovery_token();
   /// All are complete.
   void install();
@@ -57,9 +57,10 @@ class RingBench : public testing::Test, public Host, public Effects {
   void hear(const std::vector<std::byte>& bytes);
   /// A unit of another member, as that sends it.
   wire::Data unit(const MemberId& origin, Seq seq, Service service = Service::agreed) const;
-  /// The token as it comes again if the others change nothing.
+  /// The next token if the others change nothing.
   wire::Token next() const;
-  /// It comes from the predecessor. What it is when it is sent on; nothing if it is kept.
+  /// The token comes from the predecessor. Returns the token that is sent on; nothing if it is
+  /// kept.
   std::optional<wire::Token> pass(const wire::Token& token);
   /// The same where it is sent on.
   wire::Token visit(const wire::Token& token);
@@ -95,7 +96,9 @@ class RingBench : public testing::Test, public Host, public Effects {
   ViewId view_{};
   std::vector<Sent> sent_;
   std::vector<Event> events_;
-  std::vector<std::string> log_;  ///< "view 123", "trans 12", "4:text", "t5:text"
+  std::vector<std::string> log_;      ///< "view 123", "trans 12", "4:text", "t5:text"
+  std::vector<Delivery> deliveries_;  ///< without their bytes
+  std::vector<View> views_;           ///< without their members
   std::vector<Seq> originated_;
   std::deque<Service> queue_;
   std::uint32_t room_ = 1'000'000;

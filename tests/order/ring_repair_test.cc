@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one member of the ring ends an old view: what it writes on the commit token, what it asks
-// for, what it delivers in which view, and what it does if the others never become complete.
+// How one member of the ring ends an old view: what it writes on the commit token, what it
+// requests, what it delivers in which view, and its behaviour if the others never become complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Repair : public RingBench {
       commit.old_views = {{old_, {kA}, ring::encode(of_first)}};
     });
   }
-  /// What the survivors hold together is this.
+  /// The record that the survivors have together.
   void repair(const wire::Commit& commit, const ring::OldViewRecord& all,
               const MemberSet& survivors = kAll) {
     take_log();
@@ -55,14 +55,14 @@ class Repair : public RingBench {
     record.obligation = obligation;
     return record;
   }
-  /// Of the old view, though the next one is agreed on.
+  /// Adds a unit of the old view, though the next one is agreed on.
   void bring(Seq seq) {
     wire::Data data = unit(kA, seq);
     data.view = old_;
     data.retransmission = true;
     hear(kA, data, "u" + std::to_string(seq));
   }
-  /// The token of the recovery comes, from a round in which others say so.
+  /// The token of the recovery arrives, from a rotation in which others report so.
   wire::Token come(std::uint16_t run, std::uint16_t block = wire::kNoIndex) {
     wire::Token token = recovery_token();
     token.recovery_run = run;
@@ -99,6 +99,131 @@ TEST_F(Repair, TheGreaterSafeLineAndBaseCount) {
   EXPECT_EQ(folded.safe, 2U);
   EXPECT_EQ(folded.high, 9U);
   EXPECT_EQ(folded.have, (std::vector<std::uint64_t>{0b100000}));
+}
+
+TEST_F(Repair, WhatOthersHaveBelowTheirBaseNeedsNoBit) {
+  be(kB);
+  hold({1, 5});
+  // The first has all up to 3, and 6.
+  const wire::Commit commit = end_view(record(3, 6, 0, 0b100, {kA}));
+  const ring::OldViewRecord folded = ring::decode_record(commit.old_views[0].record);
+  EXPECT_EQ(folded, record(3, 6, 0, 0b110, {kA, kB}));
+}
+
+TEST_F(Repair, ViewsSayWhereTheyComeFromAndWhetherTheyAreThePrimaryOne) {
+  ring::Options options;
+  options.primary = ring::PrimaryRule::majority;
+  be(kB, options);
+  hold({1, 2});
+  const wire::Commit commit = end_view(record(2, 2, 0, 0, {kA}));
+  repair(commit, record(2, 2, 0, 0, {kA, kB}), {kA, kB});
+  views_.clear();
+  deliveries_.clear();
+  install();
+  ASSERT_EQ(views_.size(), 2U);
+  EXPECT_TRUE(views_[0].transitional);
+  EXPECT_EQ(views_[0].old, old_);
+  EXPECT_EQ(views_[0].id, view_);
+  EXPECT_EQ(views_[0].primary, Primary::yes) << "two of three";
+  EXPECT_FALSE(views_[1].transitional);
+  EXPECT_EQ(views_[1].id, view_);
+  EXPECT_EQ(views_[1].primary, Primary::yes);
+  EXPECT_NE(old_, view_);
+}
+
+TEST_F(Repair, WhoIsAloneOfItsViewComesFromOneThatIsNotThePrimaryOne) {
+  ring::Options options;
+  options.primary = ring::PrimaryRule::majority;
+  be(kB, options);
+  const wire::Commit commit = end_view(record(0, 0, 0, 0, {kA}));
+  take_log();
+  recover(commit, [&](wire::Commit& it) {
+    it.old_views = {{old_, {kB}, ring::encode(record(0, 0, 0, 0, {kB}))},
+                    {{1, kC}, {kA, kC}, ring::encode(record(0, 0, 0, 0, {kA, kC}))}};
+  });
+  views_.clear();
+  install();
+  ASSERT_EQ(views_.size(), 2U);
+  EXPECT_EQ(views_[0].primary, Primary::no);
+  EXPECT_EQ(views_[1].primary, Primary::yes);
+}
+
+TEST_F(Repair, WhatIsNotSafeBelongsToTheOldViewUpToTheFirstGap) {
+  be(kB);
+  hold({2});
+  const wire::Commit commit = end_view(record(0, 2, 0, 0b11, {kA}));
+  repair(commit, record(0, 2, 0, 0b11));
+  come(0);
+  bring(1);
+  install();
+  EXPECT_THAT(take_log(), ElementsAre("1:u1", "2:u2", "trans 123", "view 123"));
+}
+
+TEST_F(Repair, AViewOfSeveralDoesNotGoOverToAnotherListByItself) {
+  be(kB);
+  engine_->set_nodes(now_, {9, {{1}, {2}, {3}, {4}}}, *this);
+  repair(end_view(record(0, 0, 0, 0, {kA})), record(0, 0, 0, 0));
+  install();
+  EXPECT_EQ(events(&event::nodes_adopted), 0U);
+}
+
+TEST_F(Repair, RequestsWaitForARotationAtLeastIfUnitsFollowTheToken) {
+  ring::Options options;
+  options.request_lag = 0;
+  agreed_.request_lag = 0;
+  for (const std::uint32_t accelerated : {3U, 0U}) {
+    options.accelerated_window = accelerated;
+    view_ = {};
+    be(kB, options);
+    const wire::Commit commit = end_view(record(0, 0, 0, 0, {kA}));
+    EXPECT_EQ(ring::decode_options(commit.options).request_lag, accelerated == 0 ? 0U : 1U);
+  }
+}
+
+TEST_F(Repair, WhatItDeliversInTheEndIsOfTheOldView) {
+  be(kB);
+  hear(kA, unit(kA, 1, Service::safe), "u1");
+  hear(kC, unit(kC, 2), "c2");
+  const wire::Commit commit = end_view(record(2, 2, 1, 0, {kA}));
+  repair(commit, record(2, 2, 1, 0));
+  deliveries_.clear();
+  install();
+  ASSERT_EQ(deliveries_.size(), 2U);
+  EXPECT_EQ(deliveries_[0].view, old_);
+  EXPECT_EQ(deliveries_[0].seq, 1U);
+  EXPECT_EQ(deliveries_[0].origin, kA);
+  EXPECT_EQ(deliveries_[0].service, Service::safe);
+  EXPECT_EQ(deliveries_[1].view, old_);
+  EXPECT_EQ(deliveries_[1].origin, kC);
+  EXPECT_EQ(deliveries_[1].service, Service::agreed);
+}
+
+TEST_F(Repair, ANewViewBindsItToNobodyOfTheOldOne) {
+  be(kB);
+  hold({1});
+  repair(end_view(record(1, 1, 0, 0, {kA})), record(1, 1, 0, 0, kAll));
+  install();
+  const wire::Commit next = end_view(record(0, 0, 0, 0, {kA}));
+  EXPECT_EQ(ring::decode_record(next.old_views[0].record), record(0, 0, 0, 0, {kA, kB}));
+}
+
+TEST_F(Repair, ANewViewHasNothingOfTheTokensOfTheOldOne) {
+  be(kB);
+  submit(3);
+  wire::Token token = next();
+  visit(token);
+  EXPECT_EQ(next().seq, 3U);
+  repair(end_view(record(3, 3, 0, 0, {kA})), record(3, 3, 0, 0, kAll));
+  install();
+  submit(1);
+  originated_.clear();
+  token = next();
+  token.fcc = 0;
+  token = visit(token);
+  EXPECT_EQ(token.seq, 1U);
+  EXPECT_EQ(token.aru, 1U);
+  EXPECT_EQ(token.fcc, 1U);
+  EXPECT_THAT(originated_, ElementsAre(1));
 }
 
 TEST_F(Repair, WhatComesLateIsKeptAndNotDelivered) {
@@ -153,7 +278,7 @@ TEST_F(Repair, ItAsksForWhatOthersHoldAndTakesNothingElse) {
   be(kB);
   hold({1, 2, 4});
   const wire::Commit commit = end_view(record(2, 6, 0, 0b1111, {kA}));
-  repair(commit, record(2, 6, 0, 0b1011));  // 3, 4 and 6; nobody has 5
+  repair(commit, record(2, 6, 0, 0b1011));  // 3, 4 and 6; no member has 5
   wire::Token token = come(1);
   EXPECT_EQ(token.recovery_run, 0U);
   EXPECT_EQ(token.recovery_block, 1U);
@@ -337,6 +462,22 @@ TEST_F(Guard, WhoLacksSomethingItselfGivesTheOthersTimeToSaySo) {
   EXPECT_TRUE(engine_gathers());
   run(milliseconds(5));
   EXPECT_THAT(failed(), IsEmpty()) << "it knows of nobody else";
+}
+
+TEST_F(Guard, ThatTimeIsAsLongAsTheFirst) {
+  begin(true);
+  rounds(505, milliseconds(1), wire::kNoIndex);
+  ASSERT_EQ(counter("recovery_guards"), 1U);
+  rounds(520, microseconds(100), wire::kNoIndex);
+  EXPECT_EQ(counter("recovery_guards"), 1U) << "many rounds, in a short time";
+  EXPECT_FALSE(engine_gathers());
+}
+
+TEST_F(Guard, AMemberThatIsNotThereIsNotAccused) {
+  begin(false);
+  rounds(505, milliseconds(2), 3);
+  EXPECT_EQ(counter("recovery_guards"), 1U);
+  EXPECT_FALSE(engine_gathers());
 }
 
 TEST_F(Guard, IfAnotherOneLacksSomethingTooTheyPart) {

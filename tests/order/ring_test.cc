@@ -81,6 +81,25 @@ TEST(Ring, ANodeAloneDeliversToItself) {
   EXPECT_EQ(deliveries(cluster.log(0)).size(), 100U);
 }
 
+TEST(Ring, WhatWaitedForAViewOfOneIsOrderedInIt) {
+  Cluster cluster(1, {});
+  cluster.start_all();
+  cluster.preload(0, "early");
+  EXPECT_TRUE(cluster.run_until([&] { return !deliveries(cluster.log(0)).empty(); }, seconds(5)));
+}
+
+TEST(Ring, ANodeAloneOrdersNothingThatItsApplicationDoesNotTake) {
+  const auto made = formed(1);
+  Cluster& cluster = *made;
+  cluster.set_room(0, 0);
+  for (int i = 0; i < 10; ++i) cluster.submit(0, "m");
+  cluster.run(milliseconds(100));
+  EXPECT_TRUE(deliveries(cluster.log(0)).empty());
+  cluster.set_room(0, 100);
+  cluster.run(milliseconds(100));
+  EXPECT_EQ(deliveries(cluster.log(0)).size(), 10U);
+}
+
 TEST(Ring, AnIdleViewCostsAlmostNothing) {
   const auto made = formed(3);
   Cluster& cluster = *made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one member does with the token and with what comes between its visits, seen from that
-// member: places, windows, requests and answers, deliveries, rests and stalls.
+// One member's handling of the token and of packets between its visits: places, windows, requests
+// and answers, deliveries, rests and stalls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class Visit : public RingBench {
     section.ranges.push_back({first, bitmap});
     return section;
   }
-  /// Units of another member up to this one are here, and the token knows them.
+  /// Units of another member up to this one have arrived, and the token includes them.
   void bring(Seq upto, const MemberId& origin = kA) {
     wire::Token token = next();
     for (Seq seq = token.seq + 1; seq <= upto; ++seq) hear(origin, unit(origin, seq));
@@ -204,6 +204,57 @@ TEST_F(Visit, WhatAnotherOneLoweredItLeavesTo) {
   token = visit(token);
   EXPECT_EQ(token.aru, 3U);
   EXPECT_EQ(token.aru_index, 2U);
+}
+
+TEST_F(Visit, WhoHasJustAsMuchLeavesItToThatOneToo) {
+  be(kB);
+  for (Seq seq = 1; seq <= 3; ++seq) hear(kA, unit(kA, seq));
+  wire::Token token = next();
+  token.seq = 5;
+  token.aru = 3;
+  token.aru_index = 2;
+  token = visit(token);
+  EXPECT_EQ(token.aru, 3U);
+  EXPECT_EQ(token.aru_index, 2U);
+}
+
+TEST_F(Visit, ADeliverySaysWhoseItIs) {
+  be(kB);
+  hear(kC, unit(kC, 1, Service::safe), "c");
+  hear(kA, unit(kA, 2), "a");
+  wire::Token token = next();
+  token.seq = token.aru = 2;
+  for (int i = 0; i < 3; ++i) {
+    visit(token);
+    token = next();
+  }
+  ASSERT_EQ(deliveries_.size(), 2U);
+  EXPECT_EQ(deliveries_[0].view, view_);
+  EXPECT_EQ(deliveries_[0].seq, 1U);
+  EXPECT_EQ(deliveries_[0].origin, kC);
+  EXPECT_EQ(deliveries_[0].service, Service::safe);
+  EXPECT_FALSE(deliveries_[0].transitional);
+  EXPECT_EQ(deliveries_[1].seq, 2U);
+  EXPECT_EQ(deliveries_[1].origin, kA);
+  EXPECT_EQ(deliveries_[1].service, Service::agreed);
+}
+
+TEST_F(Visit, NorAreUnitsOfAnotherView) {
+  be(kB);
+  wire::Data data = unit(kA, 1);
+  data.view.number += 1;
+  hear(kA, data);
+  EXPECT_EQ(counter("foreign"), 1U);
+  EXPECT_EQ(count(Kind::probe), 0U) << "a slower member may still send what is of the old view";
+}
+
+TEST_F(Visit, ATokenOfAnotherViewFromAMemberIsNotThatOfAStranger) {
+  be(kB);
+  wire::Token token = next();
+  token.view.number += 1;
+  hear(kA, token);
+  EXPECT_EQ(counter("foreign"), 1U);
+  EXPECT_EQ(count(Kind::probe), 0U);
 }
 
 TEST_F(Visit, WhatIsAheadOfTheTokenDoesNotRaiseItBeyondTheToken) {
@@ -608,6 +659,21 @@ TEST_F(Rests, WhoHasSomethingToOrderTakesItAtOnce) {
   EXPECT_EQ(count(Kind::token), before + 1) << "it is gone, and does not go again after its rest";
 }
 
+TEST_F(Rests, ANewerTokenTakesThePlaceOfOneThatRests) {
+  be(kA);
+  rest();
+  wire::Token newer = next();
+  newer.hop += 3;  // the one that rests has been here
+  newer.fcc = 1;
+  const std::size_t before = count(Kind::token);
+  ASSERT_TRUE(pass(newer));
+  submit(1);
+  work();
+  run(milliseconds(15));
+  EXPECT_EQ(count(Kind::token), before + 1) << "the one that rested is gone";
+  EXPECT_THAT(originated_, IsEmpty()) << "there is no token here to order with";
+}
+
 TEST_F(Rests, AnotherOneMayAskForIt) {
   be(kA);
   rest();
@@ -689,6 +755,30 @@ TEST_F(Rests, ATokenThatMovesIsNotAskedFor) {
   EXPECT_EQ(count(Kind::hold_cancel), 0U);
 }
 
+TEST_F(Rests, NorIsOneThatSomebodyLacksUnitsOf) {
+  be(kB);
+  hear(kA, unit(kA, 1));
+  wire::Token token = next();
+  token.seq = 1;
+  token.aru = 0;
+  token.aru_index = 2;
+  token.fcc = 0;
+  visit(token);
+  submit(1);
+  work();
+  EXPECT_EQ(count(Kind::hold_cancel), 0U);
+}
+
+TEST_F(Rests, TheRepresentativeAsksNobody) {
+  be(kA);
+  wire::Token token = next();
+  token.fcc = 0;
+  visit(token);
+  submit(1);
+  work();
+  EXPECT_EQ(count(Kind::hold_cancel), 0U);
+}
+
 TEST_F(Rests, WhileAnApplicationHoldsAllUpOnlyItsMemberAsks) {
   be(kB);
   wire::Token token = next();
@@ -729,7 +819,7 @@ TEST_F(Rests, ItsTokenMayRestBeforeItShowsASignOfLife) {
 
 class Stalls : public Visit {
  protected:
-  /// The token goes round `times`, in which so much time passes each; the last member misses 1.
+  /// The token circulates `times`, each taking so much time; the last member misses 1.
   void go_round(int times, Duration each, const MemberId& has) {
     if (times > 0 && next().seq == 0 && has == self_) hear(kA, unit(kA, 1));
     for (int i = 0; i < times; ++i) {
@@ -776,6 +866,49 @@ TEST_F(Stalls, AMoveBeginsTheCountAnew) {
     visit(token);
     run(milliseconds(11));
   }
+  EXPECT_EQ(counter("stalls"), 0U);
+}
+
+TEST_F(Stalls, ItDoesNotBlameAnybodyForWhatItMissesItself) {
+  be(kB);
+  for (int i = 0; i < 70; ++i) {
+    wire::Token token = next();
+    token.seq = 1;
+    token.aru = 0;
+    token.aru_index = 1;
+    token.fcc = 0;
+    visit(token);
+    run(milliseconds(11));
+  }
+  EXPECT_EQ(counter("stalls"), 0U);
+  EXPECT_EQ(counter("trials"), 0U);
+}
+
+TEST_F(Stalls, AMemberThatIsNotThereIsNotTried) {
+  be(kB);
+  hear(kA, unit(kA, 1));
+  for (int i = 0; i < 70; ++i) {
+    wire::Token token = next();
+    token.seq = 1;
+    token.aru = 0;
+    token.aru_index = 3;
+    token.fcc = 0;
+    pass(token);
+    run(milliseconds(11));
+  }
+  EXPECT_EQ(counter("stalls"), 0U);
+  EXPECT_EQ(counter("trials"), 0U);
+}
+
+TEST_F(Stalls, TheTimeBeforeItDoesNotCount) {
+  be(kB);
+  for (int i = 0; i < 100; ++i) {
+    wire::Token token = next();
+    token.fcc = 0;
+    visit(token);
+    run(milliseconds(11));
+  }
+  go_round(80, milliseconds(1), kB);
   EXPECT_EQ(counter("stalls"), 0U);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of links: a member that was left out comes back once one has passed; and what a member
-// that goes mad, or somebody with old packets, can make others do with the frames of a trial.
+// Trials of links: an excluded member returns once one has passed; and what a faulty member, or an
+// attacker with old packets, can cause with the frames of a trial.
 #include <gtest/gtest.h>
 
 #include "cluster.h"
@@ -35,7 +35,7 @@ class Trials : public testing::Test {
     cluster_.inject(to, packet);
   }
   MemberId self(std::uint32_t node) { return cluster_.engine(node).self(); }
-  /// n3 is cut off until the others have a view without it, and nobody is muted any more.
+  /// n3 is cut off until the others have a view without it, and no link is muted any more.
   void leave_out() {
     cluster_.filter = [](const Flight& flight) { return flight.from != 2 && flight.to != 2; };
     ASSERT_TRUE(cluster_.run_until(
@@ -63,7 +63,7 @@ TEST_F(Trials, NothingElseIsAnswered) {
   inject(1, 0, Step::ask, self(2));  // meant for another member
   inject(1, 0, Step::ask, {self(0).node, self(0).epoch - 1});
   EXPECT_EQ(cluster_.counter(0, "stale"), 2U);
-  inject(1, 0, Step::echo, self(0));  // of an ASK that nobody sent
+  inject(1, 0, Step::echo, self(0));  // of an ASK that no member sent
   inject(1, 0, Step::passed, self(0));
   EXPECT_TRUE(sent_.empty());
   EXPECT_EQ(cluster_.engine(0).digest(), digest);
@@ -117,7 +117,7 @@ TEST_F(Trials, OneThatAPauseEndsDoesNotKeepOthersFromBeginning) {
 
 TEST_F(Trials, AFalsePassedLetsOnlyItsSenderInAndOnce) {
   leave_out();
-  // n3 says to n1 that its own trial has passed; all but small packets are lost.
+  // n3 reports to n1 that its own trial has passed; all but small packets are lost.
   cluster_.filter = [](const Flight& flight) {
     return flight.bytes.size() < 600 || (flight.from != 2 && flight.to != 2);
   };

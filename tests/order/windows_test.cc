@@ -8,8 +8,9 @@
 
 #include "base/random.h"
 
-// The window on a ring made of two numbers: a rotation takes at least `idle`, and each packet takes
-// `service` at the bottleneck. What does not fit the switch is lost, and a share is lost anyway.
+// The window on a ring described by two numbers: a rotation takes at least `idle`, and each packet
+// takes `service` at the bottleneck. What does not fit the switch is lost, and a share is lost
+// anyway.
 
 namespace peal::order::ring {
 namespace {
@@ -21,7 +22,7 @@ struct Plant {
   std::uint32_t demand = 1'000'000;
   double loss = 0;
   double token_loss = 0;  ///< each costs 20 ms
-  bool serial = false;    ///< nobody works while the token travels
+  bool serial = false;    ///< no member works while the token travels
 };
 
 class WindowTest : public testing::Test {
@@ -102,7 +103,7 @@ TEST_F(WindowTest, AFewLostPacketsOfASlowStreamSayNothing) {
 
 TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
   Plant plant;
-  plant.serial = true;  // every doubling brings less than the one before
+  plant.serial = true;  // each doubling gains less than the one before
   run(plant, seconds(2));
   run(plant, seconds(2));
   EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));

@@ -7,7 +7,7 @@ from bench import case
 from cases_paxos import REJOIN_S, paxos_cluster
 from lib import Failure
 
-# The others keep 64 MiB of what was decided for who is behind: far more is ordered meanwhile.
+# The others keep 64 MiB of decided values for nodes that are behind: far more is ordered meanwhile.
 ORDERED_BYTES = 160 << 20
 ORDERED_S = 60
 

@@ -15,9 +15,9 @@
 #include <variant>
 
 #include "io/clock.h"
-#include "member/core.h"
+#include "member/embedded_node.h"
 
-// The log of an acceptor by itself, and a member whose log holds what it cannot read.
+// The log of an acceptor by itself, and a member whose log has unreadable content.
 
 namespace peal::runtime {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// Nothing but what the loop watches.
+/// Only polls what the loop watches.
 class IdleHost final : public io::LoopHost {
  public:
   void on_pause(Instant, Duration) override {}
@@ -37,8 +37,8 @@ class IdleHost final : public io::LoopHost {
   std::optional<Instant> next_deadline() const override { return std::nullopt; }
 };
 
-/// Runs `work` in a process that is killed after so many system calls. Returns false if it came to
-/// its end before.
+/// Runs `work` in a process that is killed after so many system calls. Returns false if it finished
+/// before.
 bool run_killed(const std::function<void()>& work, int calls) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -102,12 +102,12 @@ class AcceptorLogs : public testing::Test {
     const auto position = log.log().append(as_bytes_view(record));
     ASSERT_TRUE(position);
     log.commit();
-    log.commit();  // one at a time: this one has nothing to do
+    log.commit();  // one at a time: this one writes nothing
     IdleHost host;
     while (!written || log.log().durable() < *position) (*loop)->turn(host, seconds(10));
     EXPECT_EQ(log.log().durable(), *position);
     EXPECT_FALSE(log.failure());
-    loops_.push_back(std::move(*loop));  // the log is watched as long as it is there
+    loops_.push_back(std::move(*loop));  // the log is watched as long as it exists
   }
 
   /// As a node starts: the epoch is stored last.
@@ -147,7 +147,7 @@ TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
     EXPECT_FALSE(log->is_new());
     EXPECT_EQ(log->log().last(), LogPosition{1});
   }
-  // Its clock was set back, and nothing else remembers the epoch.
+  // Its clock was set back, and the epoch is stored nowhere else.
   auto log = AcceptorLog::open(settings_);
   ASSERT_TRUE(log) << log.error().message;
   const auto earlier = (*log)->recover(6);
@@ -159,7 +159,7 @@ TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
 
 TEST_F(AcceptorLogs, AFirstStartThatIsKilledAnywhereIsMadeAgain) {
   int calls = 0;
-  int made_again = 0;  // something was there already, and the log counted as new
+  int made_again = 0;  // files existed already, and the log counted as new
   const auto first_start = [this] {
     if (!start()) ::_exit(1);
   };
@@ -210,7 +210,7 @@ TEST_F(AcceptorLogs, AnEpochAloneIsRefused) {
                 AllOf(HasSubstr("identity is missing, and "), HasSubstr(folder_ / "a" / "epoch"),
                       HasSubstr("took part before"), HasSubstr("must not take part")));
   }
-  // What was restored is taken.
+  // The restored folder is accepted.
   fs::remove_all(folder_ / "a");
   fs::copy(kept, folder_ / "a", fs::copy_options::recursive);
   fs::permissions(folder_ / "a", fs::perms::owner_all);
@@ -240,8 +240,7 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
   }
   const fs::path kept = folder_ / "kept";
   fs::copy(owed, kept, fs::copy_options::recursive);
-  // An earlier release had none; and whoever removes it takes away what others are owed, and no
-  // vote.
+  // An earlier release had none; removing it loses what is retained for others, but no vote.
   fs::remove_all(owed);
   const auto without = start();
   ASSERT_TRUE(without) << without.error().message;
@@ -285,7 +284,7 @@ TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {
   }
   for (const bool own_thread : {true, false}) {
     settings_.own_thread = own_thread;
-    auto core = member::Core::open(settings_);
+    auto core = member::EmbeddedNode::open(settings_);
     ASSERT_TRUE(core) << core.error().message;
     std::string reason;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);

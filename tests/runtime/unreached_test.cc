@@ -10,7 +10,7 @@ namespace {
 
 constexpr NodeId kBlocked{2};
 
-/// One node, to which there is no stream unless `open`.
+/// One node, without a stream to it unless `open`.
 struct Bench {
   std::uint32_t told = 0;
   std::uint32_t asked = 0;

@@ -29,7 +29,7 @@ std::string test_name(const std::filesystem::path& file) {
 
 enum class Code : std::uint8_t { as_written, without_mutant };
 
-/// The same story of the code as it ships. It must hold, or what it expects proves nothing.
+/// The same scenario with the code as it ships. It must pass, or its expectations prove nothing.
 Script without_mutant(Script script) {
   for (Script::Line& line : script.lines) {
     const std::size_t from = line.text.find(" mutant=");

@@ -10,7 +10,7 @@
 #include "examine.h"
 #include "stations.h"
 
-// Once two nodes know each other, nothing is allocated for a packet: not by us, and not by OpenSSL.
+// Once two nodes know each other, no packet needs an allocation: neither in Peal nor in OpenSSL.
 
 namespace {
 std::atomic<std::uint64_t> inside_openssl{0};
@@ -45,13 +45,13 @@ TEST(Allocation, NoneForAPacket) {
     const ByteSpan packet = ByteSpan(longest).first(bytes + overhead(lane));
     ASSERT_TRUE(one.seal(lane, {}, ByteView(plain).first(bytes), packet));
     if (receiver.open(packet).reason == Refusal::none) ++opened;
-    // The same once more: replayed. Damaged: a tag that is wrong, and a badge.
+    // The same once more: replayed. Damaged: a wrong tag, and a wrong incarnation tag.
     ASSERT_EQ(receiver.open(packet).reason, Refusal::replayed);
     const bool long_header = introduces(lane);
     packet[long_header ? 12 : 7] ^= std::byte{0x40};  // the counter's lowest byte
     const Refusal wrong = receiver.open(packet).reason;
     ASSERT_TRUE(wrong == Refusal::bad_tag || wrong == Refusal::replayed);
-    packet[long_header ? 20 : 5] ^= std::byte{1};  // of the badge
+    packet[long_header ? 20 : 5] ^= std::byte{1};  // of the incarnation tag
     const Refusal unknown = receiver.open(packet).reason;
     ASSERT_EQ(unknown, long_header ? Refusal::bad_badge : Refusal::unknown_incarnation);
   };
@@ -67,7 +67,7 @@ TEST(Allocation, NoneForAPacket) {
   EXPECT_EQ(opened, 30'002U);
 }
 
-// What an earlier life encrypted with is of no use to anybody, but to whoever reads this memory.
+// The key material of an earlier incarnation is useful only to an attacker who reads this memory.
 TEST(Allocation, OfASenderThatRestartsNothingIsKeptOfTheLifeBefore) {
   Opener receiver = opener();
   std::vector<Bytes> lives;

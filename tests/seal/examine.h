@@ -19,13 +19,13 @@ const std::vector<Sample>& samples();
 
 struct Verdict {
   Refusal reason{};             ///< of the last packet that was tried
-  const char* wrong = nullptr;  ///< what no bytes may do; null if all is well
+  const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
-/// The first byte says what the others are. Even: a packet, given to somebody who has the key. Odd:
-/// what to do to a real packet: which one (a byte), how much to cut off or append (a signed byte),
-/// and then for each change its offset (2 bytes) and what it is combined with (a byte, exclusive
-/// or). What is not exactly one of the samples must be refused, and what is must be opened once.
+/// The first byte determines the meaning of the others. Even: a packet, for a receiver with the
+/// key. Odd: changes of a real packet: which one (a byte), how much to cut off or append (a signed
+/// byte), and then for each change its offset (2 bytes) and a value that is XORed (a byte). Bytes
+/// that differ from the samples must be refused, and samples must be opened once.
 Verdict examine(ByteView input);
 
 }  // namespace peal::seal::test

@@ -81,7 +81,7 @@ TEST(Damage, RandomBytesAreRefused) {
   for (int i = 0; i < 20'000; ++i) {
     Bytes input(random.below(200));
     for (std::byte& each : input) each = static_cast<std::byte>(random.below(256));
-    // Some of them get as far as they can without the key.
+    // Some of them get as far as is possible without the key.
     if (input.size() > 60 && random.below(2) == 0) {
       const Bytes& packet = samples()[random.below(samples().size())].packet;
       std::copy_n(packet.begin(), std::min(packet.size(), 18 + random.below(42)),

@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "stations.h"
 
-// What somebody sends who records packets and has keys of his own, but not the right one: recorded
-// packets once more, changed ones, foreign ones, invented ones. PEAL_HOSTILE_PACKETS says how many.
+// The packets of an attacker who records packets and has keys, but not the right one: recorded
+// ones, changed ones, foreign ones, invented ones. PEAL_HOSTILE_PACKETS sets the number.
 
 namespace peal::seal::test {
 namespace {
@@ -23,7 +23,7 @@ std::uint64_t packets_to_try() {
   return text == nullptr ? kPacketsByDefault : std::strtoull(text, nullptr, 10);
 }
 
-/// Makes hostile packets of real ones, which the receiver has opened.
+/// Derives hostile packets from real ones, which the receiver has opened.
 class Attacker {
  public:
   explicit Attacker(std::vector<Bytes> recorded) : recorded_(std::move(recorded)) {}
@@ -52,7 +52,7 @@ class Attacker {
   static std::size_t header_bytes(const Bytes& packet) {
     return packet[0] == std::byte{kDataForm} ? kShortHeaderBytes : kLongHeaderBytes;
   }
-  /// A real header, and then anything; the counter is one that was never used.
+  /// A real header, followed by random bytes; the counter was never used.
   void randomize(Bytes& out, std::size_t from) {
     const std::size_t counter = from == kShortHeaderBytes ? 7 : 12;
     out[counter] = static_cast<std::byte>(random_.below(256));
@@ -61,7 +61,7 @@ class Attacker {
       out[i] = static_cast<std::byte>(random_.below(256));
     }
   }
-  /// Sealed well, with a key of his own that bears the id of the real one or not.
+  /// Sealed correctly with the attacker's own key, which may have the id of the real one.
   void foreign(Bytes& out) {
     const std::size_t size = random_.below(200);
     out.assign(size + overhead(Lane::control), std::byte{});

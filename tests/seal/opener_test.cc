@@ -80,7 +80,7 @@ TEST(Opener, RefusesAndCountsByReason) {
   expect(good, Refusal::replayed);
 }
 
-// Else a token could be played to a node that it was never for.
+// Otherwise a token could be replayed to a node that was not its receiver.
 TEST(Opener, ATokenIsForItsReceiverAlone) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -121,7 +121,7 @@ TEST(Opener, WindowEndsWhereItSays) {
   EXPECT_EQ(open_copy(receiver, second).reason, Refusal::replayed);
 }
 
-// Probes, which are sealed as control, come by other sockets, which may be read much earlier.
+// Probes, which are sealed as control, come on other sockets, which may be read much earlier.
 TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -138,7 +138,7 @@ TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   const Bytes next = sealed(one, Lane::control, "next");
   EXPECT_EQ(open_copy(receiver, next).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, next, Way::data).reason, Refusal::replayed);
-  // Of other lanes no packet is opened twice, whichever way it comes.
+  // In other lanes no packet is opened twice, whichever way it comes.
   const Bytes data = sealed(one, Lane::data, "d");
   EXPECT_EQ(open_copy(receiver, data, Way::data).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, data).reason, Refusal::replayed);
@@ -196,14 +196,14 @@ TEST(Opener, InventedIncarnationsCostNoSubkeyAndPushNobodyOut) {
     const Salt salt = random_salt();
     invented[26] = std::byte{200};  // the epoch
     std::copy(salt.begin(), salt.end(), invented.begin() + 34);
-    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the badge
+    std::copy_n(salt.begin(), 8, invented.begin() + 18);  // the incarnation tag
     ASSERT_EQ(open_copy(receiver, invented).reason, Refusal::bad_badge);
   }
   EXPECT_EQ(receiver.derived(), 1U);
   EXPECT_EQ(open_copy(receiver, sealed(one, Lane::data, "x")).reason, Refusal::none);
 }
 
-// Somebody who recorded a real packet of a newer incarnation, and damages it.
+// An attacker who recorded a real packet of a newer incarnation, and damages it.
 TEST(Opener, ANewIncarnationReplacesTheOldOneOnlyWithAPacketThatOpens) {
   Opener receiver = opener();
   Sealer before = sealer(incarnation(1, 5, 1));
@@ -238,7 +238,7 @@ TEST(Opener, ItsOwnPacketsAreNobodysElse) {
   EXPECT_EQ(answer.sender, (MemberId{{9}, 8}));
 }
 
-// What the page says about a receiver that starts anew: it has forgotten, and views must not.
+// The documented behaviour of a restarted receiver: it has forgotten, and views must not.
 TEST(Opener, AfterItsOwnRestartItOpensWhatWasRecordedBefore) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes recorded = sealed(one, Lane::control, "x");

@@ -3,9 +3,8 @@
 
 #include "stations.h"
 
-// Data names its incarnation and its key by 32 bits, so that two may have the same. The numbers
-// here were found by trying a hundred thousand; the tests check that they are what they are here
-// for.
+// Data packets identify their incarnation and key by 32 bits, so two incarnations may collide. The
+// numbers here were found by trying a hundred thousand; the tests check that they do collide.
 
 namespace peal::seal::test {
 namespace {
@@ -20,7 +19,7 @@ std::uint64_t short_badge_of(const Key& key, const Incarnation& incarnation) {
   return short_badge(KeySchedule(key, kCluster).badge_of(incarnation));
 }
 
-/// Two lives of one node.
+/// Two incarnations of one node.
 struct TwoLives : testing::Test {
   const Incarnation before{{{1}, 5}, salt_of(20'363)};
   const Incarnation after{{{1}, 6}, salt_of(33'494)};
@@ -49,7 +48,7 @@ TEST_F(TwoLives, WithOneShortBadgeAreToldApartByWhatOpens) {
     EXPECT_EQ(answer.sender, before.member);
     EXPECT_EQ(answer.plain, plain);
   }
-  // Counters 1 to 4 were opened in the earlier life; they are new ones in the later.
+  // Counters 1 to 4 were opened in the earlier incarnation; they are new ones in the later.
   const Bytes late = sealed(first, Lane::data, "late");
   for (const std::size_t size : {1'400U, 0U, 65'000U}) {
     const std::string plain(size, 'q');

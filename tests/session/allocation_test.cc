@@ -14,10 +14,10 @@ constexpr MemberId kSelf{NodeId{1}, 7};
 constexpr ViewId kView{1, kSelf};
 constexpr ConnectionId kClients = 10;
 
-/// A node that gives each message its place at once, and keeps one of them at a time.
+/// A node that gives each message its place at once, and stores one of them at a time.
 struct OneSlot final : Host {
-  Result<std::uint64_t> submit(ByteView message, Service its_service,
-                               order::Domain /*domain*/) override {
+  Result<std::uint64_t, Errc> submit(ByteView message, Service its_service,
+                                     order::Domain /*domain*/) override {
     if (full) return unexpected(Errc::would_block);
     full = true;
     service = its_service;
@@ -51,8 +51,10 @@ struct OneSlot final : Host {
 };
 
 struct NoSpool final : Spool {
-  Result<void> append(SpoolId, ByteView) override { return unexpected(Errc::system); }
-  Result<void> read(SpoolId, std::uint64_t, ByteSpan) override { return unexpected(Errc::system); }
+  Result<void, Errc> append(SpoolId, ByteView) override { return unexpected(Errc::system); }
+  Result<void, Errc> read(SpoolId, std::uint64_t, ByteSpan) override {
+    return unexpected(Errc::system);
+  }
   void discard(SpoolId, std::uint64_t) override {}
   void remove(SpoolId) override {}
 };
@@ -70,7 +72,7 @@ Options options() {
 
 enum class Place : std::uint8_t { connection, memory };
 
-/// Clients that take all they are sent at once.
+/// Clients that read all events at once.
 struct Hall {
   explicit Hall(Place place_of_events = Place::connection) {
     Identity identity;
@@ -124,7 +126,7 @@ struct Hall {
       sessions.written(now, id, bytes);
     }
   }
-  /// One message to all, which all have seen then.
+  /// One message to all clients, which then acknowledge it.
   void turn(std::string_view payload) {
     wire::SendRequest send;
     send.number = ++sent;
@@ -136,7 +138,7 @@ struct Hall {
     run();
     record.clear();
     for (ConnectionId id = 1; id <= kClients; ++id) {
-      // Its own view and those of whoever came after it, and the messages.
+      // Its own view and those of the clients that came after it, and the messages.
       record.clear();
       append(record, wire::RecordKind::seen, wire::Acked{kClients - id + 1 + sent});
       ASSERT_EQ(sessions.received(now, id, record), record.size());

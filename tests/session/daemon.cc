@@ -16,7 +16,7 @@ const MemberId kOther{NodeId{2}, 9};
 
 // ---- the disk ----
 
-Result<void> MemorySpool::append(SpoolId id, ByteView bytes) {
+Result<void, Errc> MemorySpool::append(SpoolId id, ByteView bytes) {
   File& file = files[id];
   if (appends_left == 0) return unexpected(Errc::system);
   --appends_left;
@@ -24,7 +24,7 @@ Result<void> MemorySpool::append(SpoolId id, ByteView bytes) {
   return {};
 }
 
-Result<void> MemorySpool::read(SpoolId id, std::uint64_t offset, ByteSpan out) {
+Result<void, Errc> MemorySpool::read(SpoolId id, std::uint64_t offset, ByteSpan out) {
   if (reads_fail) return unexpected(Errc::system);
   const File& file = files[id];
   PEAL_ASSERT(offset >= file.discarded);
@@ -127,7 +127,8 @@ void Daemon::let_in(const std::vector<std::string>& names) {
   pump();
 }
 
-Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
+Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
+                                           order::Domain /*domain*/) {
   if (stopped) return unexpected(Errc::closed);
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({++number_, service, false, {message.begin(), message.end()}});

@@ -11,15 +11,15 @@
 
 #include "session/sessions.h"
 
-// One daemon whose node the test orders by hand, and clients on connections that are memory.
+// One daemon whose node the test orders by hand, and clients on connections in memory.
 
 namespace peal::session::test {
 
 /// Bytes "on disk".
 class MemorySpool final : public Spool {
  public:
-  Result<void> append(SpoolId id, ByteView bytes) override;
-  Result<void> read(SpoolId id, std::uint64_t offset, ByteSpan out) override;
+  Result<void, Errc> append(SpoolId id, ByteView bytes) override;
+  Result<void, Errc> read(SpoolId id, std::uint64_t offset, ByteSpan out) override;
   void discard(SpoolId id, std::uint64_t offset) override;
   void remove(SpoolId id) override;
 
@@ -39,28 +39,28 @@ class Daemon final : public Host {
  public:
   explicit Daemon(const Options& options = test::options());
 
-  /// Carries out what sessions want, until nothing more happens. Connections whose client reads are
+  /// Carries out the sessions' requests until there are no more. Connections whose client reads are
   /// written to.
   void pump();
-  /// The next message that waits gets its place; false if there is none.
+  /// The next waiting message gets its place; false if there is none.
   bool order_one();
   /// Orders all, and pumps.
   void run();
   void pass(Duration time);
   /// A new view of the same single member.
   void change_view();
-  /// Another member comes, and has not said yet what it knows.
+  /// Another member joins, and has not sent its knowledge yet.
   void begin_to_meet();
-  /// Another member comes, has ordered messages for these names (sorted), and goes again.
+  /// Another member joins, has ordered messages for these names (sorted), and leaves again.
   void meet(const std::vector<std::string>& names);
   /// Another member, which is not in the view, ordered a safe message with this number.
   void hear_other(std::uint64_t number);
-  /// Another member comes, a client of it joins the group, and the network takes it away.
+  /// Another member joins, a client of it joins the group, and the network takes it away.
   void lose_member_of(std::string_view group);
 
   // Host
-  Result<std::uint64_t> submit(ByteView message, Service service,
-                               order::Domain /*domain*/) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                     order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
   void block(bool on) override { blocked = on; }
   void tables_equal(const ViewId&, std::uint64_t) override {}
@@ -102,12 +102,12 @@ class Daemon final : public Host {
   MemorySpool spool;
   std::map<ConnectionId, Pipe> pipes;
   std::map<RegionId, std::vector<std::uint64_t>> regions;
-  bool has_memory = true;  ///< else no region can be opened
+  bool has_memory = true;  ///< otherwise no region can be opened
   std::deque<Waiting> waiting;
   std::deque<Waiting> control;
   std::size_t room = 100'000;  ///< messages that may wait
   bool blocked = false;
-  bool stopped = false;        ///< the node takes nothing any more
+  bool stopped = false;        ///< the node accepts nothing any more
   bool stops_for_room = true;  ///< nothing is ordered without Sessions::room_bytes()
   std::unique_ptr<Sessions> sessions;
 
@@ -131,7 +131,7 @@ class Client {
   Client(Daemon& daemon, std::string name, std::uint32_t keep_ms = 60'000,
          Identity identity = user(1, "ann"));
 
-  /// Connects and says hello; goes on with its session if it has one.
+  /// Connects and says hello; continues its session if it has one.
   void connect();
   void cut();
   void join(std::string_view group, const wire::SlowLimits& limits = {});
@@ -145,10 +145,10 @@ class Client {
   void ask(std::string_view what);
   void ping(std::uint64_t number);
   void bytes(ByteView bytes) { daemon.write(connection, bytes); }
-  /// Sends again what the daemon does not have, as `welcome` said.
+  /// Repeats the messages that the daemon does not have, according to `welcome`.
   void send_again();
 
-  /// Reads what came; returns it as text since the last call: "view g join #b#n: #a#n #b#n",
+  /// Reads all input; returns it as text since the last call: "view g join #b#n: #a#n #b#n",
   /// "message g 7 from #b#n", "acked 3", …
   std::vector<std::string> take();
   /// The same, events only.
@@ -164,17 +164,17 @@ class Client {
   std::uint64_t number = 0;  ///< of the last message
   std::uint64_t events = 0;  ///< that it has
   std::uint64_t acked = 0;
-  std::uint64_t received = 0;      ///< by the daemon, as the last welcome said
-  bool welcome = false;            ///< on this connection
-  bool says_seen = true;           ///< take() confirms what came
-  bool shares = false;             ///< it takes shared memory
-  bool maps = true;                ///< and says that it can read it
-  std::uint64_t shared = 0;        ///< events that it found there
-  std::uint64_t gone = 0;          ///< and those that were not there any more
-  std::uint64_t gap_bytes = 0;     ///< that were left out, as gaps said
-  wire::Warning warning;           ///< the last one; its group is gone
-  std::uint32_t shared_bytes = 0;  ///< as the last welcome said
-  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records of what is not acked
+  std::uint64_t received = 0;                            ///< by the daemon, in the last welcome
+  bool welcome = false;                                  ///< on this connection
+  bool says_seen = true;                                 ///< take() acknowledges the events
+  bool shares = false;                                   ///< it can read shared memory
+  bool maps = true;                                      ///< and it reports that it has mapped it
+  std::uint64_t shared = 0;                              ///< events that it found there
+  std::uint64_t gone = 0;                                ///< and events that were replaced there
+  std::uint64_t gap_bytes = 0;                           ///< that were dropped, according to gaps
+  wire::Warning warning;                                 ///< the last one; its group is gone
+  std::uint32_t shared_bytes = 0;                        ///< as in the last welcome
+  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records that are not acknowledged
 
  private:
   std::string text_of(const wire::Record& record);

@@ -9,7 +9,7 @@
 
 #include "daemon.h"
 
-// Gaps of messages that were ordered where the daemon was not, among all that a client is told.
+// Gaps of messages that were ordered in views without the daemon, among all events of a client.
 
 namespace peal::session::test {
 namespace {

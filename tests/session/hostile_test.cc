@@ -59,7 +59,8 @@ void damage(Random& random, Bytes& talk) {
   }
 }
 
-/// Whatever a client says, a good one beside it sends and gets all, and nothing is left behind.
+/// Whatever a hostile client sends, a good one beside it sends and receives everything, and no
+/// memory is left behind.
 TEST(Hostile, WhateverOneClientSaysTheOthersGoOn) {
   Random random(4711);
   Daemon daemon;
@@ -173,7 +174,7 @@ TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
   daemon.run();
   EXPECT_LE(daemon.sessions->status(daemon.now).input_bytes, few.input_bytes_max);
   EXPECT_GE(daemon.sessions->status(daemon.now).input_bytes, 700'000U);
-  // Those who do not go on are closed one after the other, and one who does gets its turn.
+  // Clients that make no progress are closed one after the other, and one that does gets its turn.
   Client good(daemon, "good");
   good.connect();
   good.send("g", std::string(700'000, 'p'));
@@ -193,7 +194,7 @@ Bytes begin_of(std::uint32_t bytes) {
   return begun;
 }
 
-/// Sends a message as a network would bring it, so that room for it is needed.
+/// Sends a message in small parts, as a network may, so that it needs buffer space.
 void send_in_parts(Client& from, std::size_t bytes) {
   wire::SendRequest send;
   send.number = ++from.number;
@@ -327,8 +328,8 @@ TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
   EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
 }
 
-/// Has just as many replies that it does not read as may wait, and then a record of a million
-/// bytes, which takes a while to come.
+/// Has as many unread replies as may wait, and then a record of a million bytes, which takes a
+/// while to arrive.
 void send_behind_replies(Daemon& daemon, Client& from, Duration time) {
   daemon.let_read(from.connection, false);
   Bytes pings;

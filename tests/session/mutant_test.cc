@@ -7,7 +7,7 @@
 #include "resume_talk.h"
 #include "with_mutant.h"
 
-// Each deliberate fault of sessions is noticed by what the tests check.
+// The tests' checks detect each deliberate fault of sessions.
 
 namespace peal::session::test {
 namespace {
@@ -27,7 +27,8 @@ bool acked_too_early() {
   return x.acked > 0;
 }
 
-/// What a client of a group gets that stops reading for a while: messages, and those left out.
+/// What a client of a group gets if it stops reading for a while: messages, and the number of
+/// dropped ones.
 struct Got {
   std::uint64_t messages = 0;
   std::uint64_t left_out = 0;
@@ -96,7 +97,8 @@ bool misses_what_was_shared() {
   return talked.gone > 0;
 }
 
-/// True if a client of an evicted session reads late, and takes what is there for what it was told.
+/// True if a client of an evicted session reads late, and takes new content of the memory for its
+/// events.
 bool takes_what_is_gone() {
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");

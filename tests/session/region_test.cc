@@ -95,8 +95,7 @@ TEST(Region, SaysThatWhatWasGivenBackIsGone) {
   region.give_back(*second);
 }
 
-/// Whatever comes and goes, each record stays what it was until it is given back, and no two lie
-/// in one place.
+/// Records come and go, but each keeps its bytes until it is freed, and no two overlap.
 TEST(Region, KeepsEachRecordAsItWas) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Memory memory(seed % 2 == 0 ? 1U << 20 : 80U << 10);

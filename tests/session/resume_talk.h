@@ -16,8 +16,8 @@ struct Cut {
   std::size_t output = ~std::size_t{0};       ///< of the daemon
   std::size_t again_input = ~std::size_t{0};  ///< the same of the second connection
   std::size_t again_output = ~std::size_t{0};
-  bool shares = false;        ///< what the client is told lies in shared memory
-  bool shares_again = false;  ///< also after it came back
+  bool shares = false;        ///< the client's events are in shared memory
+  bool shares_again = false;  ///< also after it reconnected
 };
 struct Talk {
   std::vector<std::string> events;    ///< of the client
@@ -28,11 +28,11 @@ struct Talk {
   std::size_t output_bytes = 0;
   std::uint64_t cuts = 0;
   std::uint64_t shared = 0;  ///< events that lay in shared memory
-  std::uint64_t gone = 0;    ///< and those that were not there any more
+  std::uint64_t gone = 0;    ///< and events that were replaced there
 };
-/// A client sends, is refused, and gets what it and another send.
+/// A client sends, is refused, and receives its own messages and another client's.
 Talk talk(const Cut& cut);
-/// True if nothing was lost, doubled or told in another order.
+/// True if no event was lost, duplicated or reordered.
 bool same(const Talk& a, const Talk& b);
 
 }  // namespace peal::session::test

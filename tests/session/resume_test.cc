@@ -10,8 +10,8 @@
 namespace peal::session::test {
 namespace {
 
-/// Every byte of the talk, in either direction, is the last one before a cut: the result is that of
-/// the talk that was not cut.
+/// Every byte of the conversation, in either direction, is the last one before a cut: the result is
+/// that of the conversation without a cut.
 TEST(Resume, IsTheSameWhereverTheConnectionIsCut) {
   const Talk whole = talk({});
   ASSERT_GT(whole.input_bytes, 300U);
@@ -73,7 +73,7 @@ TEST(Resume, EventsWaitUntilTheyAreSeenAndNotLonger) {
   EXPECT_GT(daemon.sessions->status(daemon.now).memory_bytes, 0U);
   x.seen();
   EXPECT_EQ(daemon.sessions->status(daemon.now).memory_bytes, 0U);
-  // Who said so cannot go back.
+  // A client that acknowledged them cannot go back.
   x.cut();
   x.events = 5;
   x.connect();
@@ -104,7 +104,7 @@ TEST(Resume, ManyRefusalsAreSaidAgainInPartsAndBeforeWhatIsAcked) {
   x.connect();
   daemon.let_read(x.connection, false);
   EXPECT_LT(output_bytes(daemon, x.connection), 20'000U);
-  // What it sends now is answered behind that.
+  // The answer to its next records comes behind that.
   x.received = kRefused;
   x.send("#nobody", "refused");
   daemon.pump();
@@ -159,7 +159,7 @@ TEST(Resume, TheEventThatWasBegunIsEndedWithoutACopy) {
   daemon.let_read(x.connection, false);
   y.send("g", std::string(500'000, 'p'));
   daemon.run();
-  // A part of it is written, and then the session goes on through another connection.
+  // A part of it is written, and then the session continues on another connection.
   const std::uint64_t memory = daemon.sessions->status(daemon.now).memory_bytes;
   ASSERT_GT(output_bytes(daemon, x.connection), 500'000U);
   std::vector<std::byte> got;

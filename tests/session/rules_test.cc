@@ -176,7 +176,7 @@ TEST(Rules, SessionsOfAllRulesTogetherAreCounted) {
   z.connect();
   daemon.run();
   EXPECT_THAT(z.take(), ElementsAre("welcome #z#n"));
-  rules.sessions_max = 1;  // new rules end none that is there
+  rules.sessions_max = 1;  // new rules end no existing session
   daemon.sessions->reconfigure(daemon.now, rules);
   z.goodbye();
   daemon.run();
@@ -221,7 +221,7 @@ TEST(Rules, WithoutTheRightNobodyMakesTheOthersWait) {
     EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 ok", "view g join #x#n: #x#n"));
     EXPECT_THAT(y.take(), ElementsAre("welcome #y#n", "reply 1 not_permitted"));
   }
-  // What the configuration gives to all needs no right, for as long as it says.
+  // What the configuration gives to all needs no permission, while it does.
   rules.slow.policy = wire::SlowPolicy::block;
   rules.slow.age_ms = 1'000;
   Daemon daemon(rules);

@@ -56,7 +56,7 @@ TEST(Sessions, AMessageIsSettledWhenAllHaveItAndNotWhenItComesBack) {
   Alone alone;
   alone.x.send("g", "one");
   alone.daemon.pump();
-  ASSERT_TRUE(alone.daemon.order_one());  // it has its place; now a safe marker is under way
+  ASSERT_TRUE(alone.daemon.order_one());  // it has its place; now a safe marker is in progress
   alone.daemon.pump();
   EXPECT_THAT(alone.x.take(), ElementsAre("message g: one from #x#n"));
   EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U);
@@ -92,7 +92,7 @@ TEST(Sessions, WhatIsRefusedIsSaidBeforeItIsAcked) {
   alone.x.send("g", "good too");
   alone.x.send("", "no name at all");
   alone.daemon.pump();
-  // The last one cannot even be read.
+  // The last one cannot even be decoded.
   EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 bad_name", "closing bad_record"));
 }
 
@@ -463,7 +463,7 @@ TEST(Sessions, WhoWasNotReadHasToBeHeardOfAgainAfterwards) {
   EXPECT_TRUE(daemon.pipe(x.connection).closed);
 }
 
-// The owner may be late: then it is said first that there is room, and read afterwards.
+// The owner may be late: then it announces space first, and reads afterwards.
 TEST(Sessions, WhoIsReadAgainHasAllItsTimeToBeHeardOf) {
   Daemon daemon;
   Identity remote = user(1, "ann");
@@ -635,7 +635,7 @@ TEST(Sessions, WhoDoesNotReadItsRepliesIsNotReadOn) {
   EXPECT_EQ(alone.x.take().size(), 10'000U);
 }
 
-// However few bytes its connection takes at a time, and whatever is said between them.
+// However few bytes its connection accepts at a time, and whatever is sent between them.
 TEST(Sessions, WhatIsWrittenInPartsComesWhole) {
   Alone alone;
   alone.daemon.let_read(alone.x.connection, false);

@@ -9,7 +9,7 @@
 #include "daemon.h"
 #include "resume_talk.h"
 
-// Events that lie in memory which clients read.
+// Events in memory that clients read.
 
 namespace peal::session::test {
 namespace {
@@ -244,8 +244,8 @@ TEST(SharedEvents, StandInTheConnectionOnceTheMemoryIsFull) {
   EXPECT_EQ(a.shared, 1U);
 }
 
-/// A client that says nothing of what it saw finds what comes then in its connection, which it has
-/// to read for more to come: so it is told apart from one that keeps up.
+/// A client that does not report what it saw gets further events on its connection, which it has to
+/// read for more to come: this distinguishes it from one that keeps up.
 TEST(SharedEvents, AreToldByPlaceOnlyAsFarAsTheyMayBeUnseen) {
   Room room(with_region(64U << 20));
   Client& a = room.add("a", true);
@@ -293,7 +293,7 @@ TEST(SharedEvents, SpilledComeBackInTheConnection) {
   EXPECT_EQ(slow.gone, 0U);
 }
 
-/// What was told before the last record of a session can still be read for a while.
+/// Events before the last record of a session can still be read for a while.
 TEST(SharedEvents, CanBeReadForAWhileAfterTheSessionEnded) {
   Room room;
   Client& a = room.add("a", true);

@@ -36,14 +36,14 @@ struct Hall {
     received.assign(count, 0);
   }
   Client& slow() { return *all[0]; }
-  /// All take what they are sent, until nothing more comes.
+  /// All read their events, until there are no more.
   void quiet() {
     for (int i = 0; i < 3; ++i) {
       daemon.run();
       for (auto& client : all) client->take();
     }
   }
-  /// The last client sends so many messages; all but the slow one take theirs.
+  /// The last client sends so many messages; all but the slow one read theirs.
   void send(std::uint64_t count, std::size_t bytes = 100) {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string payload = std::to_string(++sent);
@@ -89,7 +89,7 @@ TEST(Slow, SpillGoesToTheDiskAndComesBackInOrder) {
   EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory);
   EXPECT_THAT(hall.status().waits_for, HasSubstr("on disk"));
   hall.daemon.let_read(hall.slow().connection, true);
-  hall.send(10);  // what is new does not pass what is on disk
+  hall.send(10);  // new events do not overtake those on disk
   for (int i = 0; i < 400 && hall.received[0] < 2'010; ++i) hall.note(0);
   EXPECT_EQ(hall.received[0], 2'010U);
   EXPECT_EQ(hall.status().memberships[1].disk_bytes, 0U);
@@ -177,7 +177,7 @@ TEST(Slow, DropLeavesOutAndAGapSaysWhat) {
   EXPECT_EQ(after[0].substr(0, 15), "message g: 1001");
 }
 
-// What waits is as old as the oldest that was not written yet, not as the newest.
+// The age of waiting events is that of the oldest one not written yet, not of the newest.
 TEST(Slow, TheAgeIsThatOfTheNextEventToBeWritten) {
   ChunkPool chunks;
   MemorySpool spool;
@@ -219,7 +219,7 @@ TEST(Slow, WhatComesBackFromTheDiskIsAsOldAsItWas) {
   }
   const Instant now = Instant{} + milliseconds(1'000);
   for (const std::int64_t age_ms : {1'000, 400, 100}) {
-    ASSERT_TRUE(queue.refill(1U << 20));  // there is room for one at a time
+    ASSERT_TRUE(queue.refill(1U << 20));  // there is space for one at a time
     EXPECT_EQ(queue.membership(slot).age(now), milliseconds(age_ms));
     std::vector<ByteView> pieces;
     queue.gather(pieces, 1);
@@ -254,8 +254,8 @@ TEST(Slow, AMembershipThatWasLeftGivesItsPlaceBackOnceItsEventsWereSeen) {
   queue.check_invariants();
 }
 
-// A message to several groups counts for the first that the client is in. That it was left out is
-// told before the next view of the others too.
+// A message to several groups counts for the first that the client is in. That it was dropped is
+// reported before the next view of the others too.
 TEST(Slow, AGapIsToldBeforeTheViewsOfAllGroups) {
   Daemon daemon;
   Client slow(daemon, "slow");
@@ -415,7 +415,7 @@ TEST(Slow, TheMemoryOfAllIsBoundedForWhoeverNeverSaysWhatItHasSeen) {
 }
 
 TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
-  // What it has seen may stand behind messages of its own, which wait for room.
+  // The events that it has seen may be behind messages of its own, which wait for space.
   Hall hall(3, limits(SlowPolicy::block));
   hall.slow().says_seen = false;
   for (std::uint64_t i = 1; i <= 300; ++i) {
@@ -526,7 +526,7 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
 TEST(Slow, WhoSaidGoodbyeIsNotEndedForWhatItDoesNotTake) {
   Hall hall(2, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
-  // Its last message waits behind many, which it gets before it may go.
+  // Its last message waits behind many others, which it gets before its session may end.
   for (int i = 0; i < 18; ++i) hall.all.back()->send("g", std::string(1'000'000, '.'));
   hall.slow().send("g", "the last");
   hall.slow().goodbye();
@@ -650,7 +650,7 @@ TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
   EXPECT_GT(memory.slow().warning.bytes, kMemory / 2);
   EXPECT_LT(memory.slow().warning.bytes, kMemory);
 
-  // A large event alone goes to the disk at once: it is the first that comes near a limit.
+  // A single large event goes to the disk at once: it is the first to come near a limit.
   constexpr std::uint64_t kDisk = 150'000;
   Hall disk(2, {SlowPolicy::spill, kMemory, kDisk, 0});
   disk.daemon.let_read(disk.slow().connection, false);
@@ -661,8 +661,8 @@ TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
   EXPECT_GT(disk.slow().warning.bytes, 100'000U);
 }
 
-/// What waits stays in the memory of all, whatever single memberships may have; and those who keep
-/// up are not touched by those who do not.
+/// Waiting events stay within the memory limit of all, whatever single memberships may have; and
+/// clients that keep up are not affected by those that do not.
 TEST(Slow, TheMemoryOfAllIsBounded) {
   Options how = options();
   how.memory_bytes_max = 200'000;
@@ -670,7 +670,7 @@ TEST(Slow, TheMemoryOfAllIsBounded) {
     Hall hall(20, {policy, 1U << 20, 16U << 20, 0}, how);
     for (std::size_t c = 0; c < 10; ++c) {
       hall.daemon.let_read(hall.all[c]->connection, false);
-      // Records of their own, which nobody shares.
+      // Records of their own, which no other client shares.
       hall.all[c]->join("own" + std::to_string(c), {policy, 1U << 20, 16U << 20, 0});
     }
     hall.daemon.run();

@@ -100,7 +100,7 @@ TEST(SimArguments, EveryOptionIsStored) {
 TEST(SimArguments, SettingsMayNeedEachOther) {
   EXPECT_EQ(good({"--set", "hold=15ms", "--set", "token_retransmit=35ms"}).swarm.overrides.size(),
             2U);
-  // Legal with what the stories draw beside it, though not beside the defaults.
+  // Allowed with the other values that scenarios draw, though not with the defaults.
   EXPECT_EQ(good({"--set", "token_loss=90ms"}).swarm.overrides.size(), 1U);
 }
 
@@ -170,7 +170,7 @@ const Bad kBad[] = {
     {"--set token_loss=1ms", "--set = \"token_loss=1ms\" is not",
      "ring.token_loss_ms = 1 must be 5 to 60000"},
     {"--set hold=15ms --set drift=3", "--set = \"hold=15ms\" is not",
-     "ring.hold_ms = 15 must be less than half of token_retransmit_ms = 20"},
+     "ring.hold_ms = 15 must be less than half of ring.token_retransmit_ms = 20"},
     {"--set max_gap=20 --set global_window=9", "--set = \"max_gap=20 global_window=9\" is not",
      "ring.max_gap = 20 must be at least"},
     {"--set nodes=5", "--set = \"nodes=5\" is not", "'nodes' is given twice"},

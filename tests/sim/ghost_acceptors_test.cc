@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_acceptors.h"
+#include "order/paxos/inspection/ghost_acceptors.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,16 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of acceptors: each rule is broken once, by hand, and must be noticed; and what
-// is legal must not be.
+// Illegal histories of acceptors: each rule is violated once, by hand, and must be detected; legal
+// histories must pass.
 
 namespace peal::sim {
 namespace {
 
+using order::paxos::GhostAcceptors;
+using order::paxos::GhostOrders;
 using order::paxos::Record;
+using order::paxos::value_digest;
 
 constexpr std::uint64_t kLife1 = wire::kLogBit | 11, kLife2 = wire::kLogBit | 12,
                         kLife3 = wire::kLogBit | 13;
@@ -29,7 +32,8 @@ wire::Nodes three_nodes() {
   return nodes;
 }
 
-/// Three acceptors with logs, which began an order, and what the judge says of them.
+/// Three acceptors with logs, which bootstrapped an order, and the reports of the checker about
+/// them.
 class GhostAcceptorsTest : public GhostReports {
  protected:
   static constexpr std::uint64_t kLives[] = {0, kLife1, kLife2, kLife3};
@@ -156,7 +160,7 @@ TEST_F(GhostAcceptorsTest, WhatIsLegalIsNotFound) {
   decides(2, 1, 7);
   write(2, decided_of(1, 7));
   for (std::uint32_t n = 1; n <= 3; ++n) checkpoint(n, 2, round(1));
-  // Another round, whose coordinator finds a vote that nobody else has.
+  // Another round, whose coordinator finds a vote that no other acceptor has.
   vote(1, round(1), 2, 8);
   vote(2, round(5, 2), 2, 8);
   vote(3, round(5, 2), 2, 8);
@@ -252,7 +256,7 @@ TEST_F(GhostAcceptorsTest, ALogThatTellsSomethingElse) {
   vote(1, round(1), 1, 7);
   vote(2, round(2), 1, 8);
   vote(3, round(2), 1, 8);
-  // Its vote was for another value, and what was decided is not noted.
+  // Its vote was for another value, and the decided one is not recorded.
   checkpoint(1, 2, round(2));
   EXPECT_TRUE(finds("the log of n1 takes another value of instance 1 for decided"));
 }
@@ -454,14 +458,14 @@ TEST_F(GhostAcceptorsTest, InMemoryWhatIsSaidCounts) {
   EXPECT_EQ(found(), "");
 }
 
-// ---- logs that were lost, or put back ----
+// ---- lost logs and older copies ----
 
 TEST_F(GhostAcceptorsTest, ALostLogSaysNothingBeforeAListNamesTheNewOne) {
   constexpr std::uint64_t kNew = wire::kLogBit | 99;
   begin();
   vote(1, round(1), 1, 7);
   vote(3, round(1), 1, 7);
-  open(2, kNew);  // what the log before promised and voted for is gone, and that is no fault
+  open(2, kNew);  // the promises and votes of the lost log are gone, which is no violation
   EXPECT_EQ(found(), "");
   write(2, checkpoint_of(1, {}));
   write(2, promise_of(round(2)));
@@ -495,7 +499,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   promise.next = 2;
   ghost.said_promise(member(1), promise);
   open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
-  write(1, promise_of(round(2)));  // nobody has told it
+  write(1, promise_of(round(2)));  // not reported yet
   promise.round = round(2);
   ghost.said_promise(member(1), promise);
   EXPECT_EQ(found(), "");
@@ -503,8 +507,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   EXPECT_TRUE(finds("n1 has forgotten over a restart that it promised round 2"));
 }
 
-/// n1 wrote three records and another two behind them, of which the copy that is put back lacks
-/// these two.
+/// n1 wrote three records and another two behind them; the restored copy lacks these two.
 class GhostOfCopies : public GhostAcceptorsTest {
  protected:
   void put_back() {
@@ -549,7 +552,7 @@ TEST_F(GhostOfCopies, ItSaysThatItVotedBeforeItWasTold) {
   vote(1, round(3), 1, 7);
   ghost.told_of_log(member(1), member(2), heard(1, 4));
   wire::State state = said(1, round(3), 1);
-  state.log_word = wire::LogWord::put_back;  // so nobody counts it
+  state.log_word = wire::LogWord::put_back;  // so no node counts it
   ghost.said_state(member(1), state);
   EXPECT_EQ(found(), "");
   state.log_word = wire::LogWord::sure;
@@ -578,7 +581,7 @@ TEST_F(GhostOfCopies, ASecondCopyLacksWhatWasWrittenToTheFirst) {
 
 TEST_F(GhostOfCopies, WhatTellsNothing) {
   put_back();
-  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of that is there
+  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of these records exist
   wire::LogAnswer other = heard(1, 4);
   ++other.life;
   ghost.told_of_log(member(1), member(2), other);
@@ -639,7 +642,7 @@ TEST_F(GhostAcceptorsTest, MemoryIsBounded) {
   }
   const wire::Instance far = 10 * GhostOrders::kInstancesMax;
   orders.claim(three_nodes().first, far, 1, {NodeId{1}});
-  EXPECT_FALSE(found().empty());  // nobody voted for it
+  EXPECT_FALSE(found().empty());  // no acceptor voted for it
   EXPECT_TRUE(orders.is_decided(three_nodes().first, far));
   EXPECT_FALSE(orders.decided(three_nodes().first, 1).has_value());
 }
@@ -652,7 +655,7 @@ TEST_F(GhostAcceptorsTest, FiguresSayWhatStartsRead) {
   ghost.read(NodeId{1}, LogPosition{3}, vote_of(round(1), 1, 7));
   ghost.read(NodeId{1}, LogPosition{10}, promise_of(round(2)));
   ghost.replayed(NodeId{1}, LogPosition{10});
-  const GhostAcceptors::Figures& figures = ghost.figures();
+  const order::LogFigures& figures = ghost.figures();
   EXPECT_EQ(figures.logs_read, 1U);
   EXPECT_EQ(figures.logs_cut, 1U);
   EXPECT_EQ(figures.votes_read, 1U);

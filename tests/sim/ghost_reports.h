@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/judge/ghost_order.h"
+#include "order/inspection/inspection.h"
 
 namespace peal::sim {
 
-/// A test of a part of the ghost: what that part reports is kept until it is asked for.
+/// A test of a part of the ghost: keeps the part's reports until they are read.
 class GhostReports : public testing::Test {
  protected:
   /// All that was reported since the last call, a line each.
@@ -25,7 +25,7 @@ class GhostReports : public testing::Test {
   /// The same, for one text in it.
   bool finds(const std::string& text) { return found().find(text) != std::string::npos; }
 
-  GhostReport report = [this](std::string property, std::string text) {
+  order::GhostReport report = [this](std::string property, std::string text) {
     reports_.emplace_back(std::move(property), std::move(text));
   };
 

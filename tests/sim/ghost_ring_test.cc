@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ghost_ring.h"
+#include "order/ring/inspection/ghost_ring.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,12 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of rings: each rule is broken once, by hand, and must be noticed.
+// Illegal histories of rings: each rule is violated once, by hand, and must be detected.
 
 namespace peal::sim {
 namespace {
+
+using order::ring::GhostRing;
 
 const MemberId kFirst{NodeId{1}, 1}, kSecond{NodeId{2}, 1}, kThird{NodeId{3}, 1};
 
@@ -54,7 +56,7 @@ class GhostRingTest : public GhostReports {
     delivery.transitional = late;
     ring.delivered(who, delivery);
   }
-  /// Two of three go on; together they hold all up to `high`, without `hole`.
+  /// Two of three continue; together they have all up to `high`, without `hole`.
   wire::Commit settled(Seq base, Seq high, Seq hole = 0) {
     wire::Commit commit = commit_of(2, {kFirst, kSecond});
     order::ring::OldViewRecord old;

@@ -24,7 +24,7 @@ NetRunOptions quorum_experiment(const order::Descriptor* order, std::uint32_t no
   return options;
 }
 
-/// As much as possible from one node, in large messages.
+/// The maximum rate of one node, in large messages.
 NetRunOptions flood(const order::Descriptor* order, std::uint32_t nodes) {
   NetRunOptions options = quorum_experiment(order, nodes);
   options.senders = 1;
@@ -72,10 +72,10 @@ TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
     const NetFigures disk = run_net(options);
     expect_orderly(memory);
     expect_orderly(disk);
-    // A vote waits for the sync that is under way, and for its own.
+    // A vote waits for the sync in progress, and for its own.
     EXPECT_GT(disk.mean_us, memory.mean_us + 1'000);
     EXPECT_LT(disk.max_us, memory.max_us + 4'000);
-    // Each millisecond brings 18 units: one sync for each of them would be far behind.
+    // 18 units arrive per millisecond: one sync for each of them would be far too slow.
     EXPECT_GT(disk.messages_per_second, 15'000);
   }
 }
@@ -95,8 +95,7 @@ TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
   EXPECT_NEAR(fanned.mbps, 890.0 / 4, 20);
 }
 
-// A third of the messages would come the other way round at one node or another if all told them as
-// they come.
+// A third of the messages would be in reverse order at some node if all announced them on arrival.
 TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
   for (const double megabits : {50.0, 300.0}) {
     SCOPED_TRACE(megabits);
@@ -141,8 +140,8 @@ TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
   }
 }
 
-// Where all nodes send, each distributes what it sent, and no link is full before the others: with
-// one that was, it ended at 744 Mb/s.
+// If all nodes send, each distributes its own values, and no link is full before the others: with a
+// full one, the limit was 744 Mb/s.
 TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
   NetRunOptions options = at_rate(order::find_engine("ridge"), 800);
   options.nodes = 7;
@@ -151,7 +150,7 @@ TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
   EXPECT_LT(figures.mean_us, 500);
 }
 
-// And where they send more than that, full ports do not make it much less.
+// And if they send more than that, full ports reduce it only a little.
 TEST(NetQuorum, MoreThanLinksCarryIsSlowedDown) {
   NetRunOptions options = quorum_experiment(order::find_engine("ridge"), 8);
   options.payload_bytes = 65'536;

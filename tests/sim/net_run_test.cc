@@ -23,7 +23,7 @@ NetFigures original(NetRunOptions options) {
 
 double rate_of(double mbps, std::uint32_t payload) { return mbps * 1e6 / (8.0 * payload); }
 
-/// The order was one, in one view, and something was measured.
+/// There was one order, in one view, and the figures are not empty.
 void expect_sound(const NetFigures& figures) {
   EXPECT_EQ(figures.violation, "");
   EXPECT_EQ(figures.views, 1U);
@@ -61,7 +61,7 @@ TEST(NetRun, IsBoundByTheProcessorOnAFastNetwork) {
   const NetFigures figures = run_net(experiment("10g", "library"));
   expect_sound(figures);
   EXPECT_GT(figures.busiest_cpu, 0.98);
-  // Each packet costs each node its way in, or its way out.
+  // Each packet costs each node the time to send it or to receive it.
   const double each_ns = static_cast<double>(cpu_kind("library")->costs.receive.of(1'443, 1).ns);
   EXPECT_NEAR(figures.messages_per_second * each_ns / 1e9, 1, 0.03);
 }

@@ -173,8 +173,10 @@ TEST_F(NetworkTest, SomeRulesWaitForARecovery) {
 TEST(PacketKinds, AreReadFromTheHeader) {
   for (std::size_t i = 0; i < kPacketKinds; ++i) {
     const auto kind = static_cast<PacketKind>(i);
+    if (packet_kind_name(kind) == "other") continue;
     EXPECT_EQ(packet_kind_of_name(packet_kind_name(kind)), kind);
   }
+  EXPECT_EQ(packet_kind_of_name("other"), PacketKind::other);
   EXPECT_EQ(packet_kind_of_name("letter"), std::nullopt);
   const std::vector<std::byte> token{std::byte{0x50}, std::byte{0x4c}, std::byte{1}, std::byte{1}};
   EXPECT_EQ(packet_kind_of(token), PacketKind::token);

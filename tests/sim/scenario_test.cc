@@ -98,7 +98,7 @@ TEST(Scenario, TakesTunablesWithAndWithoutUnits) {
   EXPECT_TRUE(run("cluster nodes=1 token_loss_ms=150 max_gap=700 hold=0.5ms\n").ok());
 }
 
-/// Each of these must not hold.
+/// Each of these expectations must fail.
 TEST(Scenario, ExpectationsCanFail) {
   const Case cases[] = {
       {"expect n1 install regular members=n1",
@@ -247,7 +247,7 @@ TEST(Settle, IsContentWithAHealthyCluster) {
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
-/// The checks of `settle` see what they are for.
+/// The checks of `settle` detect what they are for.
 TEST(Settle, NoticesWhatIsWrong) {
   const auto property = [](const char* story, sim_hooks::Mutant mutant) {
     return run("cluster nodes=3 seed=2\n" + std::string(story), mutant).property();

@@ -29,8 +29,8 @@ TEST(Swarm, TheSameSeedIsTheSameStory) {
   EXPECT_NE(make_swarm_script(7, {}).text(), make_swarm_script(8, {}).text());
 }
 
-/// A seed means the same story on every machine and with every compiler. Who changes what the swarm
-/// draws on purpose puts the new number here.
+/// A seed means the same scenario on every machine and with every compiler. A deliberate change of
+/// what the generator draws needs the new number here.
 TEST(Swarm, ASeedIsTheSameStoryEverywhere) {
   Digest digest;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
@@ -40,7 +40,7 @@ TEST(Swarm, ASeedIsTheSameStoryEverywhere) {
   EXPECT_EQ(digest.value(), 7441870625424460650U);
 }
 
-/// What a few of two thousand stories must contain each.
+/// Lines that a few of two thousand scenarios must contain each.
 constexpr const char* kWanted[] = {"cluster drift",
                                    "cluster first-count",
                                    "cluster fan-out",
@@ -124,7 +124,7 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   EXPECT_EQ(nodes.size(), 8U);
 }
 
-// What nodes remember matters only if logs are cut and nodes restart.
+// The state of nodes matters only if logs are cut and nodes restart.
 TEST(Swarm, LogsAreCutAndNodesRestartInARow) {
   SwarmOptions options;
   options.engine = EngineOptions(*order::find_engine("paxos"));

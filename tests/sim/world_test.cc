@@ -32,7 +32,7 @@ struct Cluster {
     out.keep_history = true;
     return out;
   }
-  std::uint64_t views(std::uint32_t node) { return world.process(NodeId{node})->views; }
+  std::uint64_t views(std::uint32_t node) { return world.process(NodeId{node})->status.views; }
 
   HistoryRecorder recorder;
   World world;
@@ -45,7 +45,7 @@ std::uint64_t eventful_run(std::uint64_t seed) {
   Load load;
   load.nodes = {NodeId{1}, NodeId{2}, NodeId{3}};
   load.until = world.now() + seconds(2);
-  world.add_load(load);
+  world.loads().add(load);
   world.network().conditions().loss = 0.05;
   world.run_until(world.now() + milliseconds(100));
   world.crash(NodeId{2});
@@ -67,12 +67,12 @@ TEST(World, RepeatsARunExactly) {
 TEST(World, FormsOneViewAndDeliversEverywhere) {
   Cluster cluster(small_cluster(1));
   for (std::uint32_t n = 1; n <= 3; ++n) {
-    EXPECT_EQ(cluster.world.process(NodeId{n})->members.size(), 3U);
-    cluster.world.submit(NodeId{n}, Service::safe, cluster.world.make_payload(NodeId{n}, 5'000));
+    EXPECT_EQ(cluster.world.process(NodeId{n})->status.members.size(), 3U);
+    cluster.world.submit(NodeId{n}, Service::safe, cluster.world.loads().payload(NodeId{n}, 5'000));
   }
   cluster.world.run_until(cluster.world.now() + milliseconds(100));
   for (std::uint32_t n = 1; n <= 3; ++n) {
-    EXPECT_EQ(cluster.world.process(NodeId{n})->messages_delivered, 3U);
+    EXPECT_EQ(cluster.world.process(NodeId{n})->work.messages_delivered, 3U);
   }
   EXPECT_TRUE(cluster_is_idle(cluster.world));
   cluster.recorder.finish();
@@ -84,12 +84,13 @@ TEST(World, PacketsOfACrashedNodeStillArrive) {
   World& world = cluster.world;
   world.network().conditions().delay = milliseconds(5);
   world.submit(NodeId{1}, Service::agreed, "last words");
-  while (world.packets_of(PacketKind::data) == 0) ASSERT_TRUE(world.step(Instant{seconds(9).ns}));
+  while (world.traffic().packets_of(PacketKind::data) == 0)
+    ASSERT_TRUE(world.step(Instant{seconds(9).ns}));
   world.crash(NodeId{1});
   EXPECT_EQ(world.process(NodeId{1}), nullptr);
   world.run_until(world.now() + milliseconds(50));
-  EXPECT_EQ(world.process(NodeId{2})->messages_delivered, 1U);
-  EXPECT_EQ(world.process(NodeId{3})->messages_delivered, 1U);
+  EXPECT_EQ(world.process(NodeId{2})->work.messages_delivered, 1U);
+  EXPECT_EQ(world.process(NodeId{3})->work.messages_delivered, 1U);
 }
 
 TEST(World, ARestartedNodeIsAnotherMember) {
@@ -108,7 +109,7 @@ TEST(World, ACrashCutsAStepInTheMiddle) {
   for (std::uint64_t sends = 1; sends <= 6; ++sends) {
     Cluster cluster(small_cluster(1));
     World& world = cluster.world;
-    const std::uint64_t before = world.process(NodeId{1})->packets_sent;
+    const std::uint64_t before = world.process(NodeId{1})->work.packets_sent;
     const std::uint64_t all_before = cluster.recorder.figures().packets;
     EXPECT_GT(before, 0U);
     world.crash_after_sends(NodeId{1}, sends);
@@ -129,9 +130,9 @@ TEST(World, APausedNodeReadsWhatPiledUp) {
   world.submit(NodeId{2}, Service::agreed, "submitted while paused");
   world.submit(NodeId{1}, Service::agreed, "sent while n2 is paused");
   world.run_until(world.now() + milliseconds(50));
-  EXPECT_EQ(world.process(NodeId{2})->messages_delivered, 0U);
+  EXPECT_EQ(world.process(NodeId{2})->work.messages_delivered, 0U);
   world.run_until(world.now() + milliseconds(200));
-  EXPECT_EQ(world.process(NodeId{2})->messages_delivered, 2U);
+  EXPECT_EQ(world.process(NodeId{2})->work.messages_delivered, 2U);
   EXPECT_EQ(cluster.views(2), 1U);
 }
 
@@ -141,7 +142,7 @@ TEST(World, ALeavingNodeSaysSoAndIsGone) {
   cluster.world.run_until(cluster.world.now() + milliseconds(1));
   EXPECT_EQ(cluster.world.process(NodeId{3}), nullptr);
   cluster.world.run_until(cluster.world.now() + milliseconds(100));
-  EXPECT_EQ(cluster.world.process(NodeId{1})->members.size(), 2U);
+  EXPECT_EQ(cluster.world.process(NodeId{1})->status.members.size(), 2U);
   bool left = false;
   for (const trace::Event& event : cluster.recorder.events()) {
     left = left || (event.kind == trace::Kind::leave && event.node.node == NodeId{3});
@@ -154,11 +155,11 @@ TEST(World, ASlowApplicationTakesItsMessagesOneByOne) {
   World& world = cluster.world;
   world.set_application(NodeId{2}, 4, milliseconds(1));
   for (int i = 0; i < 50; ++i)
-    world.submit(NodeId{1}, Service::agreed, world.make_payload(NodeId{1}, 1'400));
+    world.submit(NodeId{1}, Service::agreed, world.loads().payload(NodeId{1}, 1'400));
   world.run_until(world.now() + milliseconds(10));
-  EXPECT_LT(world.process(NodeId{1})->messages_delivered, 50U);
+  EXPECT_LT(world.process(NodeId{1})->work.messages_delivered, 50U);
   world.run_until(world.now() + seconds(1));
-  EXPECT_EQ(world.process(NodeId{2})->messages_delivered, 50U);
+  EXPECT_EQ(world.process(NodeId{2})->work.messages_delivered, 50U);
   EXPECT_EQ(cluster.views(1), 1U);
 }
 
@@ -168,21 +169,22 @@ TEST(World, AFullSocketLosesPackets) {
   Cluster cluster(options);
   cluster.world.set_slowness(NodeId{2}, 200);
   for (int i = 0; i < 50; ++i) {
-    cluster.world.submit(NodeId{1}, Service::agreed, cluster.world.make_payload(NodeId{1}, 1'400));
+    cluster.world.submit(NodeId{1}, Service::agreed,
+                         cluster.world.loads().payload(NodeId{1}, 1'400));
   }
   cluster.world.run_until(cluster.world.now() + milliseconds(40));
   EXPECT_GT(cluster.recorder.faults().of(Fault::socket_full), 0U);
   cluster.world.set_slowness(NodeId{2}, 1);
   cluster.world.run_until(cluster.world.now() + seconds(1));
-  EXPECT_EQ(cluster.world.process(NodeId{2})->messages_delivered, 50U);
+  EXPECT_EQ(cluster.world.process(NodeId{2})->work.messages_delivered, 50U);
 }
 
 TEST(World, OldAndRandomPacketsDoNoHarm) {
   Cluster cluster(small_cluster(1));
   World& world = cluster.world;
   for (int i = 0; i < 200; ++i) {
-    world.inject_random(NodeId{static_cast<std::uint32_t>(1 + i % 3)});
-    EXPECT_TRUE(world.replay(std::nullopt, microseconds(i)));
+    world.strays().inject_random(NodeId{static_cast<std::uint32_t>(1 + i % 3)});
+    EXPECT_TRUE(world.strays().replay(std::nullopt, microseconds(i)));
     world.run_until(world.now() + microseconds(100));
   }
   EXPECT_EQ(cluster.recorder.faults().of(Fault::garbage), 200U);

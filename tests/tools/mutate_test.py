@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of tools/mutate: on a project of a few lines, from its sources to its survivors."""
 
+import glob
 import json
 import os
 import re
@@ -222,6 +223,18 @@ class Notes(unittest.TestCase):
         for text in ("line: a\n", "file: a\nline: b\nreason: c\n", "file:\n", "file: a\n"):
             with self.assertRaises(build.Failure):
                 self.explain(text)
+
+
+class Core(unittest.TestCase):
+    """The files in which a survivor is an error."""
+
+    def test_each_pattern_matches_a_file(self):
+        for pattern in report.CORE:
+            self.assertTrue(glob.glob(os.path.join(ROOT, pattern)), pattern)
+
+    def test_both_phases_of_paxos_are_in_it(self):
+        for name in ("coordinator.cc", "phase1.cc", "phase2.cc", "acceptor.cc", "learner.cc"):
+            self.assertTrue(report.is_core("src/order/paxos/" + name), name)
 
 
 class Draw(unittest.TestCase):

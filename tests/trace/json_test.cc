@@ -439,7 +439,7 @@ TEST(Json, ShortensWhatItQuotes) {
   EXPECT_EQ(error, "unknown ev '" + std::string(64, 'x') + "...'");
 }
 
-// Whatever the line, there is an event or a text that says what is wrong.
+// For each line there is an event, or a text that names the error.
 TEST(Json, SurvivesDamagedLines) {
   Random random(11);
   std::string good = write(placed(Kind::deliver)) + write(transitional());

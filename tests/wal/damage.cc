@@ -78,14 +78,14 @@ std::string cut_at_every_byte_of(const sim::Disk& whole) {
   return {};
 }
 
-/// What `judge` says of small logs that differ in all that matters here.
+/// The result of `judge` for small logs that differ in all relevant properties.
 std::string of_small_logs(std::string (*judge)(const sim::Disk& whole)) {
   for (const Ending ending : {Ending::closed, Ending::killed}) {
     for (const std::size_t blocks_from : {Options{}.blocks_from, std::size_t{0}}) {
       for (const bool opened : {false, true}) {
         sim::Disk whole(1);
         make_log(whole, ending, blocks_from);
-        // A start writes the newest segment anew, as long as what it holds.
+        // A start rewrites the newest segment with the length of its content.
         if (opened && !Log::open(whole, small_options(1), Start::existing)) return "not opened";
         if (std::string wrong = judge(whole); !wrong.empty()) return wrong;
       }
@@ -115,7 +115,7 @@ std::string judge_any(sim::Disk& disk) {
     if (next != log.last().next() || log.durable() != log.last()) return "it ends elsewhere";
     if (epoch == 3) return kept.records == before ? "" : "the second start finds something else";
     const auto position = log.append(as_bytes_view("more"));
-    // Full is no fault of a log that somebody else filled.
+    // A full log that another writer filled is not an error.
     if (!position && position.error() != Errc::would_block) return "nothing can be appended";
     if (!log.commit()) return "nothing can be committed";
     before = std::move(kept.records);

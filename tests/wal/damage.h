@@ -8,7 +8,7 @@
 
 namespace peal::wal::test {
 
-/// What the log of make_log() is asked to hold, in order from 1.
+/// The record that make_log() appends at this position, in order from 1.
 std::string sample(std::uint64_t position);
 inline constexpr std::uint64_t kSamples = 12;
 
@@ -17,9 +17,8 @@ enum class Ending : std::uint8_t { closed, killed };
 /// A log of kSamples records in several segments, two or three to a commit; all of them durable.
 void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
-/// Opens a log of make_log() that was changed at this place: either it is refused, and the file and
-/// the place are named, and what to do, or all its records are there. Empty, or what is wrong on
-/// one line.
+/// Opens a log of make_log() that was changed at this place: it must be refused with the file, the
+/// place and a remedy, or have all its records. Empty, or what is wrong on one line.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
 /// judge_damage() for each byte of small logs, in whole blocks and not, changed in three ways.
@@ -30,8 +29,8 @@ std::string flip_every_byte();
 /// that is not behind the cut, or all its records are there. Empty, or what is wrong.
 std::string cut_at_every_byte();
 
-/// Any folder that holds something: refused with a message, or opened as a log that can be read,
-/// that goes on, and that the next start finds the same. Empty, or what is wrong on one line.
+/// Any folder with files: refused with a message, or opened as a log that can be read and
+/// continued, and that the next start reads alike. Empty, or what is wrong on one line.
 std::string judge_any(sim::Disk& disk);
 
 }  // namespace peal::wal::test

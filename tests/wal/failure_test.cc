@@ -9,7 +9,7 @@ namespace {
 
 using sim::Disk;
 
-/// What became of a log one of whose operations failed.
+/// The state of a log after one of its operations failed.
 struct Outcome {
   bool reached = false;  ///< the operation that was to fail was carried out
   LogPosition durable{};
@@ -40,7 +40,7 @@ Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure, bool whole
   outcome.durable = (*log)->durable();
   outcome.failure = (*log)->failure();
   if (outcome.failure) {
-    // For good: not one operation more, whatever is asked for.
+    // Permanent: no further operation, whatever is requested.
     const std::uint64_t at_failure = disk.operations();
     EXPECT_FALSE((*log)->append(as_bytes_view("x")));
     EXPECT_FALSE((*log)->commit());
@@ -51,7 +51,7 @@ Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure, bool whole
   return outcome;
 }
 
-/// Opens what is there, and looks whether all up to `durable` is.
+/// Opens the log, and checks that all records up to `durable` exist.
 void expect_kept(Disk& disk, LogPosition durable, std::uint64_t failing) {
   auto log = Log::open(disk, small_options(2), Start::existing);
   ASSERT_TRUE(log) << failing << ": " << log.error().message;
@@ -86,7 +86,7 @@ TEST(Failure, OfEveryOperationEndsTheLogAndLosesNothing) {
       Disk disk(1);
       if (!run(disk, failing, failure, true).reached) break;
     }
-    EXPECT_GT(failing, 50U);  // every operation of the story was made to fail
+    EXPECT_GT(failing, 50U);  // every operation of the history was made to fail
   }
 }
 
@@ -182,7 +182,7 @@ TEST(Failure, OfADiskThatIsFullSaysSo) {
   EXPECT_THAT((*log)->failure()->message, testing::HasSubstr("free space"));
   EXPECT_GT(durable, LogPosition{2});
   EXPECT_EQ((*log)->durable(), durable);
-  // With more space, the next start goes on.
+  // With more space, the next start continues.
   disk.lose(Disk::Loss::some);
   disk.limit(UINT64_MAX);
   const auto again = Log::open(disk, small_options(2), Start::existing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log on a real folder, its commits carried out by a real thread.
+// The log on a real folder, with a real thread for its commits.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(FolderLog, IsThereAtTheNextStart) {
   }
 }
 
-/// Appends and commits for ever, and says each position that is durable to the pipe.
+/// Appends and commits for ever, and writes each durable position to the pipe.
 [[noreturn]] void append_until_killed(const std::string& path, std::uint64_t epoch, int pipe) {
   const auto disk = io::FolderDisk::open(path);
   if (!disk) ::_exit(1);

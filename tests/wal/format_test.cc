@@ -20,7 +20,7 @@ std::vector<std::byte> header_bytes() {
   return bytes;
 }
 
-/// A record's frame as it lies on disk.
+/// A record's frame as it is on disk.
 std::vector<std::byte> frame_of(std::string_view record, std::uint32_t seed) {
   std::vector<std::byte> bytes(frame_bytes(record.size()), std::byte{0xee});
   const ByteView text = as_bytes_view(record);
@@ -148,7 +148,7 @@ TEST(Frame, OnlyAnEndHasNothingBehindItsHead) {
   }
 }
 
-/// A client may write what it likes, but does not know the seed; nor does another segment.
+/// A client may write any bytes, but does not know the seed; nor does another segment.
 TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
   const auto bytes = frame_of("vote", 42);
   EXPECT_EQ(frame_bytes_by_head(bytes, 42), bytes.size());

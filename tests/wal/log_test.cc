@@ -88,7 +88,7 @@ TEST(Log, OneCommitOfManyRecordsSyncsOnce) {
   EXPECT_EQ(disk.operations() - before, 3U);  // the records, the sync, the mark
 }
 
-/// Notes what is written, and where.
+/// Records what is written, and where.
 class WatchedDisk final : public sim::Disk {
  public:
   struct Written {
@@ -129,7 +129,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   ASSERT_TRUE(commit(1));
   for (const std::size_t records : {50U, 46U, 100U}) {
     ASSERT_TRUE(commit(records));
-    // What fills the block before, the records, and the mark.
+    // The filler of the block before, the records, and the mark.
     ASSERT_EQ(disk.all.size(), records == 50 ? 3U : 2U) << records;
     const WatchedDisk::Written& written = disk.all[disk.all.size() - 2];
     EXPECT_TRUE(written.in_blocks) << records;
@@ -155,7 +155,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   for (const Kept::Record& each : kept.records) EXPECT_EQ(each.bytes, record);
 }
 
-/// The frames of the next commit say what its mark would say.
+/// The frames of the next commit contain what its mark would say.
 TEST(Log, WritesNoMarkWhereOthersWait) {
   WatchedDisk disk(1);
   const auto log = open_good(disk, 1, Start::create);
@@ -180,7 +180,7 @@ TEST(Log, FillsWhileItCommits) {
   append(*log, "a");
   ASSERT_TRUE(log->begin());
   append(*log, "b");
-  EXPECT_FALSE(log->begin());  // one is under way
+  EXPECT_FALSE(log->begin());  // one is in progress
   log->carry_out();
   EXPECT_EQ(log->durable(), LogPosition{0});
   log->finish();
@@ -232,7 +232,8 @@ TEST(Log, CheckpointLetsGoOfWholeSegments) {
   EXPECT_EQ(kept.records.back().bytes, "state");
 }
 
-/// That a checkpoint needs what begins with a segment needs none before it.
+/// If a checkpoint needs the records from the beginning of a segment on, it needs no earlier
+/// segment.
 TEST(Log, ACheckpointLetsGoOfAllSegmentsBeforeTheOneThatBeginsWithWhatItNeeds) {
   const auto first_kept = [](std::uint64_t keep_from) {
     sim::Disk disk(1);
@@ -255,7 +256,7 @@ TEST(Log, ACheckpointLetsGoOfAllSegmentsBeforeTheOneThatBeginsWithWhatItNeeds) {
   for (const std::uint64_t begin : begins) EXPECT_EQ(first_kept(begin), begin);
 }
 
-/// The file of a segment that is not needed any more becomes the next one, with what it holds.
+/// The file of an obsolete segment becomes the next one, with its old content.
 TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
   sim::Disk disk(1);
   auto log = open_good(disk, 1, Start::create);
@@ -278,7 +279,7 @@ TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
     if (!before.empty() && spares().empty()) ++reused;
   }
   EXPECT_GE(reused, 2U);
-  // A start takes none: it cannot know what one holds.
+  // A start uses none: its content is unknown.
   while (spares().empty()) {
     ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last()));
     ASSERT_TRUE(log->commit());
@@ -295,7 +296,7 @@ TEST(Log, FullIsBackPressureUntilACheckpoint) {
   sim::Disk disk(1);
   const auto log = open_good(disk, 1, Start::create);
   const std::string record(300, 'r');
-  Result<LogPosition> position = LogPosition{};
+  Result<LogPosition, Errc> position = LogPosition{};
   for (int i = 0; i < 1000 && position; ++i) {
     position = log->append(as_bytes_view(record));
     if (!position) break;
@@ -393,7 +394,7 @@ TEST(Log, RefusesASegmentOfAnotherLogOfTheSameNode) {
     ASSERT_TRUE((*other)->close());
   }
   options.epoch = 2;
-  options.log = 0x1d;  // of a log that is there it is not used
+  options.log = 0x1d;  // an existing log ignores it
   {
     const auto again = Log::open(emptied, options, Start::existing);
     ASSERT_TRUE(again);

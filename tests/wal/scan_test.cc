@@ -20,7 +20,7 @@ class Bytes {
     decoded_.header = {test::kOwner, file_bytes, 1, serial, LogPosition{1}, 1, salt, 1};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
-  /// Returns where it lies.
+  /// Returns its offset.
   std::size_t frame(FrameKind kind, std::uint64_t position, std::uint64_t durable,
                     std::string_view record = {}, std::uint64_t oldest = 1) {
     const std::size_t at = bytes_.size();
@@ -112,7 +112,7 @@ TEST(Scan, ABadFrameThatALaterOneCallsDurableWasDamaged) {
     bytes.frame(FrameKind::record, 1, 0, "a");
     const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
     const std::size_t proof = bytes.frame(kind, kind == FrameKind::record ? 3 : 2, 2);
-    bytes.damage(bad + 8);  // its length: nobody knows where the next one begins
+    bytes.damage(bad + 8);  // its length: the next one's beginning is unknown
     const Scan scan = bytes.scan();
     EXPECT_EQ(scan.tail, Tail::damaged);
     EXPECT_EQ(scan.damage_at, bad);
@@ -131,11 +131,11 @@ TEST(Scan, FramesOutOfOrderAreDamage) {
   EXPECT_EQ(tail_of(2, 1), Tail::clean);
   EXPECT_EQ(tail_of(1, 1), Tail::damaged);
   EXPECT_EQ(tail_of(3, 1), Tail::damaged);
-  EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // what was durable is so for ever
+  EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // durable records stay durable
   EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame does not know of its own sync
 }
 
-// A segment that is not needed any more never will be, and none that is to come is the oldest.
+// An obsolete segment stays obsolete, and the oldest needed one exists already.
 TEST(Scan, TheOldestSegmentThatIsNeededOnlyRises) {
   const auto tail_of = [](std::uint64_t first, std::uint64_t second) {
     Bytes bytes(5, 0, 7);
@@ -179,8 +179,8 @@ TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
   }
 }
 
-/// Whoever knew the seed could write a record that looks like the heads of a million frames, each
-/// of which would have to be read up to its end to see that it is none.
+/// An attacker who knew the seed could write a record that looks like the heads of a million
+/// frames, each of which would have to be read to its end to be rejected.
 TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   Bytes bytes;
   bytes.frame(FrameKind::record, 1, 0, "a");
@@ -194,7 +194,7 @@ TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   }
   const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, heads);
   bytes.damage(bad);
-  // Nobody can say in time that it was not durable, so that it is not cut off.
+  // It is unknown whether it was durable, so that it is not cut off.
   EXPECT_EQ(bytes.scan().tail, Tail::damaged);
   EXPECT_EQ(bytes.scan().damage_at, bad);
 }

@@ -55,8 +55,8 @@ void Story::append() {
                static_cast<char>('a' + random_.below(26)));
   const LogPosition next = log_->last().next();
   LogPosition keep_from{};
-  Result<LogPosition> position;
-  // Known before it is on its way to the disk.
+  Result<LogPosition, Errc> position;
+  // Recorded before it is on its way to the disk.
   appended_.push_back({bytes, keep_from});
   if (random_.chance(0.1)) {
     const std::uint64_t back = random_.below(std::min<std::uint64_t>(next.value, 20));
@@ -107,7 +107,7 @@ void Story::crash() {
   start();
 }
 
-/// Each start has blocks of another size, and writes other commits in whole ones.
+/// Each start has blocks of another size, so that other commits are written in whole ones.
 Options Story::options() {
   Options options = small_options(epoch_);
   options.block_bytes = kFrameBytes + random_.below(40) * kAlign;
@@ -130,7 +130,7 @@ void Story::start() {
   if (const auto replayed = log_->replay(kept); !replayed) wrong(replayed.error().message);
   judge(*log_, kept, "after a start");
   if (!wrong_.empty()) return;
-  // What was not reported may be gone; others take its places.
+  // Records that were not reported durable may be lost; others take their places.
   appended_.resize(log_->last().value);
   reported_ = log_->last();
 }
@@ -192,7 +192,7 @@ void Story::judge_crash(sim::Disk disk, sim::Disk::Loss loss) {
   judge(**opened, kept, "after a crash");
   if ((*opened)->found().tail_cut) ++figures_.torn;
   if (!wrong_.empty() || random_.chance(0.5)) return;
-  // What was read once is there for good, whatever happens to the power.
+  // Records that were read once are durable, also after a power failure.
   ++figures_.twice;
   const Found found = (*opened)->found();
   disk.lose(sim::Disk::Loss::unsynced);

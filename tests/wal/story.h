@@ -30,7 +30,7 @@ inline Options small_options(std::uint64_t epoch) {
   return options;
 }
 
-/// Keeps what it is told.
+/// Keeps the records it reads.
 struct Kept : port::LogReader {
   struct Record {
     LogPosition position{};
@@ -44,7 +44,7 @@ struct Kept : port::LogReader {
 };
 
 struct StoryFigures {
-  std::uint64_t points = 0;  ///< crashes that were recovered from, and judged
+  std::uint64_t points = 0;  ///< crashes that were recovered from, and checked
   std::uint64_t torn = 0;    ///< of them: a write was cut off, and found so
   std::uint64_t twice = 0;   ///< of them: recovered, and after another crash once more
   std::uint64_t records = 0;
@@ -86,7 +86,7 @@ class Story {
   sim::Disk disk_;
   std::unique_ptr<Log> log_;
   std::uint64_t epoch_ = 0;
-  bool created_ = false;            // open() came back once
+  bool created_ = false;            // open() succeeded once
   bool full_ = false;               // append() said would_block
   std::vector<Appended> appended_;  // by position - 1
   LogPosition reported_;

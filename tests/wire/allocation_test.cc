@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of the hot path take no memory. A program of its own, because it counts every call of
-// operator new.
+// The codecs of the hot path allocate no memory. A program of its own, because it counts every call
+// of operator new.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -66,7 +66,7 @@ TEST(WireAllocation, DataTakesNone) {
   }
 }
 
-/// Decoding a whole packet and each part of it takes nothing.
+/// Decoding a whole packet and each part of it allocates nothing.
 template <class Frame, class Decode>
 void expect_no_allocation(ByteView packet, Decode decode) {
   const std::uint64_t count = allocations_of([&] {
@@ -145,7 +145,7 @@ std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   return allocated_bytes() - before;
 }
 
-/// However long a frame claims to be, it takes no more memory than a few times its bytes.
+/// However long a frame claims to be, decoding allocates at most a few times its bytes.
 template <class Frame, class Make, class Encode, class Decode>
 void expect_memory_in_proportion(Make make, Encode encode, Decode decode, FrameKind kind) {
   Random random(9);
@@ -179,14 +179,14 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
   std::size_t size = encode_promise(header_of(PaxosKind::promise), promise, packet);
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size), decode_promise),
             kVoteRunsMax * sizeof(VoteRun));
-  // A count claims its content, and one byte of it is missing.
+  // The count matches the content, but one byte of it is missing.
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size - 1), decode_promise), 0U);
 
   Checkpoint checkpoint = plain_checkpoint();
   checkpoint.members = first_view_members(kMembersMax);
   checkpoint.numbers.resize(kMembersMax);
   size = encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet);
-  // A list takes room for all its nodes twice, since all of them may be acceptors.
+  // A list has space for all its nodes twice, since all of them may be acceptors.
   const std::uint64_t nodes_memory = 2 * checkpoint.nodes.all.size() * sizeof(NodeId);
   EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size), decode_checkpoint),
             nodes_memory + kMembersMax * (sizeof(ViewMember) + sizeof(std::uint64_t)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerated bad input: every golden packet, damaged in every way that can be listed. Most cases
-// get a fresh checksum, so that they reach the decoders; each must be dropped with a reason, or be
-// accepted, obey the rules of its struct, and encode to the same bytes again.
+// Enumerated bad input: every golden packet, with every kind of damage. Most cases get a fresh
+// checksum, so that they reach the decoders; each must be dropped with a reason, or be accepted,
+// obey the rules of its struct, and encode to the same bytes again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// What became of the cases of one run.
+/// The outcomes of the cases of one run.
 class Tally {
  public:
   void add_sealed(const Verdict& verdict, const Golden& golden, const char* way) {
@@ -105,7 +105,7 @@ std::vector<Field> counts_of(const Golden& golden) {
   return counts;
 }
 
-/// Values at which something may change, for a field of `size` bytes that holds `now`.
+/// Values at which the result may change, for a field of `size` bytes that holds `now`.
 std::vector<std::uint64_t> telling_values(std::size_t size, std::uint64_t now) {
   const std::uint64_t top = size == 8 ? ~0ULL : (1ULL << (8 * size)) - 1;
   std::vector<std::uint64_t> values{now - 1, now + 1, now - 64, now + 64, now ^ (top / 2 + 1)};
@@ -302,7 +302,8 @@ TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
   EXPECT_EQ(all.of(Drop::bad_checksum), 0U);
 }
 
-/// Shows a packet without a checksum to the decoders: what they take must be what it says.
+/// Passes a packet without a checksum to the decoders: what they accept must encode to the same
+/// bytes.
 void try_absent(const Golden& golden, const char* way, const Bytes& packet,
                 std::uint64_t& accepted) {
   const Verdict verdict = examine(packet, Checksum::absent);
@@ -362,7 +363,7 @@ std::size_t start_of_unit(const Bytes& packet) {
   constexpr std::size_t kHeadBytes = 30;
   const auto kind = static_cast<PaxosKind>(packet[3]);
   const bool relay = kind == PaxosKind::relay || kind == PaxosKind::distribute;
-  // Own: the unit's bytes are left out.
+  // Own: the unit's bytes are omitted.
   if (relay && packet[start - kHeadBytes - 1] != std::byte{0}) return kNowhere;
   return static_cast<ValueKind>(packet[start - kHeadBytes]) == ValueKind::unit ? start : kNowhere;
 }

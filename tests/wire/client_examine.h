@@ -6,11 +6,11 @@
 
 namespace peal::wire::test {
 
-/// What the decoders of the protocol of clients say about one record, and whether they kept their
-/// promises.
+/// The result of the decoders of the client protocol for one record, and whether they kept their
+/// guarantees.
 struct ClientVerdict {
   Drop drop = Drop::none;
-  const char* wrong = nullptr;  ///< what promise was broken, if any
+  const char* wrong = nullptr;  ///< the violated guarantee, if any
 };
 /// The bytes of one record, header included.
 ClientVerdict examine_record(ByteView bytes);

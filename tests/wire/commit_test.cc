@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of commit tokens: those of all protocols with views, those of the ring's part of them,
-// and that a part is whatever its protocol says. As in rules_test.cc.
+// The rules of commit tokens: those of all protocols with views, those of the ring's part, and that
+// each protocol defines its part. As in rules_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string with_options(const std::function<void(ViewOptions&)>& change) {
   });
 }
 
-/// The record of the first old view is another one.
+/// Replaces the record of the first old view.
 std::string with_record(const std::function<void(OldViewRecord&)>& change) {
   return with_commit([&](Commit& commit) {
     OldViewRecord record = decode_record(commit.old_views[0].record);
@@ -239,7 +239,7 @@ std::string dropped(const std::vector<std::byte>& packet, const CommitFormat& fo
   return std::string(drop_name(wire::decode_commit(packet, format, decoded)));
 }
 
-// Where the parts stand in a packet with one member and one old view.
+// The offsets of the parts in a packet with one member and one old view.
 constexpr std::size_t kAtOptions = kHeaderBytes + kViewBytes + 4;
 constexpr std::size_t kAtField = kAtOptions + 2 + 8 + 2 + kMemberBytes + 2 + kViewBytes;
 constexpr std::size_t kAtCount = kAtField + 1 + 2;

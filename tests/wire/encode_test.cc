@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoders need exactly the room that a frame needs, and refuse what no packet may hold.
+// Encoders need exactly the bytes of a frame, and refuse values that no packet can hold.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -8,15 +8,15 @@
 #include "wire/paxos.h"
 #include "wire/trial.h"
 
-// What must hold for any bytes whatsoever, for the tests and the fuzzers.
+// The properties that hold for any bytes, for the tests and the fuzzers.
 
 namespace peal::wire::test {
 
-/// The result of showing one packet to the decoders.
+/// The result of passing one packet to the decoders.
 struct Verdict {
   Drop header = Drop::none;
-  Drop body = Drop::none;       ///< meaningful if `header` is none
-  const char* wrong = nullptr;  ///< what a decoder did that it must not do; null if all is well
+  Drop body = Drop::none;       ///< valid if `header` is none
+  const char* wrong = nullptr;  ///< a decoder's violation; null if there is none
 
   bool accepted() const { return header == Drop::none && body == Drop::none; }
 };

@@ -7,7 +7,7 @@
 
 #include "examine.h"
 
-// What the files of examine() share.
+// Shared by the files of examine().
 
 namespace peal::wire::test {
 

@@ -110,7 +110,7 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
 }
 
 TEST(WireHeader, ChecksInAStatedOrder) {
-  // Everything is wrong at first; then one thing after the other is put right.
+  // Everything is wrong at first; then one field after the other is corrected.
   Bytes packet = good_packet();
   const Bytes good = packet;
   set_sender_node(packet, 0);
@@ -178,7 +178,7 @@ TEST(WireHeader, EveryDamagedBitIsNoticed) {
 
 TEST(WireHeader, ChecksumIsOfThePacketWithItsFieldZero) {
   Bytes packet = good_packet();
-  Reader in(ByteView(packet).subspan(kChecksumOffset, 4));
+  ByteReader in(ByteView(packet).subspan(kChecksumOffset, 4));
   const auto stored = in.u<std::uint32_t>();
   for (std::size_t i = 0; i < 4; ++i) packet[kChecksumOffset + i] = std::byte{0};
   EXPECT_EQ(stored, crc32c(packet));
@@ -199,7 +199,7 @@ TEST(WireDrop, ReasonsHaveDistinctNames) {
 
 TEST(WireReader, RemembersItsFirstFailureAndThenGivesZero) {
   const Bytes bytes{std::byte{1}, std::byte{2}, std::byte{3}};
-  Reader in(bytes);
+  ByteReader in(bytes);
   EXPECT_EQ(in.u<std::uint16_t>(), 0x0201U);
   EXPECT_EQ(in.remaining(), 1U);
   EXPECT_EQ(in.u<std::uint16_t>(), 0U);
@@ -211,7 +211,7 @@ TEST(WireReader, RemembersItsFirstFailureAndThenGivesZero) {
 
 TEST(WireReader, TellsWhetherAllWasRead) {
   const Bytes bytes(4);
-  Reader in(bytes);
+  ByteReader in(bytes);
   EXPECT_EQ(in.finish(), Drop::trailing_bytes);
   in.skip(4);
   EXPECT_EQ(in.finish(), Drop::none);
@@ -221,10 +221,10 @@ TEST(WireReader, TellsWhetherAllWasRead) {
 
 TEST(WireReader, ComparesCountsWithWhatIsLeft) {
   const Bytes bytes(24);
-  EXPECT_TRUE(Reader(bytes).holds(2, 12));
-  EXPECT_TRUE(Reader(bytes).holds(0, 12));
-  EXPECT_FALSE(Reader(bytes).holds(3, 12));
-  EXPECT_FALSE(Reader(bytes).holds(0xffff, 0xffff'ffff));
+  EXPECT_TRUE(ByteReader(bytes).holds(2, 12));
+  EXPECT_TRUE(ByteReader(bytes).holds(0, 12));
+  EXPECT_FALSE(ByteReader(bytes).holds(3, 12));
+  EXPECT_FALSE(ByteReader(bytes).holds(0xffff, 0xffff'ffff));
 }
 
 TEST(WireWriter, WritesLittleEndianAndStopsAtTheFirstThatDoesNotFit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's deliberate fault in the codecs is there, and only while it is switched on.
+// The simulator's deliberate fault in the codecs exists, but only while it is switched on.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -9,7 +9,7 @@
 #include "samples.h"
 #include "wire/packet.h"
 
-// What the tests of the rules share: values at borders, and what a decoder says of a frame.
+// Shared by the tests of the rules: values at limits, and a decoder's result for a frame.
 
 namespace peal::wire::test {
 
@@ -18,7 +18,7 @@ inline constexpr MemberId kNobody{{0}, 1};
 inline constexpr MemberId kNodeTooLarge{{kNodeMax + 1}, 1};
 inline constexpr MemberId kLastNode{{kNodeMax}, ~0ULL};
 
-/// What becomes of `frame` on its way through a packet.
+/// The result of encoding and decoding `frame`.
 template <class Frame, class Encode, class Decode>
 std::string outcome(const Frame& frame, FrameKind kind, Encode encode, Decode decode) {
   std::vector<std::byte> packet(kPacketBytesMax);

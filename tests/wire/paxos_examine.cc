@@ -8,7 +8,7 @@
 namespace peal::wire::test {
 namespace {
 
-/// The same packet, once what stands in front of its last bytes was encoded again.
+/// The same packet, after the part before its last bytes was encoded again.
 template <class Encode>
 std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
   const auto rest = packet.subspan(front_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of lists of nodes, as values and in checkpoints: at its limit a list is accepted, past
-// it dropped, with the reason that a person reading the counters needs.
+// The rules of lists of nodes, as values and in checkpoints: a list at its limit is accepted, one
+// beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,7 +19,7 @@ using Entries = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kAcceptor = 1U << 31;
 
-/// A list that nobody checked, with `count` in front of its entries.
+/// An unchecked list, with `count` in front of its entries.
 Bytes raw_list(std::uint64_t hash, const Entries& entries, std::size_t count) {
   Bytes bytes(8 + 2 + 4 * entries.size());
   Writer out(bytes);
@@ -47,7 +47,7 @@ std::string outcome_of_packet(const Bytes& packet, Drop (*decode)(ByteView, Fram
   return std::string(drop_name(decode(packet, decoded)));
 }
 
-/// What becomes of a list alone; each frame that holds it as a value must say the same.
+/// The result for a list alone; each frame that holds it as a value must give the same.
 std::string list_outcome(const Bytes& bytes) {
   Nodes decoded;
   const std::string outcome(drop_name(decode_nodes(bytes, decoded)));
@@ -72,7 +72,7 @@ std::string list_outcome(const Bytes& bytes) {
 
 constexpr std::size_t kListOffset = kHeaderBytes + 8 + 8 + 8 + 8;
 
-/// What becomes of a checkpoint that has this list in the place of its own.
+/// The result for a checkpoint with this list instead of its own.
 std::string in_checkpoint(const Bytes& bytes) {
   const Checkpoint plain = plain_checkpoint();
   Bytes packet(kPacketBytesMax);
@@ -84,7 +84,7 @@ std::string in_checkpoint(const Bytes& bytes) {
   return outcome_of_packet(packet, decode_checkpoint);
 }
 
-/// Faults that do not change the length: the reason is the same wherever the list stands.
+/// Errors that do not change the length: the reason is the same wherever the list is.
 std::string everywhere(const Bytes& bytes) {
   const std::string outcome = list_outcome(bytes);
   EXPECT_EQ(in_checkpoint(bytes), outcome);
@@ -129,7 +129,7 @@ TEST(WirePaxosNodes, NodesAscendAndNoneComesTwice) {
   EXPECT_EQ(everywhere(raw_list({2 | kAcceptor, 2 | kAcceptor})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({2 | kAcceptor, 1})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({1 | kAcceptor, 3, 2})), "not_sorted");
-  // By their numbers, not by who is an acceptor.
+  // By their numbers, independent of which are acceptors.
   EXPECT_EQ(everywhere(raw_list({1 | kAcceptor, 2})), "none");
   EXPECT_EQ(everywhere(raw_list({2, 1 | kAcceptor})), "not_sorted");
 }
@@ -157,7 +157,7 @@ TEST(WirePaxosNodes, AListEndsWithItsLastNode) {
   }
 }
 
-/// The list of nodes, and behind it what is said of its acceptors' lives.
+/// The list of nodes, followed by its acceptors' incarnations.
 Bytes with_lives(const Entries& entries, const std::vector<std::uint64_t>& lives) {
   Bytes bytes = raw_list(77, entries, entries.size() | 0x8000);
   Bytes behind(8 * lives.size());
@@ -200,7 +200,7 @@ TEST(WirePaxosNodes, LivesTellOneOrderFromTheNext) {
 TEST(WirePaxosNodes, TheFirstBrokenRuleIsTheReason) {
   EXPECT_EQ(everywhere(raw_list(0, {}, kMembersMax + 1)), "bad_value");
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax + 1)), "count_too_large");
-  // A count claims more than there is: none of it is looked at.
+  // A count is larger than the content: none of it is read.
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax)), "truncated");
   EXPECT_EQ(everywhere(raw_list({2, 1, 0})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({2, 0, 1})), "bad_value");

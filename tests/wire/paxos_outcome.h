@@ -12,11 +12,11 @@
 #include "outcome.h"
 #include "wire/paxos.h"
 
-// What the tests of the rules of paxos.h share: each asks the same of a field, wherever it stands.
+// Shared by the tests of the rules of paxos.h: each checks a field in every frame that contains it.
 
 namespace peal::wire::test {
 
-/// What becomes of a round that must have begun, wherever it stands.
+/// The result for a round that must have begun, in every frame.
 inline void expect_begun_round(const std::function<std::string(const Round&)>& with) {
   EXPECT_EQ(with({1, {{1}, 0}}), "none");
   EXPECT_EQ(with({kTop, kLastNode}), "none");
@@ -28,7 +28,7 @@ inline void expect_begun_round(const std::function<std::string(const Round&)>& w
   EXPECT_EQ(with({1, kNodeTooLarge}), "bad_value");
 }
 
-/// What becomes of an instance, or of another number from 1 on, wherever it stands.
+/// The result for an instance, or another number from 1 on, in every frame.
 inline void expect_from_one(const std::function<std::string(Instance)>& with) {
   EXPECT_EQ(with(0), "bad_value");
   EXPECT_EQ(with(1), "none");
@@ -37,7 +37,7 @@ inline void expect_from_one(const std::function<std::string(Instance)>& with) {
   EXPECT_EQ(with(~0ULL), "bad_value");
 }
 
-/// What becomes of a counter that may also be 0.
+/// The result for a counter that may also be 0.
 inline void expect_counter(const std::function<std::string(std::uint64_t)>& with) {
   EXPECT_EQ(with(0), "none");
   EXPECT_EQ(with(kTop), "none");

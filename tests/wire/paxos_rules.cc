@@ -111,7 +111,7 @@ const char* broken_list(ByteView bytes) {
   }
   if (const char* broken = broken_nodes(nodes)) return broken;
   static Nodes decoded;
-  decoded.number = decoded.first = 0;  // which the bytes do not say
+  decoded.number = decoded.first = 0;  // which the bytes do not contain
   if (decode_nodes(bytes, decoded) != Drop::none) return "a list that does not decode";
   if (decoded != nodes) return "a list that decodes to another";
   std::vector<std::byte> again(10 + (4 + 8) * 128);
@@ -121,8 +121,8 @@ const char* broken_list(ByteView bytes) {
              : "nodes encode to other bytes";
 }
 
-/// The placing in front of a unit, if it has one, read here byte by byte; the codec must take the
-/// same ones, for the same, and refuse all others.
+/// The placing in front of a unit, if it has one, read here byte by byte; the codec must accept the
+/// same ones, with the same result, and refuse all others.
 const char* broken_placing(ByteView unit) {
   static Placing decoded;
   const Drop drop = decode_placing(unit, decoded);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule of the frames of paxos.h that are neither a STATE nor a value: at its limit a
-// frame is accepted, past it dropped, with the reason that a person reading the counters needs.
+// One case per rule of the frames of paxos.h other than STATE and values: a frame at its limit is
+// accepted, one beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -17,7 +17,7 @@ inline Header header_of(PaxosKind kind) { return header_of(frame_kind(kind)); }
 
 inline constexpr Round kSomeRound{6, {{2}, 20}};
 
-/// SUBMIT, PROPOSE or DECIDED, with what stands behind it.
+/// SUBMIT, PROPOSE or DECIDED, with its value.
 struct ValueSample {
   PaxosKind kind = PaxosKind::propose;
   ValueFrame frame;
@@ -47,7 +47,7 @@ std::vector<std::byte> packet_of(const WordSample& sample, Checksum checksum = C
 
 std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum = Checksum::present);
 
-/// The bytes of a view of these.
+/// The bytes of a view with these members.
 std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members);
 /// Members 1 to `count`, each from the view of its number.
 std::vector<ViewMember> first_view_members(std::uint32_t count);

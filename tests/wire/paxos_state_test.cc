@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule of STATE: at its limit a frame is accepted, past it dropped, with the reason
-// that a person reading the counters needs.
+// One case per rule of STATE: a frame at its limit is accepted, one beyond it is dropped, with a
+// useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -234,7 +234,7 @@ TEST(WirePaxosState, AnybodyMayVisitWhateverItIs) {
 
 TEST(WirePaxosState, SaysFromWhichKeyOnItHasAll) {
   expect_counter([](std::uint64_t from) { return with_state([&](State& s) { s.from = from; }); });
-  // Also if it knows nothing else.
+  // Even if it knows nothing else.
   expect_counter([](std::uint64_t from) {
     return with_state([&](State& s) {
       s = {};

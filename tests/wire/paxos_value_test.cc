@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of values, and of the frames that hold one: at its limit a frame is accepted, past it
-// dropped, with the reason that a person reading the counters needs.
+// The rules of values, and of the frames that hold one: a frame at its limit is accepted, one
+// beyond it is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,6 +9,7 @@
 
 #include "paxos_outcome.h"
 #include "paxos_samples.h"
+#include "wire/headroom.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
@@ -396,7 +397,7 @@ TEST(WirePaxosWord, NamesAnInstanceAndARound) {
   expect_from_one([](Instance instance) {
     return with_word([&](WordSample& w) { w.frame.instance = instance; });
   });
-  // No round is bad here: who did not vote says so in the other form.
+  // Every round is allowed: a node that did not vote uses the other form.
   expect_begun_round(
       [](const Round& round) { return with_word([&](WordSample& w) { w.frame.round = round; }); });
 }
@@ -456,8 +457,8 @@ TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
   }
 }
 
-// Whatever else is wrong with it. Each part has its own block: a read behind it is a sanitizer's
-// find.
+// Whatever else is wrong with it. Each part has its own block, so that a sanitizer detects reads
+// behind it.
 TEST(WirePaxosWord, OfAVoteIsTruncatedInFrontOfTheValue) {
   WordSample sample = plain_word();
   for (const Instance instance : {Instance{12}, Instance{0}}) {

@@ -127,7 +127,7 @@ TEST(WireRoundTrip, Checkpoints) {
                                  frame_kind(PaxosKind::checkpoint));
 }
 
-/// Values stand in the packet before their header is written; it leaves them alone.
+/// Values are in the packet before their header is written; the header must not change them.
 template <class Frame, class Make, class Decode>
 void expect_values_round_trip(Make make, Decode decode, std::size_t front_bytes) {
   Random random(20'262);
@@ -222,7 +222,7 @@ TEST(WireRoundTrip, RandomStatesAndCheckpointsAreOfFirstAndLaterLists) {
   }
 }
 
-/// Such frames are there without keys, and with every key that may be.
+/// Such frames exist without keys, and with every possible key.
 TEST(WireRoundTrip, RandomFramesAreOfOneAndOfSeveralEnsembles) {
   Random random(20'267);
   std::map<std::string, std::array<int, 3>> seen;

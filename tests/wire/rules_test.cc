@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule that a frame must obey: at its limit it is accepted, past it dropped, with the
-// reason that a person reading the counters needs.
+// One case per rule that a frame must obey: a frame at its limit is accepted, one beyond it is
+// dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string with_data(const std::function<void(Data&)>& change) {
   return std::string(drop_name(decode_data(packet, decoded)));
 }
 
-/// `offset` from the end of what stands in front of the unit.
+/// `offset` from the end of the bytes in front of the unit.
 std::string with_data_byte(std::size_t offset, unsigned value) {
   std::vector<std::byte> packet(kDataHeaderBytes);
   encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
@@ -245,7 +245,7 @@ TEST(WireJoin, FailedIsAPartOfProcessesWithoutTheSender) {
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{2}, 21}}; }), "bad_value");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{1}, 10}, {{2}, 20}}; }), "none");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {kSender}; }), "bad_value");
-  // An older incarnation of the sender may well be accused by the newer one.
+  // The newer incarnation of the sender may accuse an older one.
   EXPECT_EQ(with_join([](Join& j) {
               j.processes = {{kSender.node, 49}, kSender};
               j.failed = {{kSender.node, 49}};
@@ -316,7 +316,7 @@ TEST(WireTrial, FieldsAreInTheirRanges) {
   EXPECT_EQ(with(Trial::Step::ask, 0, 0, kCounterMax + 1), "bad_value");
 }
 
-// Sealed packets of lane data leave the header out; whoever opens one writes this one in its place.
+// Sealed packets of the data lane omit the header; the receiver puts this one in its place.
 TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
   const Header header{FrameKind::trial, 77, kSender, Checksum::absent};
   for (const std::uint8_t part : {std::uint8_t{2}, std::uint8_t{3}}) {

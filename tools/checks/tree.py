@@ -68,6 +68,15 @@ class File:
         return blank_directives(blank_comments_and_literals(self.text))
 
     @cached_property
+    def prose(self):
+        """What people read: comments of code, or a page without its code; same lines."""
+        if self.is_cpp:
+            return blank_all_but_comments(self.text)
+        if self.path.endswith(".md"):
+            return blank_code_of_page(self.text)
+        return "\n".join(line if line.lstrip().startswith("#") else "" for line in self.lines)
+
+    @cached_property
     def code_lines(self):
         """C++ lines with comments and literals blanked, preprocessor lines kept."""
         return blank_comments_and_literals(self.text).split("\n")
@@ -156,6 +165,35 @@ def blank_comments_and_literals(text):
         return token[0] + re.sub(r"[^\n]", " ", token[1:-1]) + token[-1]
 
     return _TOKEN.sub(blank, text)
+
+
+def blank_all_but_comments(text):
+    """The comments of C++ text, without their marks and what they quote as code; same lines."""
+    out = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        if match.group(0).startswith(("//", "/*")):
+            out.append(re.sub(r"[^\n]", "", text[end:match.start()]))
+            out.append(re.sub(r"^/[/*]+[!<]*", "", match.group(0)))
+            end = match.end()
+    out.append(re.sub(r"[^\n]", "", text[end:]))
+    return blank_code_spans("".join(out))
+
+
+def blank_code_of_page(text):
+    """A Markdown page without code blocks and code spans; same lines."""
+    out = []
+    fenced = False
+    for line in text.split("\n"):
+        fence = line.lstrip().startswith("```")
+        out.append("" if fenced or fence else line)
+        fenced = fenced != fence
+    return blank_code_spans("\n".join(out))
+
+
+def blank_code_spans(text):
+    """Blanks `code`."""
+    return re.sub(r"`[^`\n]*`", "", text)
 
 
 def blank_directives(text):

@@ -74,8 +74,8 @@ def check_executable(tree):
             yield Finding(file.path, 1, "executable", f"use one of: {', '.join(INTERPRETERS)}")
 
 
-def glossary_rules(tree):
-    """Rows `| write | not |` of docs/glossary.md: a list of (wanted, pattern)."""
+def glossary_rules(tree, heads=("write", "not")):
+    """Rows `| write | not |` of docs/glossary.md: a list of (wanted, wrong)."""
     page = tree.get("docs/glossary.md")
     if page is None:
         return []
@@ -85,7 +85,7 @@ def glossary_rules(tree):
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if not line.startswith("|"):
             inside = False
-        elif cells[:2] == ["write", "not"]:
+        elif tuple(cells[:2]) == heads:
             inside = True
         elif inside and not set(line) <= set("|-: "):
             for wrong in re.findall(r"`([^`]+)`", cells[1]):
@@ -108,6 +108,24 @@ def check_glossary(tree):
                 if match:
                     yield Finding(file.path, number, "glossary",
                                   f"'{match.group(0)}': write {wanted} (docs/glossary.md)")
+
+
+def check_plain_words(tree):
+    """Comments and pages use the field's words, not those in the last table of docs/glossary.md."""
+    rules = [(wanted, re.compile(
+        # No part of a name, a path or a quotation; a phrase may go on in the next line.
+        r"""(?<![\w/."'-])""" + r"[\s*#]+".join(re.escape(w) for w in wrong.split())
+        + r"""(?![\w/"'-]|\.\w)""", re.IGNORECASE))
+             for wanted, wrong in glossary_rules(tree, ("write", "in place of"))]
+    for file in tree.files:
+        if file.path == "docs/glossary.md" or file.path.startswith("tools/check"):
+            continue
+        for wanted, wrong in rules:
+            for match in wrong.finditer(file.prose):
+                line = file.prose.count("\n", 0, match.start()) + 1
+                text = " ".join(match.group(0).split())
+                yield Finding(file.path, line, "plain-words",
+                              f"'{text}': write {wanted} (docs/glossary.md)")
 
 
 def check_links(tree):
@@ -169,4 +187,4 @@ def check_test_sleeps(tree):
 
 
 CHECKS = [check_spdx, check_unfinished, check_machine_paths, check_executable, check_glossary,
-          check_links, check_named_tests, check_test_sleeps]
+          check_plain_words, check_links, check_named_tests, check_test_sleeps]

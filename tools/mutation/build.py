@@ -77,7 +77,8 @@ class Build:
             raise Failure(f"another one is at work in {work}") from None
         self.sources = sorted(p for p in list_paths(root) if p.startswith("src/"))
         self.mutable = [p for p in self.sources if p.endswith((".cc", ".h"))
-                        and p.startswith(tuple(module + "/" for module in MODULES))]
+                        and p.startswith(tuple(module + "/" for module in MODULES))
+                        and "/inspection/" not in p]  # the simulator's, which ships nowhere
         self.texts = {p: read(os.path.join(root, p)) for p in self.mutable}
 
     def path(self, *parts):

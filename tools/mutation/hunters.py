@@ -14,9 +14,9 @@ from .build import Failure
 # Kinds of hunters, in the order of their cost, and what each is.
 KINDS = {
     "units": "unit tests",
-    "few": "a few seeds of each kind of story of tools/stories",
+    "few": "a few seeds of each kind of scenarios of tools/stories",
     "stories": "scenarios",
-    "more": "more seeds, and every story of a small system of Paxos engines",
+    "more": "more seeds, and every scenario of a small system of Paxos engines",
 }
 # The programs of a kind, each with the folders whose mutants it may notice.
 ORDER = ("src/order/",)
@@ -33,7 +33,7 @@ PROGRAMS = {
     "more": {"peal-sim": ALL, "order_explore_test": QUORUMS},
 }
 FEW_SEEDS = 4
-# Of the seeds that ./test tells of a kind of story, so many are told in all, at least.
+# Of the seeds of a kind of scenarios in ./test, one in MORE_SHARE runs, and at least so many.
 MORE_SHARE = 10
 MORE_SEEDS = 20
 # A hunter that takes so many times as long as without a mutant hangs.
@@ -108,7 +108,7 @@ def parts_of(program, suites):
 
 
 def stories(text):
-    """The kinds of stories of tools/stories that ./test tells without sanitizers, each once:
+    """The kinds of scenarios in tools/stories that ./test runs without sanitizers, each once:
     arguments and how many seeds."""
     result = {}
     for line in text.split("\n"):
@@ -119,7 +119,7 @@ def stories(text):
 
 
 def seeds(folder, text, kind):
-    """The hunters that tell a kind of story each, from the first seed, or after the few."""
+    """The hunters that run a kind of scenarios each, from the first seed, or after the few."""
     result = []
     for words, told in stories(text):
         first, last = 1, FEW_SEEDS

@@ -6,9 +6,9 @@ import fnmatch
 from .notes import change_of, line_of
 
 # Where a survivor that nobody has explained is an error: what promises rest on.
-CORE = ("src/order/paxos/acceptor.*", "src/order/paxos/coordinator*", "src/order/paxos/learner.*",
-        "src/order/evs/gather.*", "src/order/evs/commit.*", "src/order/ring/recovery.*",
-        "src/wal/*")
+CORE = ("src/order/paxos/acceptor.*", "src/order/paxos/coordinator.*", "src/order/paxos/phase1.*",
+        "src/order/paxos/phase2.*", "src/order/paxos/learner.*", "src/order/evs/gathering.*",
+        "src/order/evs/attempt.*", "src/order/ring/recovery.*", "src/wal/*")
 OUTCOMES = ("killed", "explained", "survived", "unreached")
 
 

@@ -10,7 +10,7 @@ import shutil
 from soaking.record import Failure
 
 PEAL = "build/release/bin/peal"
-# In each round, besides all kinds of stories.
+# In each round, besides all kinds of scenarios.
 CASES_A_ROUND = 10
 FUZZ_SECONDS = 60
 SHRINK_SECONDS = 300
@@ -49,7 +49,7 @@ class Turn:
 
 
 class Stories(Turn):
-    """The simulator tells stories of one kind, with seeds that no other turn has."""
+    """The simulator runs scenarios of one kind, with seeds that no other turn has."""
 
     def __init__(self, runner, record, words, count):
         super().__init__(runner, record)
@@ -73,7 +73,7 @@ class Stories(Turn):
         return self.count, failures
 
     def smallest(self, seed, what):
-        """Keeps the smallest story that fails alike, beside the seed's own."""
+        """Keeps the smallest scenario that fails alike, beside the seed's own."""
         again = [PEAL, "sim", *self.words, "--seed", seed]
         failure = self.failed(f"{' '.join(self.words)}, seed {seed}: {what[:200]}",
                               [shlex.join(again)])
@@ -177,7 +177,7 @@ def read(path):
 
 
 def stories(text):
-    """The kinds of stories in tools/stories: the words, and how many ./test tells."""
+    """The kinds of scenarios in tools/stories: the words, and how many ./test runs."""
     for line in text.splitlines():
         step, *rest = line.split()
         if re.fullmatch(r"sim(_.*)?", step) and step != "sim_quick":
@@ -194,7 +194,7 @@ class Schedule:
         told = kinds if "seeds" in wanted else []
         others = ["cases"] * CASES_A_ROUND if "cases" in wanted else []
         others += ["fuzz"] * ("fuzz" in wanted) + ["long"] * ("long" in wanted)
-        # One kind of stories, then something else, as long as there is both.
+        # One kind of scenarios, then something else, as long as there is both.
         for kind, other in itertools.zip_longest(told, others):
             self.round += [each for each in (kind, other) if each is not None]
         self.cycles = {"cases": cases, "fuzz": targets, "long": LONG}

@@ -53,7 +53,7 @@ class AsyncClient:
     async def send(self, targets: Union[str, Sequence[str]], payload: Union[str, bytes], *,
                    service: Service = Service.AGREED, type: int = 0,
                    self_discard: bool = False) -> int:
-        """As Client.send(), waiting for room as long as it takes."""
+        """Like Client.send(), waiting for space as long as it takes."""
         message = self._client.outgoing(targets, payload, service, type, self_discard)
         with self._client.use() as handle:
             while True:

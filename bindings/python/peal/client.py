@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of a Peal daemon: joins groups, sends to them, is told everything in one order."""
+"""A client of a Peal daemon: joins groups, sends to them, gets all events in one order."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class WouldBlock(Error):
 
 
 class TooLarge(Error):
-    """The message is above the largest that is allowed."""
+    """The message exceeds the maximum size."""
 
 
 class Closed(Error):
-    """The client has ended: make a new one."""
+    """The client has ended: create a new one."""
 
 
 class InvalidOption(Error, ValueError):
@@ -56,7 +56,7 @@ class NotPermitted(Error, PermissionError):
 
 
 class TimedOut(Error, TimeoutError):
-    """The time was over first; a request may still be carried out."""
+    """The time ran out; a request may still be carried out."""
 
 
 class Unreachable(Error, ConnectionError):
@@ -68,7 +68,7 @@ class Untrusted(Error):
 
 
 class Denied(Error):
-    """The daemon said no; `reason` says why."""
+    """The daemon refused; `reason` says why."""
 
     def __init__(self, text: str, reason: Reason):
         super().__init__(text)
@@ -82,7 +82,7 @@ _ERRORS = {_WOULD_BLOCK: WouldBlock, -2: TooLarge, -3: Closed, -4: InvalidOption
 
 @dataclass(frozen=True)
 class Status:
-    """How a client is doing; as ClientStatus in include/peal/client.h."""
+    """The status of a client, as ClientStatus in include/peal/client.h."""
     name: str
     node: str
     cluster: str
@@ -100,7 +100,7 @@ def _ms(timeout: Optional[float]) -> int:
 
 
 def _end_of(timeout: Optional[float]) -> Optional[float]:
-    """When the time is over; None: never."""
+    """The end of the time; None: never."""
     return None if timeout is None else time.monotonic() + timeout
 
 
@@ -109,7 +109,7 @@ def _left(end: Optional[float]) -> Optional[float]:
 
 
 def _readable(descriptor: int, end: Optional[float]) -> bool:
-    """Waits until a descriptor is readable; False if the time is over first. Ctrl-C ends it."""
+    """Waits until a descriptor is readable; False if the time runs out. Ctrl-C ends it."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     while True:
@@ -123,8 +123,8 @@ def _readable(descriptor: int, end: Optional[float]) -> bool:
 
 
 def _interruptible(call: Callable[[], int], timeout: Optional[float]) -> int:
-    """What a call of the library returns or raises. Ctrl-C leaves one that takes long behind, on a
-    thread of its own."""
+    """Runs a call of the library, and returns or raises its result. On Ctrl-C a long call stays
+    behind, on a thread of its own."""
     is_short = timeout is not None and timeout <= _INTERRUPTIBLE_S
     if is_short or threading.current_thread() is not threading.main_thread():
         return call()
@@ -159,8 +159,8 @@ def _targets(targets: Union[str, Sequence[str]]) -> ctypes.Array:
 
 
 class _Use:
-    """The handle of a client, which is not freed meanwhile. After a last use nothing more begins,
-    and whoever ends then as the last one frees it."""
+    """The handle of a client, which is not freed meanwhile. After the last use no other may begin,
+    and the use that ends last frees the handle."""
 
     def __init__(self, client: Client, is_last: bool = False):
         self._client = client
@@ -192,7 +192,7 @@ class _Use:
 
 @dataclass(frozen=True)
 class _Outgoing:
-    """A message as the library takes it."""
+    """A message in the form for the library."""
     targets: ctypes.Array
     payload: bytes
     options: _library.SendOptions
@@ -201,8 +201,8 @@ class _Outgoing:
 class Client:
     """One client. Times are seconds; None waits for ever, 0 does not wait.
 
-    Everything may be called from any thread, also at the same time; close() ends what waits in
-    others. A context manager, and an iterator over events that ends after Ended."""
+    All functions may be called from any thread, also concurrently; close() wakes other threads
+    that wait. A context manager, and an iterator over events that ends after Ended."""
 
     def __init__(self, daemon: Optional[str] = None, *, name: Optional[str] = None,
                  token: Optional[str] = None, tls_ca: Optional[str] = None,
@@ -259,8 +259,8 @@ class Client:
                                                      ctypes.byref(options), _ms(timeout)), timeout)
 
     def leave(self, group: str, *, timeout: Optional[float] = 10.0) -> None:
-        """Ends a membership. May overtake messages that are not settled: flush() before, to read
-        them. As join()."""
+        """Ends a membership. May overtake messages that are not acknowledged: call flush()
+        before, to read them. Like join()."""
         self._ask(lambda handle: self._lib.peal_leave(handle, _encoded(group), _ms(timeout)),
                   timeout)
 
@@ -274,7 +274,7 @@ class Client:
              service: Service = Service.AGREED, type: int = 0, self_discard: bool = False,
              timeout: Optional[float] = None) -> int:
         """Queues a message to 1 to 64 groups and private names; returns its number. Waits up to
-        `timeout` for room. Raises WouldBlock, TooLarge, InvalidOption, Closed."""
+        `timeout` for space. Raises WouldBlock, TooLarge, InvalidOption, Closed."""
         message = self.outgoing(targets, payload, service, type, self_discard)
         end = _end_of(timeout)
         with self.use() as handle:
@@ -297,14 +297,14 @@ class Client:
         return _Outgoing(_targets(targets), data, options)
 
     def try_send(self, handle: ctypes.c_void_p, message: _Outgoing) -> Optional[int]:
-        """The message's number; None if there is no room now."""
+        """The message's number; None if there is no space now."""
         number = self._lib.peal_send(handle, message.targets, len(message.targets),
                                      message.payload, len(message.payload),
                                      ctypes.byref(message.options), 0)
         return None if number == _WOULD_BLOCK else self._check(number)
 
     def flush(self, timeout: Optional[float] = None) -> None:
-        """Waits until all that was sent has its place in the order. Raises TimedOut, Closed."""
+        """Waits until all messages are acknowledged. Raises TimedOut, Closed."""
         self.flush_to(self.status().sent, timeout)
 
     def flush_to(self, number: int, timeout: Optional[float]) -> None:
@@ -356,7 +356,7 @@ class Client:
             return self.descriptor(handle)
 
     def room_fileno(self) -> int:
-        """The same for sending: readable when there is room again after WouldBlock."""
+        """The same for sending: readable when there is space again after WouldBlock."""
         with self.use() as handle:
             return self.room_descriptor(handle)
 
@@ -388,8 +388,9 @@ class Client:
                       raw.unread_events, raw.unread_bytes, raw.message_bytes_max)
 
     def close(self, timeout: Optional[float] = 1.0) -> None:
-        """Waits up to `timeout` until all is settled, says goodbye, and frees what it has, once
-        calls in other threads have ended. In a child by fork() it frees what the child has."""
+        """Waits up to `timeout` until all messages are acknowledged, ends the session, and frees
+        the client once calls in other threads have ended. In a child after fork() it frees the
+        child's copy."""
         if self._made != _forks:
             unused, self._handle = self._handle, None
             if unused is not None:

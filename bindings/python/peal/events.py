@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client is told, one after the other, in the order that all clients agree on.
+"""The events of a client, in the order that all clients agree on.
 
-The words are explained in include/peal/events.h."""
+include/peal/events.h explains the terms."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from . import _library
 
 
 class Service(enum.IntEnum):
-    """What a sender asks for one message; `FIFO` and `CAUSAL` are delivered as `AGREED`."""
+    """The ordering guarantee of one message; `FIFO` and `CAUSAL` are delivered as `AGREED`."""
     FIFO = 0
     CAUSAL = 1
-    AGREED = 2  # in one order everywhere
-    SAFE = 3    # and only once every daemon of the view has it
+    AGREED = 2  # in one total order
+    SAFE = 3    # the same, and only once every daemon of the view has it
 
 
 class SlowPolicy(enum.IntEnum):
-    """What happens to a member of a group that does not take what it is sent."""
-    NORMAL = 0  # what the daemon's configuration says
-    BLOCK = 1   # everybody who sends waits for it
-    SPILL = 2   # to the daemon's disk, and back in order
-    DROP = 3    # left out, and a Gap says so
+    """What happens to a member of a group that does not read its messages."""
+    NORMAL = 0  # as the daemon's configuration says
+    BLOCK = 1   # all senders wait for it
+    SPILL = 2   # messages go to the daemon's disk, and return in order
+    DROP = 3    # messages are dropped, and a Gap says so
     EVICT = 4   # its session ends
 
 
 class Reason(enum.IntEnum):
-    """Why a daemon said no, or why something ended."""
+    """Why a daemon refused, or why something ended."""
     NONE = 0
     BAD_RECORD = 1
     BAD_VERSION = 2
@@ -54,7 +54,7 @@ class Reason(enum.IntEnum):
 
 
 class ViewCause(enum.IntEnum):
-    """Why a group has other members than before."""
+    """Why the members of a group changed."""
     JOIN = 0
     LEAVE = 1
     DISCONNECT = 2
@@ -63,13 +63,13 @@ class ViewCause(enum.IntEnum):
 
 class GapReason(enum.IntEnum):
     """Why messages are missing."""
-    SLOW = 0  # this client did not keep up, and they were left out
-    AWAY = 1  # they were ordered where this client's daemon was not
+    SLOW = 0  # this client was too slow, and they were dropped
+    AWAY = 1  # they were ordered in a partition without this client's daemon
 
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A place in the order; what one client is told ascends in it."""
+    """A place in the order; the places of one client's events ascend."""
     view: int
     position: int
     index: int
@@ -79,15 +79,15 @@ class Place:
 class Message:
     """A message at its place in the order."""
     sender: str                # private name: "#name#node"
-    targets: tuple[str, ...]   # groups and private names it was sent to, sorted
+    targets: tuple[str, ...]   # groups and private names of the message, sorted
     payload: bytes
     service: Service
-    type: int                  # the application's own number
+    type: int                  # a number of the sending application's choice
     place: Place
 
     @property
     def text(self) -> str:
-        """The payload as UTF-8; what is none is replaced."""
+        """The payload as UTF-8; invalid bytes are replaced."""
         return self.payload.decode("utf-8", "replace")
 
 
@@ -95,29 +95,29 @@ class Message:
 class Member:
     """One member of a group."""
     name: str
-    came_with_us: bool  # was in the group's view before together with this client
+    came_with_us: bool  # was together with this client in the group's previous view
 
 
 @dataclass(frozen=True)
 class GroupView:
-    """Who is in a group from this place of the order on."""
+    """The members of a group from this place of the order on."""
     group: str
     id: str          # equal at all members of the group
     cause: ViewCause
     reason: Reason   # of a disconnect
-    changed: str     # who joined, left or disconnected
+    changed: str     # the client that joined, left or disconnected
     members: tuple[Member, ...]
 
 
 @dataclass(frozen=True)
 class Transitional:
-    """Members of the group are out of reach, until its next view."""
+    """Some members of the group are unreachable, until its next view."""
     group: str
 
 
 @dataclass(frozen=True)
 class Left:
-    """This client has left the group; the last event of it."""
+    """This client has left the group; the group's last event."""
     group: str
 
 
@@ -126,7 +126,7 @@ class Gap:
     """Messages are missing here, behind all that came before and ahead of all that follows."""
     group: str         # empty: messages to the private name
     reason: GapReason
-    messages: int      # 0 if not known, as are the rest; so with GapReason.AWAY
+    messages: int      # 0 if unknown, like the rest; so with GapReason.AWAY
     bytes: int
     first: Place
     last: Place
@@ -134,7 +134,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class SlowWarning:
-    """A limit of a membership comes near: read faster."""
+    """A limit of a membership is near: read faster."""
     group: str
     policy: SlowPolicy
     bytes: int
@@ -145,7 +145,7 @@ class SlowWarning:
 
 @dataclass(frozen=True)
 class Refused:
-    """The daemon did not take a message that this client sent."""
+    """The daemon refused a message that this client sent."""
     number: int
     reason: Reason
     message: str
@@ -153,13 +153,13 @@ class Refused:
 
 @dataclass(frozen=True)
 class Disconnected:
-    """The connection broke, and the client tries to come back."""
+    """The connection broke, and the client tries to reconnect."""
     message: str
 
 
 @dataclass(frozen=True)
 class Reconnected:
-    """All goes on where it was: nothing is missing, and nothing comes twice."""
+    """The session continues where it was, without missing or duplicate events."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class Ended:
     on_request: bool
     reason: Reason
     message: str
-    unsettled_first: int     # 0 if all that was sent was settled
-    unsettled_messages: int  # that may have got a place in the order or not
+    unsettled_first: int     # 0 if all messages were acknowledged
+    unsettled_messages: int  # messages of unknown fate
 
 
 Event = Union[Message, GroupView, Transitional, Left, Gap, SlowWarning, Refused, Disconnected,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `peal bench`.
+#include <algorithm>
 #include <optional>
 
 #include "cli/arguments_builder.h"
@@ -65,16 +66,37 @@ void add_engine(Builder& b, BenchCommand& c) {
   b.merge(c.options);
   b.flag(
       "--optimistic", [&c] { c.options.set(kOptimistic, 1); },
-      "with --order ridge, nodes are told of messages before these have their places, too, and "
-      "it is measured how soon, and how often at another place than they get");
+      "with --order " + engines_with(kOptimistic) +
+          ", nodes are told of messages before these have their places, too, and it is measured "
+          "how soon, and how often at another place than they get");
   b.storage(c.options);
   b.data(c.streams);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
-          "with --order paxos or ridge, how many nodes vote; the others only learn what was "
-          "decided. Without it all of up to two nodes, three of up to four, else five",
+          "with --order " + engines_with(&order::Traits::quorum) +
+              ", how many nodes vote; the others only learn what was decided. Without it all of up "
+              "to two nodes, three of up to four, else five",
           [&c](const std::string& text) {
             c.acceptors = number_in<std::uint32_t>(text, 1, kBenchAcceptorsMax);
             return c.acceptors.has_value() && *c.acceptors % 2 == 1;
+          });
+}
+
+/// The settings of the engine's own table, if users may tune any.
+void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
+  const auto options = engine.options();
+  const auto tunable = [&engine](const order::Option& each) {
+    return each.is_tunable() && each.table() == engine.name;
+  };
+  if (std::none_of(options.begin(), options.end(), tunable)) return;
+  const std::string name(engine.name);
+  b.value("--" + name, "KEY=VALUE", "KEY=VALUE, and more after commas",
+          "settings of the table [" + name +
+              "], with commas between them; see `peal node --print-config`. Without it they have "
+              "their defaults",
+          [&c, &engine](const std::string& text) {
+            c.table = &engine;
+            c.table_settings = text;
+            return text.find('=') != std::string::npos && text.find('\n') == std::string::npos;
           });
 }
 
@@ -112,20 +134,14 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench --limit --runs 5              beside what the machine can do\n"
       "  peal bench --daemon                      through daemons and their clients\n"
       "  peal bench clients                       what clients and groups cost a daemon\n"
-      "  peal bench --plot ring.png               latency against throughput");
+      "  peal bench --plot latency.png            latency against throughput");
   add_common(b, c, 1);
   add_engine(b, c);
   b.service(c.service);
   add_pace(b, c);
   b.number<double>("--loss", "PERCENT", c.loss_percent, 0, 50,
                    "data packets that each node drops on arrival, by chance");
-  b.value("--ring", "KEY=VALUE", "KEY=VALUE, and more after commas",
-          "settings of the table [ring], such as global_window=200,personal_window=80; see `peal "
-          "node --print-config`. Without it the ring tunes itself",
-          [&c](const std::string& text) {
-            c.ring = text;
-            return text.find('=') != std::string::npos && text.find('\n') == std::string::npos;
-          });
+  for (const order::Descriptor* engine : order::engines()) add_table(b, c, *engine);
   b.value("--thread", "WHOSE", "\"caller\" or \"own\"",
           "who runs each member: the thread that sends and receives (caller, the default), or one "
           "of the member's own; see peal::Thread in peal/config.h",
@@ -176,21 +192,27 @@ void build_bench_limit(Builder& b, BenchCommand& c) {
 }
 
 void build_bench_failover(Builder& b, BenchFailoverCommand& c) {
+  std::string on_quorum = "  peal bench failover";
+  for (const order::Descriptor* engine : order::engines()) {
+    if (!engine->traits.quorum) continue;
+    on_quorum += " --order " + std::string(engine->name);
+    break;
+  }
   b.app().footer(
       "Runs the daemons of a cluster, with a client at each that sends and receives, and\n"
-      "kills (SIGKILL) the node that leads, again and again: the coordinator of paxos or\n"
-      "ridge, or the first member of the ring. The node is started again, and all nodes\n"
-      "are in one view, before the next kill. Prints how long it took from the kill\n"
+      "kills (SIGKILL) the node that leads, again and again: the coordinator of an\n"
+      "engine with acceptors, or the first member of the view. The node is started again,\n"
+      "and all nodes are in one view, before the next kill. Prints how long it took from the kill\n"
       "until each of the others was in a view without that node, until it delivered the\n"
       "next message in that view, and until it delivered a message that was sent after\n"
       "the kill, behind all that waited. Beside it stands the longest sync of a file of\n"
       "4 KiB on the same disk: votes on disk cannot be faster than the disk.\n"
       "\nExamples:\n"
-      "  peal bench failover                                 the ring\n"
-      "  peal bench failover --order paxos                   20 coordinators\n"
-      "  peal bench failover --order ridge --storage memory  that wait for no disk\n"
-      "  peal bench failover --order paxos --dir /var/tmp    on another disk\n"
-      "  peal bench failover --kills 5 --json                each kill, for a program");
+      "  peal bench failover                     first members of views\n" +
+      on_quorum + "                20 coordinators\n" + on_quorum +
+      " --storage memory  that wait for no disk\n" + on_quorum +
+      " --dir /var/tmp  on another disk\n"
+      "  peal bench failover --kills 5 --json    each kill, for a program");
   c.cluster.rate.payload_bits_per_s = 20e6;
   b.number<std::uint32_t>("--kills", "N", c.kills, 1, 1'000, "how many times (20)");
   b.number<double>("--settle", "S", c.settle_s, 0, 600,
@@ -240,14 +262,14 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
 /// Why --dissemination, --ensembles or --merge is not possible with the engine, or with each other,
 /// in one line; empty if all are.
 template <class Command>
-std::string ridge_conflict(const Command& c) {
+std::string ensembles_conflict(const Command& c) {
   const char* given = c.options.get(kDissemination) ? "--dissemination"
                       : c.options.get(kEnsembles)   ? "--ensembles"
                       : c.options.get(kMerge)       ? "--merge"
                                                     : nullptr;
   if (given != nullptr && !c.order->traits.ensembles) {
     return std::string(given) + " does not go with --order " + std::string(c.order->name) +
-           ": leave it out, or say --order ridge";
+           leave_out_or_say(engines_with(&order::Traits::ensembles, "--order "));
   }
   if (!is_rotation(c.options) || ensembles_of(c.options) > 1) return {};
   return "--merge rotation does not go with one ensemble: leave it out, or say --ensembles 2 or "
@@ -258,7 +280,7 @@ std::string optimistic_conflict(const BenchCommand& c) {
   if (!is_optimistic(c.options)) return {};
   if (!c.order->traits.ensembles) {
     return "--optimistic does not go with --order " + std::string(c.order->name) +
-           ": leave it out, or say --order ridge";
+           leave_out_or_say(engines_with(kOptimistic, "--order "));
   }
   if (ensembles_of(c.options) > 1) {
     return "--optimistic does not go with several --ensembles, which make no guess: leave out one "
@@ -273,7 +295,7 @@ std::string storage_conflict(const order::Descriptor& order, const order::Option
   if (!options.get(kStorage)) return {};
   if (!order.traits.quorum) {
     return "--storage does not go with --order " + std::string(order.name) +
-           ", which has no acceptors: leave it out, or say --order paxos or --order ridge";
+           ", which has no acceptors" + leave_out_or_say(engines_with(kStorage, "--order "));
   }
   if (!is_in_memory(options) || ensembles_of(options) == 1) return {};
   return "--storage memory does not go with --ensembles: leave out one of them";
@@ -282,11 +304,12 @@ std::string storage_conflict(const order::Descriptor& order, const order::Option
 std::string data_conflict(const order::Descriptor& order, bool streams) {
   if (!streams || order.traits.streams) return {};
   return "--data streams does not go with --order " + std::string(order.name) +
-         ", which lives from multicast: leave it out, or say --order paxos or --order ridge";
+         ", which lives from multicast" +
+         leave_out_or_say(engines_with(&order::Traits::streams, "--order "));
 }
 
 std::string up_conflict(const UpCommand& c) {
-  if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
+  if (std::string wrong = ensembles_conflict(c); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = storage_conflict(*c.order, c.options); !wrong.empty()) return wrong;
@@ -297,8 +320,8 @@ std::string acceptors_conflict(const BenchCommand& c) {
   if (!c.acceptors) return {};
   const std::string given = "--acceptors = \"" + std::to_string(*c.acceptors) + "\" ";
   if (!c.order->traits.quorum) {
-    return given + "does not go with --order ring, which has none: leave it out, or say --order " +
-           "paxos or --order ridge";
+    return given + "does not go with --order " + std::string(c.order->name) + ", which has none" +
+           leave_out_or_say(engines_with(&order::Traits::quorum, "--order "));
   }
   if (*c.acceptors <= c.nodes) return {};
   return given + "is more than there are nodes: accepted is an odd whole number up to --nodes, " +
@@ -318,11 +341,11 @@ std::string bench_conflict(const BenchCommand& c) {
            "\" does not go with --rate, which says itself when to send: leave out one of them, or "
            "say --rate max";
   }
-  if (c.order->traits.quorum && !c.ring.empty()) {
-    return "--ring does not go with --order " + std::string(c.order->name) +
-           ": leave out one of them";
+  if (c.table != nullptr && c.table != c.order) {
+    return "--" + std::string(c.table->name) + " does not go with --order " +
+           std::string(c.order->name) + ": leave out one of them";
   }
-  if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
+  if (std::string wrong = ensembles_conflict(c); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;

@@ -29,7 +29,7 @@ std::string run_text(const BenchCommand& command, std::uint32_t number, const st
 Result<void, BenchFailure> measure_limit(BenchPlace& place, const BenchCommand& command,
                                          BenchReport& report) {
   const auto results = run_limit(place, command);
-  if (!results) return tl::unexpected(results.error());
+  if (!results) return unexpected(results.error());
   report.limits.push_back(summarise(*results, command.seconds));
   return {};
 }
@@ -37,7 +37,7 @@ Result<void, BenchFailure> measure_limit(BenchPlace& place, const BenchCommand& 
 Result<void, BenchFailure> measure_cluster(BenchPlace& place, const BenchCommand& command,
                                            double messages_per_s, BenchReport& report) {
   const auto results = run_cluster(place, command, messages_per_s);
-  if (!results) return tl::unexpected(results.error());
+  if (!results) return unexpected(results.error());
   BenchRun run = summarise(*results, command.seconds);
   if (!report.limits.empty() && report.limits.back().all_mbit_per_s > 0) {
     run.figures.of_limit_percent =
@@ -57,7 +57,7 @@ Result<BenchReport, BenchFailure> measure(BenchPlace& place, const BenchCommand&
     if (command.limit || command.limit_only) {
       progress.say(run_text(command, i, "without a protocol"));
       auto done = measure_limit(place, command, report);
-      if (!done) return tl::unexpected(done.error());
+      if (!done) return unexpected(done.error());
     }
     if (command.limit_only) continue;
     const std::string rate =
@@ -66,7 +66,7 @@ Result<BenchReport, BenchFailure> measure(BenchPlace& place, const BenchCommand&
             : "as fast as possible";
     progress.say(run_text(command, i, rate));
     auto done = measure_cluster(place, command, messages_per_s, report);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return unexpected(done.error());
   }
   return report;
 }

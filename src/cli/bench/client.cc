@@ -14,9 +14,6 @@
 #include "cli/bench/daemon.h"
 #include "cli/bench/worker.h"
 #include "cli/commands.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/inner_names.h"
 #include "peal/client.h"
 
 namespace peal::cli {
@@ -37,7 +34,7 @@ class ClientLink {
   BenchSent submit(ByteView payload, Service service) {
     const std::string_view target = kGroup;
     SendOptions options;
-    options.service = is_safe(service) ? v0::Service::safe : v0::Service::agreed;
+    options.service = is_safe(service) ? Service::safe : Service::agreed;
     const auto ticket = client_.send(std::span(&target, 1), payload, options);
     if (ticket) return BenchSent::taken;
     return ticket.error().code == ErrorCode::would_block ? BenchSent::full : BenchSent::refused;
@@ -105,9 +102,9 @@ Result<Client, std::string> connect(const BenchCommand& command, BenchDaemon& da
   while (true) {
     auto client = Client::connect(options);
     if (client) return std::move(*client);
-    if (const auto ended = daemon.ended()) return tl::unexpected(*ended);
+    if (const auto ended = daemon.ended()) return unexpected(*ended);
     if (client.error().code != ErrorCode::unreachable || now_ns() > deadline) {
-      return tl::unexpected("the daemon cannot be used: " + client.error().message);
+      return unexpected("the daemon cannot be used: " + client.error().message);
     }
     timespec pause{0, kAttemptMs * 1'000'000};
     ::nanosleep(&pause, nullptr);

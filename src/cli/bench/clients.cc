@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench clients`: what clients and groups cost one daemon.
+// `peal bench clients`: the cost of clients and groups at one daemon.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -44,14 +44,13 @@ class Place {
  public:
   static Result<Place, std::string> make() {
     char path[] = "/tmp/peal-bench-XXXXXX";
-    if (::mkdtemp(path) == nullptr)
-      return tl::unexpected(std::string("cannot make a folder in /tmp"));
+    if (::mkdtemp(path) == nullptr) return unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, {});
-    if (!cluster) return tl::unexpected(cluster.error());
+    if (!cluster) return unexpected(cluster.error());
     // This daemon gets the whole cluster's limit for members of groups.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
-    if (!daemon) return tl::unexpected(daemon.error());
+    if (!daemon) return unexpected(daemon.error());
     return Place(path, std::move(*daemon));
   }
   Place(Place&& other) noexcept
@@ -79,11 +78,11 @@ class Measurement {
 
   Result<ClientsReport, std::string> run() {
     if (!wait_for_daemon() || !connect_clients() || !join_groups() || !silent_connections()) {
-      return tl::unexpected(problem_);
+      return unexpected(problem_);
     }
     for (const wire::SlowPolicy policy :
          {wire::SlowPolicy::spill, wire::SlowPolicy::drop, wire::SlowPolicy::evict}) {
-      if (!one_stopped(policy)) return tl::unexpected(problem_);
+      if (!one_stopped(policy)) return unexpected(problem_);
     }
     return report_;
   }

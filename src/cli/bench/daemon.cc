@@ -25,7 +25,7 @@ Result<BenchDaemon, std::string> BenchDaemon::start(const std::string& dir,
                                                     const std::string& name) {
   auto child = Child::start(own_program(), {"node", "--config", dir + "/peal.toml", "--name", name},
                             dir + "/" + name + ".daemon.log");
-  if (!child) return tl::unexpected(child.error());
+  if (!child) return unexpected(child.error());
   return BenchDaemon(std::move(*child), dir, name);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench failover`: how long nothing is delivered when the node that leads is killed.
+// `peal bench failover`: how long nothing is delivered after the leading node is killed.
 #include <poll.h>
 
 #include <algorithm>
@@ -22,19 +22,16 @@
 #include "cli/commands.h"
 #include "cli/node/report.h"
 #include "cli/text.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/inner_names.h"
 #include "peal/client.h"
 
 namespace peal::cli {
 namespace {
 
-constexpr const char* kGroup = "failover";
-constexpr int kStopMs = 5'000;
+constexpr const char* kFailoverGroup = "failover";
+constexpr int kFailoverStopMs = 5'000;
 /// Limit for starting, connecting, joining a view and delivering again: far more than any of them
 /// takes.
-constexpr std::int64_t kPatienceNs = 60 * kSecondNs;
+constexpr std::int64_t kFailoverPatienceNs = 60 * kSecondNs;
 /// Nodes answer four queries per second (docs/daemon.md).
 constexpr std::int64_t kAskEveryNs = 260 * 1'000'000;
 constexpr int kAnswerMs = 2'000;
@@ -88,7 +85,7 @@ class Failover {
       node.client.reset();
       for (Child& child : node.process) all.push_back(std::move(child));
     }
-    stop_all(all, kStopMs);
+    stop_all(all, kFailoverStopMs);
   }
   Failover(const Failover&) = delete;
   Failover& operator=(const Failover&) = delete;
@@ -98,24 +95,25 @@ class Failover {
     progress.say("starting " + counted(nodes_.size(), "node"));
     FailoverReport report;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!start(i)) return tl::unexpected(problem_);
+      if (!start(i)) return unexpected(problem_);
     }
-    if (!wait_for_all()) return tl::unexpected(problem_);
+    if (!wait_for_all()) return unexpected(problem_);
     for (std::uint32_t i = 0; i < command_.kills; ++i) {
       const std::string at =
           "kill " + std::to_string(i + 1) + " of " + std::to_string(command_.kills) + ": ";
       progress.say(at + "all nodes are in one view, and deliver");
       const std::int64_t settled =
           now_ns() + static_cast<std::int64_t>(command_.settle_s * double{kSecondNs});
-      if (!flow([&] { return now_ns() >= settled; }, settled + kPatienceNs, "time to pass")) {
-        return tl::unexpected(problem_);
+      if (!flow([&] { return now_ns() >= settled; }, settled + kFailoverPatienceNs,
+                "time to pass")) {
+        return unexpected(problem_);
       }
       const auto victim = choose();
-      if (!victim) return tl::unexpected(problem_);
+      if (!victim) return unexpected(problem_);
       progress.say(at + nodes_[*victim].name + " was killed");
-      if (!kill(*victim, report)) return tl::unexpected(problem_);
+      if (!kill(*victim, report)) return unexpected(problem_);
       progress.say(at + nodes_[*victim].name + " starts again");
-      if (!start_again(*victim, report.kills.back())) return tl::unexpected(problem_);
+      if (!start_again(*victim, report.kills.back())) return unexpected(problem_);
     }
     return report;
   }
@@ -145,13 +143,13 @@ class Failover {
     options.keep = std::chrono::milliseconds(0);  // the session ends with its node
     auto client = Client::connect(options);
     if (!client) return true;
-    if (client->join(kGroup)) node.client.emplace(std::move(*client));
+    if (client->join(kFailoverGroup)) node.client.emplace(std::move(*client));
     return true;
   }
 
   /// Waits until all nodes and all clients are in one view.
   bool wait_for_all() {
-    const std::int64_t deadline = now_ns() + kPatienceNs;
+    const std::int64_t deadline = now_ns() + kFailoverPatienceNs;
     std::int64_t attempt_at = 0;
     while (std::any_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return !n.client; })) {
       const bool gone =
@@ -182,7 +180,7 @@ class Failover {
 
   /// The leading node: the coordinator, or the first member of the ring.
   std::optional<std::size_t> choose() {
-    const bool on_quorums = command_.cluster.order->traits.quorum;
+    const bool quorum = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
     std::uint64_t newest = 0;
     const auto look = [&] {
@@ -190,16 +188,17 @@ class Failover {
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
         // Only the coordinator has a window.
-        const bool leads = on_quorums ? counter(reports[i], "quorum_window") > 0
-                                      : reports[i].view->members.front() == nodes_[i].name;
-        const std::uint64_t round = on_quorums ? counter(reports[i], "quorum_round") + 1 : 1;
+        const bool leads = quorum ? counter(reports[i], "quorum_window") > 0
+                                  : reports[i].view->members.front() == nodes_[i].name;
+        const std::uint64_t round = quorum ? counter(reports[i], "quorum_round") + 1 : 1;
         if (!leads || round <= newest) continue;
         newest = round;
         best = i;
       }
       return best.has_value();
     };
-    if (!flow(look, now_ns() + kPatienceNs, "a coordinator", kAskEveryNs)) return std::nullopt;
+    if (!flow(look, now_ns() + kFailoverPatienceNs, "a coordinator", kAskEveryNs))
+      return std::nullopt;
     return best;
   }
 
@@ -213,7 +212,7 @@ class Failover {
         return &n == &nodes_[victim] || (n.delivered_at != 0 && n.fresh_at != 0);
       });
     };
-    if (!flow(done, killed_at_ + kPatienceNs,
+    if (!flow(done, killed_at_ + kFailoverPatienceNs,
               "a view, and a delivery in it, at all that are left")) {
       return false;
     }
@@ -256,8 +255,8 @@ class Failover {
         ask_at = now_ns() + every_ns;
       }
       if (now_ns() > deadline_ns) {
-        return fail("waited " + std::to_string(kPatienceNs / kSecondNs) + " s in vain for " + what +
-                    ": " + logs());
+        return fail("waited " + std::to_string(kFailoverPatienceNs / kSecondNs) +
+                    " s in vain for " + what + ": " + logs());
       }
       if (!turn()) return false;
     }
@@ -288,7 +287,7 @@ class Failover {
       Node& node = nodes_[turn_++ % nodes_.size()];
       if (!node.client || is_killed(node)) continue;
       std::memcpy(payload_.data(), &now, sizeof now);
-      const std::string_view target = kGroup;
+      const std::string_view target = kFailoverGroup;
       // A message without space is skipped: only the first delivery matters.
       ignore(node.client->send(std::span(&target, 1), payload_), "the next one counts");
     }

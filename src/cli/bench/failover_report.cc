@@ -14,15 +14,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool on_quorums(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
+bool has_quorum(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
 
 /// Votes in memory, or no votes, wait for no disk.
 bool waits_for_disk(const BenchFailoverCommand& c) {
-  return on_quorums(c) && !is_in_memory(c.cluster.options);
+  return has_quorum(c) && !is_in_memory(c.cluster.options);
 }
 
 std::string victim_text(const BenchFailoverCommand& c) {
-  return on_quorums(c) ? "the coordinator" : "the representative";
+  return has_quorum(c) ? "the coordinator" : "the representative";
 }
 
 std::vector<double> values_of(const FailoverReport& report, double FailoverSurvivor::*value,
@@ -74,7 +74,7 @@ void print_json(const BenchFailoverCommand& command, const FailoverReport& repor
                     {"rate_messages_per_s", c.rate.messages_of(c.payload_bytes)},
                     {"network", c.loopback ? "loopback" : "namespaces"},
                     {"dir", c.place}};
-  if (on_quorums(command)) {
+  if (has_quorum(command)) {
     out["setting"]["storage"] = waits_for_disk(command) ? "disk" : "memory";
   }
   out["kills"] = report.kills.size();
@@ -102,7 +102,7 @@ void print_line(const std::string& name, const FailoverSpread& spread, const cha
 void print_setting(const BenchFailoverCommand& command) {
   const BenchCommand& c = command.cluster;
   std::string line = counted(c.nodes, "node") + ", ordered by " + std::string(c.order->name);
-  if (on_quorums(command)) {
+  if (has_quorum(command)) {
     line += waits_for_disk(command) ? ", votes on the disk of " + c.place : ", votes in memory";
   }
   line += ", " + grouped(static_cast<std::uint64_t>(c.rate.messages_of(c.payload_bytes))) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node of `peal bench limit`: the sockets of a node, and nothing behind them.
+// One node of `peal bench limit`: the sockets of a node without a protocol.
 #include <unistd.h>
 
 #include <algorithm>

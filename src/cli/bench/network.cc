@@ -43,22 +43,22 @@ Done leave_home() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
-    return tl::unexpected("this user may not make network namespaces" + because() +
-                          ": run it as root" + kOtherwise);
+    return unexpected("this user may not make network namespaces" + because() + ": run it as root" +
+                      kOtherwise);
   }
   const auto root_is = [](unsigned id) { return "0 " + std::to_string(id) + " 1"; };
   if (!write_text("/proc/self/setgroups", "deny") ||
       !write_text("/proc/self/uid_map", root_is(user)) ||
       !write_text("/proc/self/gid_map", root_is(group))) {
-    return tl::unexpected("this user's namespace cannot be set up: run it as root" +
-                          std::string(kOtherwise));
+    return unexpected("this user's namespace cannot be set up: run it as root" +
+                      std::string(kOtherwise));
   }
   return {};
 }
 
 Result<io::Fd, std::string> current_space() {
   io::Fd fd = io::Fd::for_children(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-  if (!fd) return tl::unexpected("/proc/self/ns/net cannot be opened" + because());
+  if (!fd) return unexpected("/proc/self/ns/net cannot be opened" + because());
   return fd;
 }
 
@@ -70,8 +70,8 @@ class NetworkTools {
     tools.ip_ = find_program("ip");
     tools.tc_ = find_program("tc");
     if (tools.ip_.empty() || (shaped && tools.tc_.empty())) {
-      return tl::unexpected(std::string("the program ") + (tools.ip_.empty() ? "ip" : "tc") +
-                            " is not there: install the package iproute2" + kOtherwise);
+      return unexpected(std::string("the program ") + (tools.ip_.empty() ? "ip" : "tc") +
+                        " is not there: install the package iproute2" + kOtherwise);
     }
     return tools;
   }
@@ -82,13 +82,13 @@ class NetworkTools {
  private:
   Done run(const std::string& path, const std::vector<std::string>& arguments) {
     auto finished = run_program(path, arguments);
-    if (!finished) return tl::unexpected(finished.error());
+    if (!finished) return unexpected(finished.error());
     output_ = std::move(finished->output);
     if (finished->status == 0) return {};
     std::string line = path.substr(path.rfind('/') + 1);
     for (const std::string& word : arguments) line += " " + word;
-    return tl::unexpected("`" + line + "` failed: " + output_.substr(0, output_.find('\n')) +
-                          ": run it as root" + kOtherwise);
+    return unexpected("`" + line + "` failed: " + output_.substr(0, output_.find('\n')) +
+                      ": run it as root" + kOtherwise);
   }
 
   std::string ip_;
@@ -120,12 +120,12 @@ Done set_up_node(NetworkTools& tools, std::uint32_t node, double link_bits_per_s
 Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, std::uint32_t node,
                                      double link_bits_per_s) {
   if (::unshare(CLONE_NEWNET) != 0) {
-    return tl::unexpected("a network namespace cannot be made" + because());
+    return unexpected("a network namespace cannot be made" + because());
   }
   auto space = current_space();
   if (!space) return space;
   const auto enter = [](const io::Fd& there) { return ::setns(there.get(), CLONE_NEWNET) == 0; };
-  if (!enter(home)) return tl::unexpected("a namespace cannot be entered" + because());
+  if (!enter(home)) return unexpected("a namespace cannot be entered" + because());
 
   const std::string port = "port" + std::to_string(node + 1);
   // `ip` opens the namespace by the number of the descriptor in the child.
@@ -136,11 +136,11 @@ Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, st
     done = shape(tools, port, link_bits_per_s, BenchNetwork::kSwitchQueueBytes);
   }
   if (done) done = tools.ip({"link", "set", port, "master", kBridge, "up"});
-  if (!done) return tl::unexpected(done.error());
-  if (!enter(*space)) return tl::unexpected("a namespace cannot be entered" + because());
+  if (!done) return unexpected(done.error());
+  if (!enter(*space)) return unexpected("a namespace cannot be entered" + because());
   done = set_up_node(tools, node, link_bits_per_s);
-  if (!enter(home)) return tl::unexpected("a namespace cannot be left" + because());
-  if (!done) return tl::unexpected(done.error());
+  if (!enter(home)) return unexpected("a namespace cannot be left" + because());
+  if (!done) return unexpected(done.error());
   return space;
 }
 
@@ -158,8 +158,8 @@ Done wait_forwarding(NetworkTools& tools, std::uint32_t nodes) {
     }
     if (forwarding >= nodes) return {};
     if (Clock::now() > deadline) {
-      return tl::unexpected("only " + std::to_string(forwarding) + " of " +
-                            counted(nodes, "bridge port") + " came up in 10 s");
+      return unexpected("only " + std::to_string(forwarding) + " of " +
+                        counted(nodes, "bridge port") + " came up in 10 s");
     }
     ::poll(nullptr, 0, 10);
   }
@@ -169,11 +169,11 @@ Done wait_forwarding(NetworkTools& tools, std::uint32_t nodes) {
 
 Result<BenchNetwork, std::string> BenchNetwork::make(std::uint32_t nodes, double link_bits_per_s) {
   auto tools = NetworkTools::find(link_bits_per_s > 0);
-  if (!tools) return tl::unexpected(tools.error());
+  if (!tools) return unexpected(tools.error());
   auto done = leave_home();
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   const auto home = current_space();
-  if (!home) return tl::unexpected(home.error());
+  if (!home) return unexpected(home.error());
   // Without snooping, multicast reaches every port, as it does through a plain switch.
   done = tools->ip({"link", "add", kBridge, "type", "bridge", "mcast_snooping", "0", "stp_state",
                     "0", "forward_delay", "0"});
@@ -181,11 +181,11 @@ Result<BenchNetwork, std::string> BenchNetwork::make(std::uint32_t nodes, double
   BenchNetwork network;
   for (std::uint32_t node = 0; done && node < nodes; ++node) {
     auto space = add_node(*tools, *home, node, link_bits_per_s);
-    if (!space) return tl::unexpected(space.error());
+    if (!space) return unexpected(space.error());
     network.spaces_.push_back(std::move(*space));
   }
   if (done) done = wait_forwarding(*tools, nodes);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   return network;
 }
 

@@ -11,8 +11,8 @@
 
 #include "cli/arguments.h"
 #include "cli/bench/histogram.h"
-#include "cli/bench/order_digest.h"
 #include "config/file/file.h"
+#include "daemon/order_digest.h"
 
 // The files between `peal bench` and its own processes: a plan, and a result of each.
 
@@ -51,7 +51,7 @@ struct BenchLatency {
 
 struct BenchView {
   std::string id;
-  OrderDigest digest;
+  daemon::OrderDigest digest;
 };
 
 /// One process's measurements between the end of the warm-up and the end.

@@ -90,20 +90,20 @@ std::string plot_script(const BenchCommand& c, const std::string& csv, const std
 Result<void, std::string> write_plot(const BenchCommand& command, const std::string& dir,
                                      const std::vector<SweepPoint>& points) {
   const std::string csv = csv_path(command.plot);
-  if (!write_text(csv, csv_of(points))) return tl::unexpected("cannot write " + quote(csv));
+  if (!write_text(csv, csv_of(points))) return unexpected("cannot write " + quote(csv));
   const std::string gnuplot = find_program("gnuplot");
   if (gnuplot.empty()) {
-    return tl::unexpected(quote(csv) + " is written, and " + quote(command.plot) +
-                          " is not: install the package gnuplot-nox to draw it");
+    return unexpected(quote(csv) + " is written, and " + quote(command.plot) +
+                      " is not: install the package gnuplot-nox to draw it");
   }
   const std::string script = dir + "/plot.gnuplot";
   if (!write_text(script, plot_script(command, csv, command.plot))) {
-    return tl::unexpected("cannot write to " + dir);
+    return unexpected("cannot write to " + dir);
   }
   const auto drawn = run_program(gnuplot, {script});
-  if (!drawn) return tl::unexpected(drawn.error());
+  if (!drawn) return unexpected(drawn.error());
   if (drawn->status != 0) {
-    return tl::unexpected("gnuplot could not draw " + quote(command.plot) + ": " + drawn->output);
+    return unexpected("gnuplot could not draw " + quote(command.plot) + ": " + drawn->output);
   }
   return {};
 }

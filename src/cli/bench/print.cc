@@ -54,7 +54,10 @@ void print_setting(const BenchCommand& c) {
     if (ensembles > 1) line += counted(ensembles, "ensemble") + " of ";
     line += c.order->name;
   }
-  if (order::chosen_word(c.options, kDissemination) == "ring") line += " in a ring";
+  if (const std::string_view way = order::chosen_word(c.options, kDissemination);
+      way != order::find_option(kDissemination)->words.front()) {
+    line += " (" + std::string(way) + ")";
+  }
   if (is_rotation(c.options)) line += ", merged in rotation";
   if (is_optimistic(c.options)) line += ", optimistic";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
@@ -70,7 +73,7 @@ void print_setting(const BenchCommand& c) {
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
   if (c.loss_percent > 0) line += ", " + decimal(c.loss_percent) + " % of data packets dropped";
-  if (!c.ring.empty()) line += "; ring: " + c.ring;
+  if (c.table != nullptr) line += "; " + std::string(c.table->name) + ": " + c.table_settings;
   std::printf("%s\n%s of %s s\n", line.c_str(), counted(c.runs, "run").c_str(),
               decimal(c.seconds).c_str());
 }
@@ -141,15 +144,15 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,
              "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
-  const bool ring = !c.order->traits.quorum;
-  table.line("", &F::requested_packets, 0, ring ? "packets requested" : "requests for packets");
+  const bool token = !c.order->traits.quorum;
+  table.line("", &F::requested_packets, 0, token ? "packets requested" : "requests for packets");
   table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
   if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
-  if (ring) table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
+  if (token) table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
   if (table.greatest().views_installed > 0) {
     table.line("", &F::views_installed, 0, "views installed while it was measured");
   }
-  if (ring) {
+  if (token) {
     table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
     table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
     table.line("", &F::after_token_percent, 0, "% of these after the token");
@@ -211,7 +214,7 @@ Json setting_of(const BenchCommand& c) {
   out["nodes"] = c.nodes;
   out["payload_bytes"] = c.payload_bytes;
   out["network"] = c.loopback ? "loopback" : "namespaces";
-  if (!c.ring.empty()) out["ring"] = c.ring;
+  if (c.table != nullptr) out[std::string(c.table->name)] = c.table_settings;
   if (c.link_bits_per_s > 0) {
     out["link_bit_per_s"] = c.link_bits_per_s;
     out["switch_queue_bytes"] = BenchNetwork::kSwitchQueueBytes;

@@ -23,8 +23,8 @@ namespace {
 constexpr int kStopTimeoutMs = 3'000;
 constexpr std::uint16_t kPort = 4'800;  // in its own namespace, each node can have the same
 
-unexpected<BenchFailure> failure(int status, std::string line) {
-  return tl::unexpected(BenchFailure{status, std::move(line)});
+Unexpected<BenchFailure> failure(int status, std::string line) {
+  return unexpected(BenchFailure{status, std::move(line)});
 }
 
 }  // namespace
@@ -59,17 +59,18 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
     if (!cluster) return failure(1, cluster.error());
   }
   place->cluster_ = std::move(*cluster);
-  if (!command.ring.empty()) {
-    auto set = place->set_ring(command.ring);
-    if (!set) return tl::unexpected(set.error());
+  if (command.table != nullptr) {
+    auto set = place->set_table(command.table->name, command.table_settings);
+    if (!set) return unexpected(set.error());
   }
   return place;
 }
 
-Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
+Result<void, BenchFailure> BenchPlace::set_table(std::string_view table,
+                                                 const std::string& settings) {
   {
     std::ofstream file(cluster_.config, std::ios::app);
-    file << "\n[ring]\n";
+    file << "\n[" << table << "]\n";
     for (std::size_t from = 0; from <= settings.size();) {
       const std::size_t end = std::min(settings.find(',', from), settings.size());
       file << settings.substr(from, end - from) << "\n";
@@ -83,7 +84,8 @@ Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
   const std::size_t name = error.find(cluster_.config);
   const std::size_t rest =
       name == 0 ? error.find_first_not_of("0123456789: ", cluster_.config.size()) : 0;
-  return failure(2, "--ring = " + quote(settings) + ": " + error.substr(rest));
+  return failure(2,
+                 "--" + std::string(table) + " = " + quote(settings) + ": " + error.substr(rest));
 }
 
 BenchPlace::~BenchPlace() {
@@ -157,7 +159,7 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
   plan.warm_up_s = command.warm_up_s.value_or(std::clamp(command.seconds / 5, 0.3, 2.0));
   plan.seconds = command.seconds;
   auto done = place.run(plan);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   std::vector<BenchResult> results;
   for (const std::string& name : place.names()) {
     auto result = read_result(place.dir(), name);
@@ -175,7 +177,7 @@ Result<std::vector<LimitResult>, BenchFailure> run_limit(BenchPlace& place,
   plan.payload_bytes = command.payload_bytes;
   plan.seconds = command.seconds;
   auto done = place.run(plan);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return unexpected(done.error());
   std::vector<LimitResult> results;
   for (const std::string& name : place.names()) {
     auto result = read_limit_result(place.dir(), name);

@@ -11,7 +11,7 @@
 #include "cli/bench/plan.h"
 #include "cli/node/cluster.h"
 #include "cli/node/process.h"
-#include "cli/node/signals.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 
@@ -45,14 +45,14 @@ class BenchPlace {
 
  private:
   BenchPlace() = default;
-  Result<void, BenchFailure> set_ring(const std::string& settings);
+  Result<void, BenchFailure> set_table(std::string_view table, const std::string& settings);
   Result<void, BenchFailure> start(std::vector<Child>& children);
   Result<void, BenchFailure> wait_for(std::vector<Child>& children);
 
   std::string dir_;
   std::optional<BenchNetwork> network_;  ///< none on the loopback interface
   LocalCluster cluster_;
-  StopSignals signals_;
+  io::StopSignals signals_;
 };
 
 /// One run of the protocol: a result of each node, in the order of their names. Loss or wrong order

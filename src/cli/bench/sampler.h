@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "member/core.h"
+#include "member/embedded_node.h"
 
 namespace peal::cli {
 
@@ -20,7 +20,7 @@ namespace peal::cli {
 class BenchSampler {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  explicit BenchSampler(const member::Core& core) : core_(core) {}
+  explicit BenchSampler(const member::EmbeddedNode& core) : core_(core) {}
   ~BenchSampler() { stop(); }
   BenchSampler(const BenchSampler&) = delete;
   BenchSampler& operator=(const BenchSampler&) = delete;
@@ -44,7 +44,7 @@ class BenchSampler {
   void sample();
   bool wait_until(Time time);
 
-  const member::Core& core_;
+  const member::EmbeddedNode& core_;
   Time next_{};
   Time::duration step_{};
   int samples_left_ = 0;

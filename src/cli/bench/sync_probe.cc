@@ -30,8 +30,8 @@ Result<std::unique_ptr<SyncProbe>, std::string> SyncProbe::start(const std::stri
   const std::string path = dir + "/sync-probe";
   io::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file) {
-    return tl::unexpected("cannot make the file " + quote(path) + ": " +
-                          std::generic_category().message(errno));
+    return unexpected("cannot make the file " + quote(path) + ": " +
+                      std::generic_category().message(errno));
   }
   std::unique_ptr<SyncProbe> probe(new SyncProbe(std::move(file)));
   // Signals are for the measuring thread.

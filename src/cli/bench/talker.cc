@@ -29,14 +29,14 @@ Result<std::unique_ptr<Talker>, std::string> Talker::connect(const std::string& 
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (socket.size() >= sizeof address.sun_path) {
-    return tl::unexpected("the path " + socket + " is too long for a socket");
+    return unexpected("the path " + socket + " is too long for a socket");
   }
   std::memcpy(address.sun_path, socket.data(), socket.size());
   io::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) return tl::unexpected(std::string("no socket: ") + std::strerror(errno));
+  if (!fd) return unexpected(std::string("no socket: ") + std::strerror(errno));
   // Blocks while the daemon's queue of connections is full.
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return tl::unexpected(socket + ": " + std::strerror(errno));
+    return unexpected(socket + ": " + std::strerror(errno));
   }
   return std::unique_ptr<Talker>(new Talker(std::move(fd)));
 }
@@ -143,7 +143,7 @@ Crowd::Crowd() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) { PEAL_ASSERT(epoll_); }
 
 Result<Talker*, std::string> Crowd::add(const std::string& socket) {
   auto talker = Talker::connect(socket);
-  if (!talker) return tl::unexpected(talker.error());
+  if (!talker) return unexpected(talker.error());
   members_.push_back({std::move(*talker)});
   watch(static_cast<std::uint32_t>(members_.size() - 1), true);
   return members_.back().talker.get();

@@ -7,7 +7,7 @@
 #include "cli/bench/sampler.h"
 #include "cli/commands.h"
 #include "config/file/file.h"
-#include "member/core.h"
+#include "member/embedded_node.h"
 #include "trace/json.h"
 
 namespace peal::cli {
@@ -16,7 +16,7 @@ namespace {
 /// A member in this process.
 class CoreLink {
  public:
-  CoreLink(member::Core& core, bool own_thread)
+  CoreLink(member::EmbeddedNode& core, bool own_thread)
       : core_(core), sampler_(core), own_thread_(own_thread) {}
 
   BenchSent submit(ByteView payload, Service service) {
@@ -54,7 +54,7 @@ class CoreLink {
 
  private:
   template <class W>
-  bool tell(W& worker, const member::Reader::Out& event) {
+  bool tell(W& worker, const member::EventReader::Out& event) {
     if (const auto* message = std::get_if<member::MessageOut>(&event)) {
       if (message->early) {
         worker.on_early(message->payload);
@@ -75,7 +75,7 @@ class CoreLink {
     worker.on_view(trace::text_of(notice.id, core_.names()), notice.members.size());
   }
 
-  member::Core& core_;
+  member::EmbeddedNode& core_;
   BenchSampler sampler_;
   bool own_thread_;
 };
@@ -84,7 +84,7 @@ class CoreLink {
 Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
   config::Settings settings = file.settings;
-  if (auto keys = config::load_keys(settings); !keys) return tl::unexpected(keys.error());
+  if (auto keys = config::load_keys(settings); !keys) return unexpected(keys.error());
   settings.own_thread = plan.own_thread;
   if (plan.loss > 0) {
     settings.faults.emplace();
@@ -105,7 +105,7 @@ int run_bench_worker(const BenchCommand& command) {
   if (plan->daemon) return run_bench_client(command, *plan, *file);
   const auto settings = settings_for(*file, *plan);
   if (!settings) return fail(2, "bench: " + settings.error());
-  auto core = member::Core::open(*settings);
+  auto core = member::EmbeddedNode::open(*settings);
   if (!core) return fail(1, "bench: " + core.error().message);
   // Due messages are sent on time, and not up to 50 us later, which is the kernel's default slack.
   // The member's own thread runs already, and keeps it.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node/cluster_dir.h"
-
-// Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
+
+#include "cli/node/cluster_dir.h"
 
 namespace peal::cli {
 
@@ -18,21 +17,20 @@ Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOpt
   if (client) return std::move(*client);
   const v0::Error& why = client.error();
   switch (why.code) {
-    case v0::ErrorCode::unreachable:
-      return tl::unexpected(NoClient{true, "no node runs at " + socket});
-    case v0::ErrorCode::timed_out: return tl::unexpected(NoClient{false, silent_text(socket)});
+    case v0::ErrorCode::unreachable: return unexpected(NoClient{true, "no node runs at " + socket});
+    case v0::ErrorCode::timed_out: return unexpected(NoClient{false, silent_text(socket)});
     case v0::ErrorCode::not_permitted:
-      return tl::unexpected(
-          NoClient{false, why.message + ": accepted are the user who runs the node, root, and "
-                                        "whom a [[client]] of its configuration lets in"});
-    default: return tl::unexpected(NoClient{false, why.message});
+      return unexpected(NoClient{false, why.message +
+                                            ": accepted are the user who runs the node, root, and "
+                                            "whom a [[client]] of its configuration lets in"});
+    default: return unexpected(NoClient{false, why.message});
   }
 }
 
 Result<v0::Client, std::string> connect_any(const std::string& to,
                                             const v0::ClientOptions& options) {
   const auto sockets = find_sockets(to);
-  if (!sockets) return tl::unexpected(sockets.error());
+  if (!sockets) return unexpected(sockets.error());
   NoClient first;
   for (const std::string& path : *sockets) {
     auto client = connect_to(path, options);
@@ -43,7 +41,7 @@ Result<v0::Client, std::string> connect_any(const std::string& to,
     first.text +=
         ": start it with `peal node --config FILE --name NAME`, or a cluster with `peal up`";
   }
-  return tl::unexpected(std::move(first.text));
+  return unexpected(std::move(first.text));
 }
 
 }  // namespace peal::cli

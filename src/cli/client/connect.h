@@ -4,9 +4,6 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/inner_names.h"
-
-// Last: see cli/inner_names.h.
 #include "peal/client.h"
 
 namespace peal::cli {

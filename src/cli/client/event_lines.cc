@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/client/event_lines.h"
+
 #include <array>
 #include <nlohmann/json.hpp>
 #include <variant>
@@ -7,9 +9,6 @@
 #include "cli/text.h"
 #include "config/file/policies.h"
 #include "group/message.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/event_lines.h"
 
 namespace peal::cli {
 namespace {
@@ -21,7 +20,7 @@ std::string_view cause_name(v0::ViewCause cause) {
   return kNames.at(static_cast<std::size_t>(cause));
 }
 
-std::string_view service_name(v0::Service service) {
+std::string_view service_name(Service service) {
   constexpr std::array<std::string_view, 4> kNames = {"fifo", "causal", "agreed", "safe"};
   return kNames.at(static_cast<std::size_t>(service));
 }
@@ -189,7 +188,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
   if (options_.json) {
     Json out{{"event", "digest"},           {"group", name},
              {"view", ended.view},          {"messages", ended.digest.messages},
-             {"bytes", ended.digest.bytes}, {"order", hex(ended.digest.value)}};
+             {"bytes", ended.digest.bytes}, {"order", hex_digits(ended.digest.value)}};
     if (ended.missing > 0) out["missing"] = ended.missing;
     if (ended.away) out["away"] = true;
     return line(dumped(out));
@@ -197,7 +196,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
   std::string out = "# digest view=" + short_view(ended.view) +
                     " messages=" + std::to_string(ended.digest.messages) +
                     " bytes=" + std::to_string(ended.digest.bytes) +
-                    " order=" + hex(ended.digest.value) + " group=" + std::string(name);
+                    " order=" + hex_digits(ended.digest.value) + " group=" + std::string(name);
   if (ended.missing > 0) out += " missing=" + std::to_string(ended.missing);
   if (ended.away) out += " away=1";
   line(out);

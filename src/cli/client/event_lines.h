@@ -6,10 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/bench/order_digest.h"
-#include "cli/inner_names.h"
-
-// Last: see cli/inner_names.h.
+#include "daemon/order_digest.h"
 #include "peal/events.h"
 
 namespace peal::cli {
@@ -39,7 +36,7 @@ class EventLines {
   /// A group that this client is in, or was in.
   struct Group {
     std::string view;  ///< empty: not in it
-    OrderDigest digest;
+    daemon::OrderDigest digest;
     std::uint64_t missing = 0;
     bool away = false;  ///< further messages are missing, in unknown number
   };

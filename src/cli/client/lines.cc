@@ -25,10 +25,10 @@ Result<std::optional<std::string_view>, std::string> Lines::next(std::size_t lin
   const auto end = rest.find('\n');
   const std::string_view line = rest.substr(0, end);
   if (line.size() > line_bytes_max) {
-    return tl::unexpected(
-        (name_ == "-" ? "standard input" : name_) + ":" + std::to_string(line_ + 1) +
-        ": the line is too long for one message: accepted are up to " +
-        std::to_string(line_bytes_max) + " bytes, which follows from limits.message_bytes_max");
+    return unexpected((name_ == "-" ? "standard input" : name_) + ":" + std::to_string(line_ + 1) +
+                      ": the line is too long for one message: accepted are up to " +
+                      std::to_string(line_bytes_max) +
+                      " bytes, which follows from limits.message_bytes_max");
   }
   const bool last = whole_ && !line.empty();
   if (end == rest.npos && !last) return std::nullopt;
@@ -45,7 +45,7 @@ Result<int, std::string> Lines::fd() {
   whole_ = false;
   // Opening must not wait for the writer of a pipe: signals and the node are handled meanwhile.
   fd_ = name_ == "-" ? STDIN_FILENO : ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd_ < 0) return tl::unexpected(problem("cannot be opened", errno));
+  if (fd_ < 0) return unexpected(problem("cannot be opened", errno));
   return fd_;
 }
 
@@ -59,7 +59,7 @@ Result<void, std::string> Lines::read() {
   text_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
   if (got < 0) {
     if (error == EINTR || error == EAGAIN) return {};
-    return tl::unexpected(problem("cannot be read", error));
+    return unexpected(problem("cannot be read", error));
   }
   if (got == 0) {
     whole_ = true;

@@ -9,14 +9,12 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/commands.h"
-#include "cli/node/signals.h"
-#include "cli/text.h"
-#include "io/fd.h"
-
-// Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
 #include "cli/client/event_lines.h"
+#include "cli/commands.h"
+#include "cli/text.h"
+#include "io/fd.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -97,7 +95,7 @@ class Receiver {
       ::poll(fds.data(), fds.size(), -1);
       if (fds[1].revents != 0) return {};
       // If the session has ended, that is why joins failed, and its event says more.
-      if (fds[2].revents != 0 && !client_.status().ended) return tl::unexpected(joiner.why());
+      if (fds[2].revents != 0 && !client_.status().ended) return unexpected(joiner.why());
     }
   }
 
@@ -113,7 +111,7 @@ class Receiver {
 
   Result<void, std::string> outcome() const {
     if (problem_.empty()) return {};
-    return tl::unexpected(problem_);
+    return unexpected(problem_);
   }
 
   Result<void, std::string> write_out() {
@@ -122,8 +120,7 @@ class Receiver {
       const ssize_t done = ::write(STDOUT_FILENO, rest.data(), rest.size());
       if (done < 0 && errno == EINTR) continue;
       if (done < 0) {
-        return tl::unexpected(std::string("cannot write to standard output: ") +
-                              std::strerror(errno));
+        return unexpected(std::string("cannot write to standard output: ") + std::strerror(errno));
       }
       rest.remove_prefix(static_cast<std::size_t>(done));
     }
@@ -146,8 +143,8 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
-                              // at once
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
+                                  // process at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

@@ -8,13 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "cli/client/connect.h"
 #include "cli/client/lines.h"
 #include "cli/commands.h"
-#include "cli/node/signals.h"
 #include "cli/text.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -30,14 +28,14 @@ constexpr std::chrono::seconds kStuck{2};
 
 class Sender {
  public:
-  Sender(v0::Client& client, const SendCommand& command, const StopSignals& signals)
+  Sender(v0::Client& client, const SendCommand& command, const io::StopSignals& signals)
       : client_(client),
         signals_(signals),
         lines_(command.files),
         to_(command.to),
         targets_(command.groups.begin(), command.groups.end()),
         line_bytes_max_(client.status().message_bytes_max) {
-    options_.service = is_safe(command.service) ? v0::Service::safe : v0::Service::agreed;
+    options_.service = is_safe(command.service) ? Service::safe : Service::agreed;
   }
 
   /// Sends everything, and waits until it is acknowledged. The error is one line.
@@ -58,7 +56,7 @@ class Sender {
     take_events();  // a refusal comes before its message counts as acknowledged
     if (ended_) problem_ = *ended_;
     if (problem_.empty()) return {};
-    return tl::unexpected(problem_);
+    return unexpected(problem_);
   }
 
   std::uint64_t sent() const { return client_.status().sent; }
@@ -141,7 +139,7 @@ class Sender {
   }
 
   v0::Client& client_;
-  const StopSignals& signals_;
+  const io::StopSignals& signals_;
   Lines lines_;
   const std::string& to_;
   std::vector<std::string_view> targets_;
@@ -173,8 +171,8 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const StopSignals signals;  // from here on: while waiting for a node, a signal ends the process
-                              // at once
+  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
+                                  // process at once
   const auto began = Clock::now();
   Sender sender(*client, command, signals);
   const auto done = sender.run();

@@ -22,8 +22,12 @@ constexpr const char* kKeyFile = "peal.key";
 /// An existing key is used: nodes of this folder may still run with it.
 Result<void, std::string> provide_key(const std::string& path) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return make_key_file(path).map([](seal::KeyId) {});
-  return seal::load_keys(path).map([](const seal::Keys&) {});
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (auto made = make_key_file(path); !made) return unexpected(made.error());
+  } else if (auto loaded = seal::load_keys(path); !loaded) {
+    return unexpected(loaded.error());
+  }
+  return {};
 }
 
 }  // namespace
@@ -39,10 +43,10 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
       rules.order->traits.quorum && rules.order->needs(rules.options, addresses.size()).log;
   if (on_disk) {
     result.data = dir + "/data";
-    if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
+    if (auto cleared = clear_data(result); !cleared) return unexpected(cleared.error());
   }
   if (sealed) {
-    if (auto key = provide_key(dir + "/" + kKeyFile); !key) return tl::unexpected(key.error());
+    if (auto key = provide_key(dir + "/" + kKeyFile); !key) return unexpected(key.error());
   }
   std::ofstream out(result.config, std::ios::trunc);
   out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
@@ -73,7 +77,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   if (!rules.multicast) out << "multicast = \"off\"\n";
   if (rules.streams) out << "data = \"streams\"\n";
   out.close();
-  if (!out) return tl::unexpected("cannot write " + quote(result.config));
+  if (!out) return unexpected("cannot write " + quote(result.config));
   return result;
 }
 
@@ -82,8 +86,8 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      std::uint32_t nodes, const LocalRules& rules) {
   const auto ports = free_port_pairs(nodes);
   if (ports.empty()) {
-    return tl::unexpected("not enough free ports on 127.0.0.1 between 20000 and 32000 for " +
-                          counted(nodes, "node"));
+    return unexpected("not enough free ports on 127.0.0.1 between 20000 and 32000 for " +
+                      counted(nodes, "node"));
   }
   std::vector<std::string> addresses;
   for (const std::uint16_t port : ports) {
@@ -98,7 +102,7 @@ Result<void, std::string> clear_data(const LocalCluster& cluster) {
   std::error_code error;
   std::filesystem::remove_all(cluster.data, error);
   if (!error && ::mkdir(cluster.data.c_str(), 0700) == 0) return {};
-  return tl::unexpected("cannot make the folder " + quote(cluster.data) + " anew");
+  return unexpected("cannot make the folder " + quote(cluster.data) + " anew");
 }
 
 }  // namespace peal::cli

@@ -47,13 +47,13 @@ Result<void, std::string> make_private_dir(const std::string& dir) {
   // The kernel limits the path of a socket to 107 bytes; the longest suffix is /n32.sock.
   constexpr std::size_t kDirBytesMax = 98;
   if (dir.size() > kDirBytesMax) {
-    return tl::unexpected("--dir " + quote(dir) + " has " + std::to_string(dir.size()) +
-                          " bytes: accepted are up to " + std::to_string(kDirBytesMax) +
-                          ", as the sockets of the nodes are in it");
+    return unexpected("--dir " + quote(dir) + " has " + std::to_string(dir.size()) +
+                      " bytes: accepted are up to " + std::to_string(kDirBytesMax) +
+                      ", as the sockets of the nodes are in it");
   }
   if (::mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST) {
-    return tl::unexpected("--dir " + quote(dir) + " cannot be made (" + std::strerror(errno) +
-                          "): accepted is a folder, or a new name in an existing one");
+    return unexpected("--dir " + quote(dir) + " cannot be made (" + std::strerror(errno) +
+                      "): accepted is a folder, or a new name in an existing one");
   }
   struct stat status {};
   if (::lstat(dir.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
@@ -64,9 +64,9 @@ Result<void, std::string> make_private_dir(const std::string& dir) {
       ignore(::stat(dir.c_str(), &status), "a broken link is no folder");
   }
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 0022) != 0) {
-    return tl::unexpected("--dir " + quote(dir) +
-                          ": accepted is a folder that belongs to you and that others cannot "
-                          "write to");
+    return unexpected("--dir " + quote(dir) +
+                      ": accepted is a folder that belongs to you and that others cannot "
+                      "write to");
   }
   return {};
 }
@@ -82,7 +82,7 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
       if (at->path().extension() == ".sock") found.push_back(at->path().string());
     }
   }
-  if (found.empty()) return tl::unexpected(nothing_at(to, where, error));
+  if (found.empty()) return unexpected(nothing_at(to, where, error));
   // n2 before n10: by length first, as `peal up` numbers its nodes.
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;

@@ -35,7 +35,7 @@ void print_next(const std::string& what) {
 
 Outcome make_file(const std::string& path) {
   const auto made = make_key_file(path);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return unexpected(made.error());
   std::printf("%s: key %s\n", path.c_str(), to_text(*made).c_str());
   print_next("Nobody else may have it.");
   return {};
@@ -43,9 +43,9 @@ Outcome make_file(const std::string& path) {
 
 Outcome add_key(const std::string& path, seal::Keys& keys) {
   if (keys.all.size() == seal::kKeysMax) {
-    return tl::unexpected(quote(path) + ": --add: has " + std::to_string(seal::kKeysMax) +
-                          " keys, and more are not accepted: first --remove one that nobody sends "
-                          "with");
+    return unexpected(quote(path) + ": --add: has " + std::to_string(seal::kKeysMax) +
+                      " keys, and more are not accepted: first --remove one that nobody sends "
+                      "with");
   }
   keys.all.push_back(new_key());
   const std::string id = to_text(keys.all.back().id);
@@ -67,7 +67,7 @@ std::string unknown_key(const std::string& path, const char* option, seal::KeyId
 
 Outcome use_key(const std::string& path, seal::KeyId id, seal::Keys& keys) {
   if (auto wrong = unknown_key(path, "--use", id, keys); !wrong.empty()) {
-    return tl::unexpected(std::move(wrong));
+    return unexpected(std::move(wrong));
   }
   const std::string before = to_text(keys.sending);
   keys.sending = id;
@@ -81,11 +81,11 @@ Outcome use_key(const std::string& path, seal::KeyId id, seal::Keys& keys) {
 
 Outcome remove_key(const std::string& path, seal::KeyId id, seal::Keys& keys) {
   if (auto wrong = unknown_key(path, "--remove", id, keys); !wrong.empty()) {
-    return tl::unexpected(std::move(wrong));
+    return unexpected(std::move(wrong));
   }
   if (id == keys.sending) {
-    return tl::unexpected(quote(path) + ": --remove = " + quote(to_text(id)) +
-                          ": is the key to send with: first --use another");
+    return unexpected(quote(path) + ": --remove = " + quote(to_text(id)) +
+                      ": is the key to send with: first --use another");
   }
   keys.all.erase(std::find_if(keys.all.begin(), keys.all.end(),
                               [id](const seal::Key& key) { return key.id == id; }));
@@ -106,7 +106,7 @@ Outcome list_keys(const seal::Keys& keys) {
 Outcome change_file(const KeygenCommand& command) {
   const std::string& path = command.files[0];
   auto keys = seal::load_keys(path);
-  if (!keys) return tl::unexpected(keys.error());
+  if (!keys) return unexpected(keys.error());
   switch (command.actions[0]) {
     case KeygenAction::add: return add_key(path, *keys);
     case KeygenAction::use: return use_key(path, command.key, *keys);
@@ -124,7 +124,7 @@ Result<seal::KeyId, std::string> make_key_file(const std::string& path) {
   seal::Keys keys;
   keys.all.push_back(new_key());
   keys.sending = keys.all[0].id;
-  if (auto made = seal::create_key_file(path, keys); !made) return tl::unexpected(made.error());
+  if (auto made = seal::create_key_file(path, keys); !made) return unexpected(made.error());
   return keys.sending;
 }
 

@@ -21,8 +21,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/node/signals.h"
 #include "cli/text.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -54,7 +54,7 @@ std::vector<char*> argument_vector(const std::string& program,
   // A process group of its own: Ctrl-C in the terminal reaches only the parent, which then stops
   // all.
   ::setpgid(0, 0);
-  unblock_stop_signals();
+  io::unblock_stop_signals();
   ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore it, but other programs should not inherit
                                // that
   const int input = ::open("/dev/null", O_RDONLY);
@@ -111,7 +111,7 @@ Result<Child, std::string> Child::start(const std::string& program,
                                         const std::string& output, int network) {
   const int fd = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return tl::unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
+    return unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
   }
   const std::vector<char*> pointers = argument_vector(program, arguments);
   const pid_t parent = ::getpid();
@@ -120,7 +120,7 @@ Result<Child, std::string> Child::start(const std::string& program,
   const int error = errno;
   ::close(fd);
   if (pid < 0) {
-    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+    return unexpected("cannot start a process: " + std::string(std::strerror(error)));
   }
   return Child(pid);
 }
@@ -184,7 +184,7 @@ Result<Finished, std::string> run_program(const std::string& path,
   const std::vector<char*> pointers = argument_vector(path, arguments);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return tl::unexpected("cannot make a pipe: " + std::string(std::strerror(errno)));
+    return unexpected("cannot make a pipe: " + std::string(std::strerror(errno)));
   }
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
@@ -195,7 +195,7 @@ Result<Finished, std::string> run_program(const std::string& path,
   if (pid > 0) finished.output = read_all(ends[0]);
   ::close(ends[0]);
   if (pid < 0) {
-    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+    return unexpected("cannot start a process: " + std::string(std::strerror(error)));
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -3,11 +3,9 @@
 #include <chrono>
 #include <cstdio>
 
+#include "cli/client/connect.h"
 #include "cli/commands.h"
 #include "cli/node/cluster_dir.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
 
 namespace peal::cli {
 namespace {
@@ -20,11 +18,11 @@ Result<std::string, std::string> reload_one(const std::string& socket) {
   v0::ClientOptions options;
   options.connect_timeout = kPatience;
   auto client = connect_to(socket, options);
-  if (!client) return tl::unexpected(client.error().text);
+  if (!client) return unexpected(client.error().text);
   auto answer = client->ask("reload", kPatience);
   if (answer) return answer.value();
   const bool silent = answer.error().code == v0::ErrorCode::timed_out;
-  return tl::unexpected(silent ? silent_text(socket) : socket + ": " + answer.error().message);
+  return unexpected(silent ? silent_text(socket) : socket + ": " + answer.error().message);
 }
 
 }  // namespace

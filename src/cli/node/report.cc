@@ -5,19 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/node/drops.h"
-#include "cli/text.h"
-
-// Last: see cli/inner_names.h.
 #include "cli/client/connect.h"
+#include "cli/text.h"
+#include "daemon/drops.h"
 
 namespace peal::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Parsed = nlohmann::json;
 
 template <class T>
-T field(const Json& object, const char* key, T otherwise) {
+T field(const Parsed& object, const char* key, T otherwise) {
   if (!object.is_object()) return otherwise;
   const auto found = object.find(key);
   if (found == object.end()) return otherwise;
@@ -31,25 +29,25 @@ T field(const Json& object, const char* key, T otherwise) {
 }
 
 /// The texts of a list, separated by commas.
-std::string names_in(const Json& object, const char* key) {
+std::string names_in(const Parsed& object, const char* key) {
   std::vector<std::string> all;
-  const Json found = object.is_object() ? object.value(key, Json::array()) : Json();
-  for (const Json& name : found) {
+  const Parsed found = object.is_object() ? object.value(key, Parsed::array()) : Parsed();
+  for (const Parsed& name : found) {
     if (name.is_string()) all.push_back(name.get<std::string>());
   }
   return comma_separated(all);
 }
 
-std::string number_field(const Json& object, const char* key) {
+std::string number_field(const Parsed& object, const char* key) {
   return std::to_string(field<std::uint64_t>(object, key, 0));
 }
 
-ViewReport view_of(const Json& object) {
+ViewReport view_of(const Parsed& object) {
   ViewReport view;
   view.id = field(object, "id", std::string());
   view.shown = short_id(view.id);
   if (const auto members = object.find("members"); members != object.end() && members->is_array()) {
-    for (const Json& member : *members) {
+    for (const Parsed& member : *members) {
       if (!member.is_string()) continue;
       view.members.emplace_back(short_id(member.get_ref<const std::string&>()));
     }
@@ -70,7 +68,7 @@ std::string name_of_socket(const std::string& path) {
 }  // namespace
 
 std::optional<NodeReport> parse_report(std::string_view json) {
-  const Json object = Json::parse(json, nullptr, false);
+  const Parsed object = Parsed::parse(json, nullptr, false);
   if (!object.is_object()) return std::nullopt;
   NodeReport report;
   report.name = field(object, "node", std::string());
@@ -88,7 +86,7 @@ std::optional<NodeReport> parse_report(std::string_view json) {
   }
   report.waits_for = field(object, "waits_for", std::string());
   if (const auto counters = object.find("counters"); counters != object.end()) {
-    for (const std::string& name : drop_counters()) {
+    for (const std::string& name : daemon::drop_counters()) {
       const auto count = field<std::uint64_t>(*counters, name.c_str(), 0);
       if (count > 0) report.dropped.emplace_back(name, count);
     }
@@ -99,7 +97,7 @@ std::optional<NodeReport> parse_report(std::string_view json) {
     }
   }
   if (const auto views = object.find("views"); views != object.end()) {
-    for (const Json& view : *views) {
+    for (const Parsed& view : *views) {
       if (view.is_object()) report.views.push_back(view_of(view));
     }
   }
@@ -236,15 +234,15 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
     std::uint64_t packets = 0;
     for (const auto& [name, count] : report.dropped) {
       const std::string last = last_text(report, name);
-      if (name == kLogLines) {
+      if (name == daemon::kLogLines) {
         lines.push_back(report.name + " dropped " + counted(count, "log line") +
                         in_brackets("nobody read them, or there was no room", last));
-      } else if (name == kTraceLines) {
+      } else if (name == daemon::kTraceLines) {
         lines.push_back(report.name + " lost " + counted(count, "line") + " of its trace" +
                         in_brackets("peal check will refuse it", last));
       } else {
         reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count) +
-                   in_brackets(drop_remedy(name), last);
+                   in_brackets(daemon::drop_remedy(name), last);
         packets += count;
       }
     }
@@ -257,10 +255,10 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
 
 std::vector<std::string> address_lines(const NodeReport& report) {
   std::vector<std::string> lines;
-  const Json answer = Json::parse(report.json, nullptr, false);
-  const Json nodes = answer.is_object() ? answer.value("nodes", Json::array()) : Json();
+  const Parsed answer = Parsed::parse(report.json, nullptr, false);
+  const Parsed nodes = answer.is_object() ? answer.value("nodes", Parsed::array()) : Parsed();
   if (!nodes.is_array()) return lines;
-  for (const Json& node : nodes) {
+  for (const Parsed& node : nodes) {
     const auto address = field(node, "address", std::string());
     const auto at = field(node, "at", std::string());
     const auto problem = field(node, "problem", std::string());
@@ -273,12 +271,12 @@ std::vector<std::string> address_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> missing_lines(const NodeReport& report) {
-  const Json answer = Json::parse(report.json, nullptr, false);
-  const Json nodes = answer.is_object() ? answer.value("missing", Json::array()) : Json();
+  const Parsed answer = Parsed::parse(report.json, nullptr, false);
+  const Parsed nodes = answer.is_object() ? answer.value("missing", Parsed::array()) : Parsed();
   if (!nodes.is_array()) return {};
   std::vector<std::string> lines;
   std::vector<std::string> unknown;
-  for (const Json& node : nodes) {
+  for (const Parsed& node : nodes) {
     const auto name = field(node, "name", std::string());
     const auto reason = field(node, "reason", std::string());
     if (reason.empty()) {
@@ -294,8 +292,8 @@ std::vector<std::string> missing_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> list_lines(const NodeReport& report) {
-  const Json answer = Json::parse(report.json, nullptr, false);
-  const Json list = answer.is_object() ? answer.value("list", Json::object()) : Json();
+  const Parsed answer = Parsed::parse(report.json, nullptr, false);
+  const Parsed list = answer.is_object() ? answer.value("list", Parsed::object()) : Parsed();
   const std::string next = names_in(list, "next");
   if (next.empty()) return {};
   return {report.name + " nodes=" + names_in(list, "nodes") + " next=" + next +
@@ -305,7 +303,7 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
   std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and the nodes with each
   for (const NodeReport& report : reports) {
-    const Json answer = Json::parse(report.json, nullptr, false);
+    const Parsed answer = Parsed::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());
     if (order.empty() || order == "ring") continue;
     std::string way = "order=" + order;
@@ -333,17 +331,18 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
 
 std::vector<std::string> client_lines(const NodeReport& report) {
   std::vector<std::string> lines;
-  const Json answer = Json::parse(report.json, nullptr, false);
-  const Json clients = answer.is_object() ? answer.value("clients", Json::object()) : Json();
-  const Json sessions = clients.is_object() ? clients.value("sessions", Json::array()) : Json();
+  const Parsed answer = Parsed::parse(report.json, nullptr, false);
+  const Parsed clients = answer.is_object() ? answer.value("clients", Parsed::object()) : Parsed();
+  const Parsed sessions =
+      clients.is_object() ? clients.value("sessions", Parsed::array()) : Parsed();
   if (!sessions.is_array()) return lines;
-  const Json shared = clients.value("shared_memory", Json::object());
+  const Parsed shared = clients.value("shared_memory", Parsed::object());
   if (shared.is_object() && field<std::uint64_t>(shared, "regions", 0) > 0) {
     lines.push_back(report.name + " shared_memory regions=" + number_field(shared, "regions") +
                     " bytes_in_use=" + number_field(shared, "bytes_in_use") + "/" +
                     number_field(shared, "bytes"));
   }
-  for (const Json& session : sessions) {
+  for (const Parsed& session : sessions) {
     const std::string name =
         report.name + " client=" + quote(field(session, "name", std::string()));
     lines.push_back(name + " who=" + quote(field(session, "identity", std::string())) +
@@ -355,7 +354,7 @@ std::vector<std::string> client_lines(const NodeReport& report) {
                     " waits_for=" + quote(field(session, "waits_for", std::string())));
     const auto groups = session.find("groups");
     if (groups == session.end() || !groups->is_array()) continue;
-    for (const Json& group : *groups) {
+    for (const Parsed& group : *groups) {
       const auto waiting = field<std::uint64_t>(group, "memory_bytes", 0) +
                            field<std::uint64_t>(group, "disk_bytes", 0);
       if (waiting == 0) continue;

@@ -12,17 +12,15 @@
 #include <map>
 #include <memory>
 
+#include "cli/client/connect.h"
 #include "cli/commands.h"
 #include "cli/node/cluster.h"
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
-#include "cli/node/signals.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/connect.h"
+#include "io/stop_signals.h"
 
 namespace peal::cli {
 namespace {
@@ -31,22 +29,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRefreshMs = 500;
 constexpr int kRoundTimeoutMs = 300;
-constexpr int kStopTimeoutMs = 5'000;
+constexpr int kStopNodesTimeoutMs = 5'000;
 
 /// Only one `peal up` may use a folder; the kernel releases the lock when the process ends.
 Result<int, std::string> lock_dir(const std::string& dir) {
   const std::string path = dir + "/up.lock";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return tl::unexpected("--dir " + quote(dir) + ": " + quote(path) + " cannot be made (" +
-                          std::strerror(errno) +
-                          "): accepted is a folder in which files can be made");
+    return unexpected("--dir " + quote(dir) + ": " + quote(path) + " cannot be made (" +
+                      std::strerror(errno) + "): accepted is a folder in which files can be made");
   }
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     ::close(fd);
-    return tl::unexpected("--dir " + quote(dir) +
-                          " is in use by another `peal up`: accepted is another folder, such as "
-                          "--dir /tmp/second");
+    return unexpected("--dir " + quote(dir) +
+                      " is in use by another `peal up`: accepted is another folder, such as "
+                      "--dir /tmp/second");
   }
   return fd;
 }
@@ -71,7 +68,7 @@ class Up {
     for (const std::string& name : cluster_.names) {
       auto child = start(name);
       if (!child) {
-        stop_all(children_, kStopTimeoutMs);
+        stop_all(children_, kStopNodesTimeoutMs);
         return fail(1, "up: " + child.error());
       }
       children_.push_back(std::move(*child));
@@ -210,7 +207,7 @@ class Up {
   void stop() {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
-    stop_all(children_, kStopTimeoutMs);
+    stop_all(children_, kStopNodesTimeoutMs);
     // A killed node left its own socket file. Another node may have been started at it by hand.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
@@ -224,7 +221,7 @@ class Up {
   LocalCluster cluster_;
   std::unique_ptr<io::LineWriter> output_;  ///< the reader may stop reading, and the nodes continue
   bool live_;
-  StopSignals signals_;
+  io::StopSignals signals_;
   std::vector<Child> children_;
   std::vector<std::string> sockets_;
   NodePoller poller_;

@@ -18,7 +18,7 @@ namespace {
 using Checked = Result<void, std::string>;
 
 Checked together(const std::string& key, const std::string& value, const std::string& rule) {
-  return tl::unexpected("clients." + key + " = " + value + " is not accepted: it must " + rule);
+  return unexpected("clients." + key + " = " + value + " is not accepted: it must " + rule);
 }
 
 Checked at_most(const std::string& key, std::uint64_t value, const std::string& other,
@@ -31,7 +31,7 @@ Checked at_most(const std::string& key, std::uint64_t value, const std::string& 
 /// The secret in a file, or the reason why there is none.
 Result<std::string, std::string> read_secret(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
-    return tl::unexpected("who = " + quote("secret:" + path) + ": " + why);
+    return unexpected("who = " + quote("secret:" + path) + ": " + why);
   };
   const io::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -104,7 +104,7 @@ Result<void, std::string> load_secrets(session::Options& options) {
   const auto load = [](session::Who& who) -> Result<void, std::string> {
     if (who.kind != session::Who::Kind::secret) return {};
     auto secret = read_secret(who.text);
-    if (!secret) return tl::unexpected(secret.error());
+    if (!secret) return unexpected(secret.error());
     who.text = std::move(*secret);
     return {};
   };

@@ -129,7 +129,7 @@ Status read_domains(const toml::key& name, const toml::node& node, File& out) {
   const List<DomainEntry>& list = domain_list();
   const auto tables = tables_of({out.path, line_of(name.source())}, list.name, node,
                                 accepted_tables(list), list.least, list.most);
-  if (!tables) return tl::unexpected(tables.error());
+  if (!tables) return unexpected(tables.error());
   for (const toml::table* table : *tables) {
     if (auto read = read_domain(*table, out); !read) return read;
   }

@@ -65,8 +65,9 @@ class Loader {
       return refuse({out_.path}, "nodes is missing: accepted are " + accepted_tables(node_list()));
     }
     if (auto known = find_own_name(name); !known) return known;
-    auto checked = validate(settings).and_then([&] { return validate(out_.clients); });
-    if (!checked) return tl::unexpected(placed(checked.error(), out_));
+    auto checked = validate(settings);
+    if (checked) checked = validate(out_.clients);
+    if (!checked) return unexpected(placed(checked.error(), out_));
     return {};
   }
 
@@ -106,7 +107,7 @@ class Loader {
         for (const auto& [list, read] : kLists) known.emplace_back(list);
       }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
-      return refuse(place, unknown_key(prefix, name.str(), value, known));
+      return refuse(place, unknown_key(prefix, name.str(), value, known, paths_of(name.str())));
     }
     if (!key->set(value, out_)) return refuse(place, key->refusal(value));
     out_.lines[key->path()] = place.line;
@@ -122,8 +123,8 @@ class Loader {
     std::string& own = out_.settings.name;
     if (!name.empty()) {
       if (!is_known(name)) {
-        return tl::unexpected("--name " + quote(name) + ": accepted is a node of " + out_.path +
-                              ": " + joined(known) + kRemoved);
+        return unexpected("--name " + quote(name) + ": accepted is a node of " + out_.path + ": " +
+                          joined(known) + kRemoved);
       }
       own = name;
     } else if (own.empty()) {
@@ -167,8 +168,9 @@ Result<File, std::string> parse_file(std::string_view text, std::string_view pat
   File file;
   file.path = path;
   Loader loader(file);
-  auto done = loader.load(*document).and_then([&] { return loader.finish(name); });
-  if (!done) return tl::unexpected(std::move(done.error()));
+  auto done = loader.load(*document);
+  if (done) done = loader.finish(name);
+  if (!done) return unexpected(std::move(done.error()));
   return file;
 }
 
@@ -182,9 +184,9 @@ Result<File, std::string> read_file(const std::string& path, std::string_view na
     text.resize(static_cast<std::size_t>(in.gcount()));
   }
   if (!in.eof() && text.size() <= kFileBytesMax) {
-    return tl::unexpected("--config " + quote(path) + ": cannot be read (" + std::strerror(errno) +
-                          "): accepted is a configuration file in TOML "
-                          "(`peal node --print-config` writes one)");
+    return unexpected("--config " + quote(path) + ": cannot be read (" + std::strerror(errno) +
+                      "): accepted is a configuration file in TOML "
+                      "(`peal node --print-config` writes one)");
   }
   auto file = parse_file(text, path, name);
   if (!file) return file;

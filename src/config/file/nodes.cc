@@ -134,7 +134,7 @@ Status read_nodes(const toml::key& name, const toml::node& node, File& out) {
   const List<NodeRow>& list = node_list();
   const auto tables = tables_of({out.path, line_of(name.source())}, list.name, node,
                                 accepted_tables(list), list.least, list.most);
-  if (!tables) return tl::unexpected(tables.error());
+  if (!tables) return unexpected(tables.error());
   std::vector<NodeRow> rows;
   for (const toml::table* table : *tables) {
     NodeRow row;

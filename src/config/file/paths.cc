@@ -68,28 +68,28 @@ Result<void, std::string> check_paths(const File& file) {
   if (!config.key_file.empty()) {
     const auto keys = seal::load_keys(config.key_file);
     if (!keys) {
-      return tl::unexpected(file.place_of("key_file") + " = " + keys.error() +
-                            (is_missing(config.key_file) ? make_key(config.key_file) : ""));
+      return unexpected(file.place_of("key_file") + " = " + keys.error() +
+                        (is_missing(config.key_file) ? make_key(config.key_file) : ""));
     }
   }
   if (!config.trace.empty()) {
     if (const std::string why = why_no_file(config.trace); !why.empty()) {
-      return tl::unexpected(file.place_of("trace") + " = " + quote(config.trace) + " (" + why +
-                            "): accepted is a file that can be written, in a folder that exists");
+      return unexpected(file.place_of("trace") + " = " + quote(config.trace) + " (" + why +
+                        "): accepted is a file that can be written, in a folder that exists");
     }
   }
   if (!config.data_dir.empty()) {
     if (const auto usable = validate_data_dir(config.data_dir); !usable) {
-      return tl::unexpected(file.place_of("data_dir") + " = " + quote(config.data_dir) + " (" +
-                            usable.error() +
-                            "): accepted is a folder that exists, belongs to this user, and that "
-                            "others cannot write to");
+      return unexpected(file.place_of("data_dir") + " = " + quote(config.data_dir) + " (" +
+                        usable.error() +
+                        "): accepted is a folder that exists, belongs to this user, and that "
+                        "others cannot write to");
     }
   }
   if (!config.state_dir.empty()) {
     if (const std::string why = why_no_folder(config.state_dir); !why.empty()) {
-      return tl::unexpected(file.place_of("state_dir") + " = " + quote(config.state_dir) + " (" +
-                            why + "): accepted is a folder that exists and can be written to");
+      return unexpected(file.place_of("state_dir") + " = " + quote(config.state_dir) + " (" + why +
+                        "): accepted is a folder that exists and can be written to");
     }
   }
   return {};
@@ -104,7 +104,7 @@ Result<File, std::string> read_usable_file(const std::string& path, const std::s
     file->lines["trace"] = 0;
   }
   const auto usable = check_paths(*file);
-  if (!usable) return tl::unexpected(usable.error());
+  if (!usable) return unexpected(usable.error());
   return file;
 }
 

@@ -30,7 +30,7 @@ bool has_key(std::string_view text, const Key<File>& key) {
          find_word(text, key.path()) != std::string_view::npos;
 }
 
-/// A rule between tunables names those of its own table without the table.
+/// Names the lines of the keys that the file sets in a broken rule between keys.
 std::string placed_rule(const std::string& wrong, const File& file) {
   std::vector<std::pair<std::uint32_t, std::string>> found;  // line, "key = value"
   bool subject_is_set = false;
@@ -41,9 +41,9 @@ std::string placed_rule(const std::string& wrong, const File& file) {
     subject_is_set = subject_is_set || wrong.starts_with(key.path() + " ");
   }
   std::sort(found.begin(), found.end());
-  if (found.empty()) return refuse({file.path}, wrong).value();
+  if (found.empty()) return refuse({file.path}, wrong).error();
   const Place place{file.path, found.front().first};
-  if (found.size() == 1 && subject_is_set) return refuse(place, wrong).value();
+  if (found.size() == 1 && subject_is_set) return refuse(place, wrong).error();
   std::string text;
   for (const auto& [line, key] : found) {
     if (!text.empty()) text += " with " + key + " (line " + std::to_string(line) + ")";
@@ -53,7 +53,7 @@ std::string placed_rule(const std::string& wrong, const File& file) {
   std::string rule = wrong;
   const auto at = rule.find(kIt);
   rule.replace(at, kIt.size(), subject_is_set ? " must" : ", its default, must");
-  return refuse(place, text + ": " + rule).value();
+  return refuse(place, text + ": " + rule).error();
 }
 
 /// The line of the first key in the message that the file sets.
@@ -72,10 +72,10 @@ std::string placed(const std::string& wrong, const File& file) {
     if (!wrong.starts_with("domain.") || wrong.find(quote(domain.name)) == std::string::npos) {
       continue;
     }
-    return refuse({file.path, file.line_of("domain " + quote(domain.name))}, wrong).value();
+    return refuse({file.path, file.line_of("domain " + quote(domain.name))}, wrong).error();
   }
   if (wrong.find(kIt) != std::string::npos) return placed_rule(wrong, file);
-  return refuse({file.path, first_line(wrong, file)}, wrong).value();
+  return refuse({file.path, first_line(wrong, file)}, wrong).error();
 }
 
 }  // namespace peal::config

@@ -152,7 +152,7 @@ Status read_rules(const List<Rule>& list, const toml::key& name, const toml::nod
                   std::string_view file, std::vector<Rule>& out) {
   const auto tables = tables_of({file, line_of(name.source())}, list.name, node,
                                 accepted_tables(list), list.least, list.most);
-  if (!tables) return tl::unexpected(tables.error());
+  if (!tables) return unexpected(tables.error());
   for (const toml::table* table : *tables) {
     Rule rule;
     Lines lines;

@@ -32,10 +32,10 @@ std::optional<Texts> texts_in(const toml::array& list) {
 
 }  // namespace
 
-tl::unexpected<std::string> refuse(const Place& place, const std::string& what) {
+Unexpected<std::string> refuse(const Place& place, const std::string& what) {
   std::string text(place.file);
   if (place.line != 0) text += ":" + std::to_string(place.line);
-  return tl::unexpected(text + ": " + what);
+  return unexpected(text + ": " + what);
 }
 
 std::uint32_t line_of(const toml::source_region& source) { return source.begin.line; }

@@ -27,7 +27,7 @@ struct Place {
 };
 
 /// "peal.toml:12: …"
-tl::unexpected<std::string> refuse(const Place& place, const std::string& what);
+Unexpected<std::string> refuse(const Place& place, const std::string& what);
 
 std::uint32_t line_of(const toml::source_region& source);
 Value value_of(const toml::node& node);

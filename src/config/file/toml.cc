@@ -40,9 +40,9 @@ Result<toml::table, TomlError> parse_toml(std::string_view text, std::string_vie
     std::string what(parsed.error().description());
     std::replace_if(
         what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    return tl::unexpected(TomlError{parsed.error().source().begin.line, std::move(what)});
+    return unexpected(TomlError{parsed.error().source().begin.line, std::move(what)});
   } catch (const TomlAssertion&) {
-    return tl::unexpected(TomlError{line_of_assertion(text), "a key was expected"});
+    return unexpected(TomlError{line_of_assertion(text), "a key was expected"});
   }
 }
 

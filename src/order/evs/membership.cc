@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gather: each member says which members might be reachable and which it will not wait for, until
+// all candidates say exactly the same.
+//
+// Commit: the representative's commit token goes round twice. In the first rotation it collects
+// what every member holds of its old view; in the second it tells all members.
+
 #include "order/evs/membership.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/digest.h"
 #include "base/hooks.h"
@@ -9,50 +17,69 @@
 namespace peal::order::evs {
 namespace {
 
-// A control frame may be as large as a datagram. A few buffers are enough: the transport takes each
-// at once, and the membership keeps only the last packet sent with send_tracked().
-constexpr std::uint32_t kControlBuffers = 64;
-
 // One may be lost, and one may reach a receiver that still discards packets from its own pause.
 constexpr std::int64_t kRetransmissionsAfterPause = 3;
+
+wire::OldView* record_of(wire::Commit& commit, const ViewId& view) {
+  const auto record = std::find_if(commit.old_views.begin(), commit.old_views.end(),
+                                   [&](const wire::OldView& old) { return old.view == view; });
+  return record == commit.old_views.end() ? nullptr : &*record;
+}
 
 }  // namespace
 
 Membership::Membership(const Settings& settings, Protocol& protocol)
     : settings_(settings),
       protocol_(protocol),
-      control_(std::make_unique<BufferPool>(static_cast<std::uint32_t>(wire::kPacketBytesMax),
-                                            kControlBuffers)),
-      random_(settings.seed),
-      self_(settings.self) {
+      self_(settings.self),
+      place_{State::gather, {0, self_}, {self_}, 0},
+      frames_(settings_, self_, tally_),
+      parts_{settings_, self_, place_, timers_, tally_, frames_},
+      lists_(settings_, place_),
+      peers_(settings_, self_),
+      announcer_(parts_, lists_, peers_),
+      gathering_(self_, peers_),
+      attempt_(settings_.first_count),
+      tracked_(parts_),
+      trial_(parts_, peers_, tracked_) {
   PEAL_ASSERT(settings_.self.node.value != 0 && settings_.self.epoch != 0);
   PEAL_ASSERT(settings_.nodes.hash != 0);
-  know_peers();
+  peers_.configure(lists_.nodes());
   PEAL_ASSERT(peers_.size() + 1 == settings_.nodes.nodes.size());
-  view_ = ViewId{0, self_};
-  members_ = {self_};
-  view_number_max_ = join_number_ = settings_.first_count;
 }
 
 void Membership::start(Instant now, Effects& out) {
   PEAL_ASSERT(protocol_.commit_format().is_sound());
-  processes_ = {self_};
+  gathering_.start_from(place_.members);
   shift_to_gather(now, &gather::boot, {}, out);
 }
+
+void Membership::leave(Instant now, Effects& out) {
+  if (left_) return;
+  if (place_.operational()) protocol_.flush(out);
+  if (place_.members.size() > 1 || !place_.operational()) {
+    for (int copy = 0; copy < 3; ++copy) send_join(now, out, /*leaving=*/true);
+  }
+  left_ = true;
+  protocol_.abandon();
+  timers_.cancel_all();
+  tracked_.forget();
+}
+
+// ---- timers and pauses ----
 
 void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   switch (timer) {
     case Timer::silence: on_silence(now, out); return;
-    case Timer::resend: resend(now, out); return;
+    case Timer::resend: tracked_.on_timer(now, out); return;
     case Timer::join:
-      if (state_ != State::gather) return;
-      send_join(now, out);
+      if (place_.state == State::gather) send_join(now, out);
       return;
     case Timer::consensus:
-      if (state_ == State::gather) on_consensus_timeout(now, out);
+      if (place_.state == State::gather) on_consensus_timeout(now, out);
       return;
-    case Timer::probe: on_probe_timer(now, out); return;
-    case Timer::trial: on_trial_timer(now, out); return;
+    case Timer::probe: announcer_.on_probe_timer(now, out); return;
+    case Timer::trial: follow_verdict(now, trial_.on_timer(now, out), out); return;
     case Timer::engine_0:
     case Timer::engine_1:
     case Timer::engine_2:
@@ -68,10 +95,10 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
 void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.silences;
-  out.report(
-      {&event::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
-  if (state_ == State::operational) {
-    start_sets_from_view();
+  const bool operational = place_.operational();
+  out.report({&event::token_lost, operational ? place_.view : attempt_.agreement().view, {}, 0, 0});
+  if (operational) {
+    gathering_.start_from(place_.members);
     shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
@@ -81,11 +108,11 @@ void Membership::on_silence(Instant now, Effects& out) {
 }
 
 void Membership::on_pause(Instant now, Duration gap, Effects& out) {
-  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
-  give_up_trial(now);
-  if (state_ == State::gather) {
+  out.report({&event::paused, place_.view, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  trial_.give_up(now);
+  if (place_.state == State::gather) {
     // Nobody is accused because this process was paused.
-    if (!agreed_) timers_.arm(Timer::consensus, now + settings_.consensus);
+    if (!gathering_.agreed()) timers_.arm(Timer::consensus, now + settings_.consensus);
     timers_.arm(Timer::join, now);
     return;
   }
@@ -98,155 +125,279 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
   long_pause_ = gap >= settings_.silence;
 }
 
-void Membership::leave(Instant now, Effects& out) {
-  if (left_) return;
-  if (state_ == State::operational) protocol_.flush(out);
-  if (members_.size() > 1 || state_ != State::operational) {
-    for (int copy = 0; copy < 3; ++copy) send_join(now, out, /*leaving=*/true);
+// ---- gather ----
+
+void Membership::shift_to_gather(Instant now, const GatherReason* reason, const MemberId& from,
+                                 Effects& out) {
+  PEAL_ASSERT(!left_);
+  if (place_.operational()) protocol_.flush(out);
+  if (PEAL_MUTANT(m13_committed_restored) && place_.state != State::gather) {
+    attempt_.forget_committed(place_.view);
   }
-  left_ = true;
+  gathering_.begin(now);
+  place_.state = State::gather;
+  ++tally_.gathers;
   protocol_.abandon();
-  timers_.cancel_all();
-  last_sent_.reset();
+  timers_.cancel(Timer::silence);
+  timers_.cancel_those_of_engine();
+  tracked_.forget();
+  out.report(
+      {&event::gather_started, place_.view, from, 0, gathering_.candidates().size(), reason});
+  if (!PEAL_MUTANT(gather_consensus_not_armed)) {
+    timers_.arm(Timer::consensus, now + settings_.consensus);
+  }
+  announcer_.start_probes(now);
+  if (announcer_.expedite_join(now)) send_join(now, out);
+  check_consensus(now, false, out);
+}
+
+void Membership::send_join(Instant now, Effects& out, bool leaving) {
+  wire::Join join;
+  join.committed = attempt_.committed();
+  join.view_number_max = attempt_.view_number_max();
+  join.leaving = leaving;
+  join.processes = leaving && place_.operational() ? place_.members : gathering_.processes();
+  if (!leaving) join.failed = gathering_.failed();
+  announcer_.send_join(now, std::move(join), out);
+}
+
+void Membership::gather_join(Instant now, const MemberId& from, const wire::Join& join,
+                             Effects& out) {
+  switch (gathering_.merge(from, join)) {
+    case Gathering::Heard::nothing: return;
+    case Gathering::Heard::same: break;
+    case Gathering::Heard::grew:
+      shift_to_gather(now, &gather::sets_grew, from, out);
+      // `from` may have said just this and stay silent since it has consensus: do not suspect it.
+      if (!gathering_.note_agreement(from, join)) return;
+      break;
+  }
+  if (place_.state == State::gather && !gathering_.agreed()) check_consensus(now, false, out);
+}
+
+void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
+  PEAL_ASSERT(place_.state == State::gather);
+  if (!gathering_.agree(from_timer)) return;
+  const MemberSet members = gathering_.candidates();
+  timers_.cancel(Timer::consensus);
+  out.report({&event::consensus_reached, place_.view, {}, members.size(), 0});
+  if (members.front() != self_) {
+    note_life(now);  // the representative's commit token is on its way, or lost
+    return;
+  }
+  wire::Commit commit = attempt_.create(self_, members, lists_.active());
+  if (members.size() > wire::kMembersMax) {
+    ++tally_.unsendable;
+    return;
+  }
+  enter_commit(now, commit, 0, out);
+}
+
+void Membership::on_consensus_timeout(Instant now, Effects& out) {
+  const MemberSet silent = gathering_.awaited();
+  if (silent.empty()) {
+    check_consensus(now, true, out);
+    return;
+  }
+  for (const MemberId& member : silent) {
+    peers_.note_accuser(member, {});  // it is silent in general, so no single link is to blame
+    out.report({&event::member_accused, place_.view, member, 0, 0, &gather::consensus_timeout});
+  }
+  gathering_.accuse_all(silent);
+  if (gathering_.candidates().size() == 1) {
+    send_join(now, out);
+    check_consensus(now, true, out);
+  } else {
+    shift_to_gather(now, &gather::consensus_timeout, {}, out);
+  }
 }
 
 void Membership::regather(Instant now, const GatherReason* reason, const MemberId& suspect,
                           Effects& out) {
-  if (state_ == State::operational) start_sets_from_view();
-  if (suspect != MemberId{} && suspect != self_) {
-    insert(processes_, suspect);
-    insert(failed_, suspect);
-  }
+  if (place_.operational()) gathering_.start_from(place_.members);
+  if (suspect != MemberId{} && suspect != self_) gathering_.accuse(suspect);
   shift_to_gather(now, reason, suspect, out);
 }
 
 void Membership::accuse(Instant now, const MemberId& member, const GatherReason* reason,
                         Effects& out) {
-  out.report({&event::member_accused, view_, member, 0, 0, reason});
-  note_accuser(member, self_);
+  out.report({&event::member_accused, place_.view, member, 0, 0, reason});
+  peers_.note_accuser(member, self_);
   regather(now, reason, member, out);
 }
 
-void Membership::installed(Instant now, const Agreement& agreement, Effects& out) {
-  PEAL_ASSERT(state_ == State::recovery);
-  PEAL_ASSERT(agreement.view.number > view_.number);
-  for (const MemberId& member : failed_) {
-    Peer* known = peer(member.node);
-    if (known == nullptr || superseded(member)) continue;
-    doubt(now, *known, member);
+void Membership::follow_verdict(Instant now, const LinkTrial::Verdict& verdict, Effects& out) {
+  const MemberId& member = verdict.member;
+  switch (verdict.kind) {
+    case LinkTrial::Verdict::Kind::nothing: return;
+    case LinkTrial::Verdict::Kind::accuse:
+      if (!contains(place_.members, member)) return;
+      PEAL_PROBE("membership.accused_for_link");
+      out.report({&event::stall_excluded, place_.view, member, 0, 0});
+      accuse(now, member, &gather::stall, out);
+      return;
+    case LinkTrial::Verdict::Kind::invite:
+      if (!place_.operational() && place_.state != State::gather) return;
+      if (contains(members_or_processes(), member)) return;
+      if (place_.operational()) gathering_.start_from(place_.members);
+      if (gathering_.full()) return;
+      gathering_.admit(member);
+      shift_to_gather(now, &gather::foreign, member, out);
+      return;
   }
-  for (const MemberId& member : agreement.members) trust(member);
-  view_ = agreement.view;
-  members_ = agreement.members;
-  for (Peer& known : peers_) {
-    if (contains(members_, {known.node, known.newest})) known.deaf = 0;
-  }
-  index_ = agreement.index;
-  state_ = State::operational;
-  installed_once_ = true;
-  episode_ = false;
-  all_have_next_ = false;
-  confirmed_ = confirmed_ || primary_of(members_) == Primary::yes;
-  start_sets_from_view();
-  resent_ = resent_score_ = 0;
-  timers_.cancel(Timer::join);
-  timers_.cancel(Timer::consensus);
-  // The attempt needs no more signs of life; the protocol handles those of the view.
-  timers_.cancel(Timer::silence);
-  timers_.cancel(Timer::resend);
-  last_sent_.reset();
-  ++tally_.views_installed;
-  out.report({&event::view_installed,
-              view_,
-              {},
-              members_.size(),
-              static_cast<std::uint64_t>((now - gather_since_).ns)});
 }
 
-void Membership::start_sets_from_view() {
-  processes_ = members_;
-  drop_strangers(processes_);
-  failed_.clear();
+void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
+  if (installed_once_) {
+    out.fatal("another live process uses this node's id, or an earlier one had a later clock");
+    return;
+  }
+  PEAL_PROBE("membership.epoch_corrected");
+  PEAL_ASSERT(epoch >= self_.epoch && place_.members.size() == 1);
+  self_.epoch = epoch + 1;
+  place_.view = ViewId{0, self_};
+  place_.members = {self_};
+  gathering_.start_from(place_.members);
+  announcer_.restart();
+  attempt_.restart();
+  out.report({&event::epoch_corrected, place_.view, self_, self_.epoch, 0});
+  shift_to_gather(now, &gather::epoch, {}, out);
+}
+
+// ---- commit and recovery ----
+
+void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t index,
+                              Effects& out) {
+  PEAL_ASSERT(place_.state == State::gather && commit.members[index] == self_);
+  wire::OldView* record = record_of(commit, place_.view);
+  if (record == nullptr) {
+    commit.old_views.push_back({place_.view, {}, {}});
+    record = &commit.old_views.back();
+  }
+  insert(record->survivors, self_);
+  protocol_.freeze(record->record);
+  protocol_.fold_options(commit.options);
+
+  timers_.cancel(Timer::join);
+  timers_.cancel(Timer::consensus);
+  place_.state = State::commit;
+  ++tally_.commits;
+  attempt_.enter(commit, index);
+  note_life(now);
+  out.report({&event::commit_started, commit.view, {}, commit.members.size(), 0});
+  if (commit.members.size() == 1) {
+    enter_recovery(now, commit, out);
+    protocol_.install_alone(now, out);
+    return;
+  }
+  forward_commit(now, commit, out);
+}
+
+void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out) {
+  ++commit.hops;
+  const auto encode = [this](const wire::Header& header, const wire::Commit& in, ByteSpan bytes) {
+    return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
+  };
+  const BufferRef packet = frames_.build(wire::FrameKind::commit, commit, encode);
+  if (!packet) return;  // the attempt times out, and the next one has less to say
+  send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
+}
+
+void Membership::enter_recovery(Instant now, wire::Commit& commit, Effects& out) {
+  PEAL_ASSERT(place_.state == State::commit);
+  const wire::OldView* record = record_of(commit, place_.view);
+  const bool usable =
+      record != nullptr && contains(record->survivors, self_) && protocol_.accepts(record->record);
+  if (!usable) {  // not what this member wrote in the first rotation: a corrupt or hostile packet
+    tally_.drop(wire::Drop::bad_value);
+    return;
+  }
+  place_.state = State::recovery;
+  wire::OldView old = *record;
+  if (PEAL_MUTANT(transitional_by_members)) {
+    old.survivors.clear();
+    for (const MemberId& m : commit.members) {
+      if (contains(place_.members, m)) old.survivors.push_back(m);
+    }
+  }
+  attempt_.learn(commit, std::move(old));
+  note_life(now);
+  protocol_.recover(now, attempt_.agreement(), out);
+  if (commit.members.size() > 1) forward_commit(now, commit, out);
 }
 
 void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
                               Effects& out, Duration extra) {
-  note_pass(now, to);
-  last_sent_to_ = to;
-  last_sent_ = packet;
-  timers_.arm(Timer::resend, now + settings_.resend + extra);
-  out.send(to.node, Lane::token, packet);
+  if (place_.operational() && tracked_.is_suspect(now, to, trial_.active())) {
+    trial_.suspect(now, to, false);
+  }
+  tracked_.send(now, to, packet, extra, out);
 }
 
-void Membership::end_extra(Instant now) {
-  const auto due = timers_.at(Timer::resend);
-  const Instant usual = now + settings_.resend;
-  if (due && *due > usual) timers_.arm(Timer::resend, usual);
+void Membership::installed(Instant now, const Agreement& agreement, Effects& out) {
+  PEAL_ASSERT(place_.state == State::recovery);
+  PEAL_ASSERT(attempt_.is_at(agreement.view) && agreement.view.number > place_.view.number);
+  PEAL_ASSERT(agreement.members[agreement.index] == self_);
+  peers_.on_view(now, agreement.members, gathering_.failed());
+  place_ = {State::operational, agreement.view, agreement.members, agreement.index};
+  installed_once_ = true;
+  lists_.on_view();
+  gathering_.end();
+  gathering_.start_from(place_.members);
+  tracked_.on_view();
+  timers_.cancel(Timer::join);
+  timers_.cancel(Timer::consensus);
+  // The attempt needs no more signs of life; the protocol handles those of the view.
+  timers_.cancel(Timer::silence);
+  ++tally_.views_installed;
+  out.report({&event::view_installed,
+              place_.view,
+              {},
+              place_.members.size(),
+              static_cast<std::uint64_t>((now - gathering_.since()).ns)});
 }
 
-void Membership::resend_overdue(Instant now, Effects& out) {
-  const auto due = timers_.at(Timer::resend);
-  if (due && *due > now + settings_.resend) resend(now, out);
+// ---- the list of nodes: see node_lists.cc ----
+
+void Membership::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), self_.node));
+  reported_.clear();
+  if (lists_.pending() == nodes.hash || left_) return;
+  lists_.set_pending(nodes);
+  peers_.configure(lists_.nodes());
+  peers_.forget_lists();
+  if (lists_.pending() == 0) return;
+  if (PEAL_MUTANT(list_at_own_wish)) return adopt(now, out);
+  if (place_.operational() && place_.members.size() == 1) {
+    lists_.all_have_next();
+    try_adopt(now, out);
+  }
 }
 
-void Membership::resend(Instant now, Effects& out) {
-  if (!last_sent_ || state_ == State::gather) return;
-  if (PEAL_MUTANT(token_retx_never)) return;
-  ++tally_.resent;
-  ++resent_;
-  out.report({&event::token_retransmitted, view_, last_sent_to_, 0, 0});
-  timers_.arm(Timer::resend, now + settings_.resend);
-  out.send(last_sent_to_.node, Lane::token, last_sent_);
+void Membership::try_adopt(Instant now, Effects& out) {
+  if (lists_.pending() == 0 || lists_.adoption_waits().kind != NodesWait::Kind::nothing) return;
+  adopt(now, out);
+  lists_.on_view();
 }
 
-Primary Membership::primary_of(std::span<const MemberId> members) const {
-  if (!settings_.majority) return Primary::unclaimed;
-  if (PEAL_MUTANT(primary_always)) return Primary::yes;
-  const std::size_t counted = members.size() * 2 + (PEAL_MUTANT(primary_of_half) ? 1 : 0);
-  return counted > settings_.nodes.nodes.size() ? Primary::yes : Primary::no;
+void Membership::adopt(Instant now, Effects& out) {
+  lists_.adopt();
+  peers_.configure(lists_.nodes());
+  peers_.forget_lists();
+  ++tally_.lists_adopted;
+  PEAL_PROBE("membership.list_adopted");
+  out.report({&event::nodes_adopted, place_.view, {}, lists_.active(), 0});
+  announcer_.start_probes(now);
 }
+
+// ---- status ----
 
 MemberSet Membership::awaited() const {
-  if (state_ != State::gather) return {};
-  return set_minus(candidates(), consensus_);
+  return place_.state == State::gather ? gathering_.awaited() : MemberSet{};
 }
 
-Membership::Peer* Membership::peer(NodeId node) {
-  const auto at = std::lower_bound(peers_.begin(), peers_.end(), node,
-                                   [](const Peer& a, NodeId b) { return a.node < b; });
-  return at == peers_.end() || at->node != node ? nullptr : &*at;
-}
-const Membership::Peer* Membership::peer(NodeId node) const {
-  return const_cast<Membership*>(this)->peer(node);
-}
-
-bool Membership::superseded(const MemberId& member) const {
-  if (member.node == self_.node) return member.epoch < self_.epoch;
-  const Peer* known = peer(member.node);
-  return known != nullptr && known->newest > member.epoch;
-}
-
-bool Membership::muted(Instant now, const MemberId& member) const {
-  const Peer* known = peer(member.node);
-  return known != nullptr && known->excluded == member && !PEAL_MUTANT(damping_absent) &&
-         (now < known->muted_until || PEAL_MUTANT(muted_for_ever));
-}
-
-void Membership::mark_heard(Instant now, const MemberId& member) {
-  Peer* known = peer(member.node);
-  PEAL_ASSERT(known != nullptr);
-  known->heard = now;
-  known->was_heard = true;
-}
-
-MemberSet Membership::heard_now(Instant now) const {
-  MemberSet heard;
-  for (const Peer& known : peers_) {
-    if (known.was_heard && now - known.heard <= settings_.probe * 3) {
-      heard.push_back({known.node, known.newest});
-    }
-  }
-  return heard;
+MemberSet Membership::deaf_peers() const {
+  return place_.operational() ? peers_.deaf() : MemberSet{};
 }
 
 std::uint64_t Membership::digest() const {
@@ -255,27 +406,19 @@ std::uint64_t Membership::digest() const {
     digest.add(m.node.value);
     digest.add(m.epoch);
   };
-  const auto add_set = [&](const MemberSet& set) {
-    digest.add(set.size());
-    for (const MemberId& m : set) add_member(m);
-  };
-  digest.add(static_cast<std::uint64_t>(state_));
+  digest.add(static_cast<std::uint64_t>(place_.state));
   add_member(self_);
-  digest.add(view_.number);
-  add_member(view_.representative);
-  add_set(members_);
-  digest.add(list());
-  digest.add(next_list());
-  digest.add((all_have_next_ ? 2U : 0U) + (confirmed_ ? 1U : 0U));
-  digest.add(committed_.number);
-  digest.add(view_number_max_);
-  add_set(processes_);
-  add_set(failed_);
-  add_set(consensus_);
-  digest.add(join_number_);
-  digest.add((agreed_ ? 1U : 0U) + (trial_.active ? 2U : 0U));
-  digest.add(trial_.number);
-  digest.add(resent_score_);
+  digest.add(place_.view.number);
+  add_member(place_.view.representative);
+  digest.add(place_.members.size());
+  for (const MemberId& member : place_.members) add_member(member);
+  lists_.add_to(digest);
+  attempt_.add_to(digest);
+  gathering_.add_sets_to(digest);
+  announcer_.add_to(digest);
+  digest.add((gathering_.agreed() ? 1U : 0U) + (trial_.active() ? 2U : 0U));
+  trial_.add_to(digest);
+  tracked_.add_to(digest);
   const auto next = timers_.next();
   digest.add(next.has_value() ? static_cast<std::uint64_t>(next->ns) : 0);
   return digest.value();
@@ -283,12 +426,20 @@ std::uint64_t Membership::digest() const {
 
 void Membership::check_invariants() const {
   if (left_) return;
-  PEAL_ASSERT(contains(processes_, self_) && !contains(failed_, self_));
-  PEAL_ASSERT(is_subset(failed_, processes_));
-  PEAL_ASSERT(!candidates().empty());
-  PEAL_ASSERT(members_[index_] == self_);
-  PEAL_ASSERT(view_.number <= committed_.number || view_.number == 0);
-  if (state_ == State::operational) PEAL_ASSERT(announced());
+  lists_.check_invariants();
+  peers_.check_invariants();
+  gathering_.check_invariants();
+  attempt_.check_invariants(place_.view);
+  tracked_.check_invariants();
+  trial_.check_invariants();
+  PEAL_ASSERT(place_.members[place_.index] == self_);
+  if (place_.operational()) PEAL_ASSERT(place_.announced());
+  if (place_.state == State::commit || place_.state == State::recovery) {
+    PEAL_ASSERT(attempt_.committed() == attempt_.agreement().view);
+    PEAL_ASSERT(!timers_.armed(Timer::consensus));
+    PEAL_ASSERT(timers_.armed(Timer::silence) || PEAL_MUTANT(token_retx_never));
+  }
+  PEAL_ASSERT(place_.announced() == installed_once_);
 }
 
 }  // namespace peal::order::evs

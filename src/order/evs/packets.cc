@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the membership's kinds, from their header checks on.
+// Packets of the membership's kinds, from their header checks on. Also how members that do not
+// share a view find each other, only if both directions of the link work, and without endless view
+// changes if they do not.
+
+#include <algorithm>
 
 #include "base/hooks.h"
 #include "order/evs/membership.h"
@@ -9,7 +13,18 @@ namespace peal::order::evs {
 using wire::Drop;
 using wire::FrameKind;
 
+namespace {
+
+// An epoch this large is not a clock value; following it would leave no space for later
+// incarnations.
+constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
+
+}  // namespace
+
+// ---- senders ----
+
 bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
+  const MemberId& from = header.sender;
   if (header.cluster != settings_.cluster) {
     const bool same_name = header.cluster >> 32 == settings_.cluster >> 32;
     const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
@@ -17,17 +32,17 @@ bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
     report_incompatible(header, reason, out);
     return false;
   }
-  if (header.sender == self_) {
+  if (from == self_) {
     tally_.drop(Drop::own);
     return false;
   }
-  if (!is_configured(header.sender.node)) {
+  if (!lists_.is_configured(from.node)) {
     tally_.drop(Drop::bad_sender);
     return false;
   }
-  if (!note(now, header.sender, out)) {
+  if (!note(now, from, out)) {
     tally_.drop(Drop::stale);
-    if (header.sender.node != self_.node) tell_newest(now, header.sender.node, out);
+    if (from.node != self_.node) announcer_.tell_newest(now, from.node, out);
     return false;
   }
   return true;
@@ -38,22 +53,57 @@ void Membership::on_old_incarnation(Instant now, const MemberId& newest, Effects
   if (left_ || newest.node == self_.node) return;
   tally_.drop(Drop::stale);
   note(now, newest, out);
-  tell_newest(now, newest.node, out);
+  announcer_.tell_newest(now, newest.node, out);
+}
+
+bool Membership::note(Instant now, const MemberId& member, Effects& out) {
+  if (member.epoch == 0 || member.epoch > kEpochMax) return false;
+  if (member.node != self_.node) return peers_.note(member);
+  if (member.epoch >= self_.epoch && member != self_ && !PEAL_MUTANT(epoch_not_corrected)) {
+    correct_epoch(now, member.epoch, out);
+  }
+  return false;
 }
 
 void Membership::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const NodeId node = is_configured(header.sender.node) ? header.sender.node : NodeId{};
+  const NodeId node = lists_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
   if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report(
-      {&event::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
+  out.report({&event::incompatible_peer, place_.view, header.sender,
+              static_cast<std::uint64_t>(reason), 0});
 }
+
+Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64_t list,
+                            Effects& out) {
+  const MemberId& from = header.sender;
+  if (lists_.may_follow_to(list)) {
+    PEAL_PROBE("membership.list_followed");
+    adopt(now, out);
+    if (peers_.find(from.node) != nullptr) {
+      if (place_.operational()) {
+        gathering_.start_from(place_.members);
+      } else {
+        gathering_.drop_strangers();
+      }
+      shift_to_gather(now, &gather::nodes, from, out);
+    }
+  }
+  Peer* known = peers_.find(from.node);  // none: the list just adopted does not have it
+  const bool other = known == nullptr || list != lists_.active();
+  if (known != nullptr) known->other_list = other;
+  if (!other) return Drop::none;
+  // The sender's active list is this member's pending one: no misconfiguration to report.
+  if (list != lists_.pending()) report_incompatible(header, Drop::other_list, out);
+  return Drop::other_list;
+}
+
+// ---- kinds ----
 
 Drop Membership::on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
                           Effects& out) {
   const MemberId& from = header.sender;
   switch (header.kind) {
     case FrameKind::join: return take_join(now, header, packet.view(), out);
-    case FrameKind::probe: return take_probe(now, header, packet.view(), out);
+    case FrameKind::probe: return on_probe(now, header, packet.view(), out);
     case FrameKind::commit: {
       wire::Commit commit;
       const Drop reason = wire::decode_commit(packet.view(), protocol_.commit_format(), commit);
@@ -63,7 +113,7 @@ Drop Membership::on_frame(Instant now, const wire::Header& header, const BufferR
     case FrameKind::epoch_notice: {
       wire::EpochNotice notice;
       const Drop reason = wire::decode_epoch_notice(packet.view(), notice);
-      if (reason == Drop::none) on_epoch_notice(now, notice, out);
+      if (reason == Drop::none) note(now, notice.newest, out);
       return reason;
     }
     case FrameKind::data:
@@ -87,23 +137,204 @@ Drop Membership::take_join(Instant now, const wire::Header& header, ByteView pac
   return reason;
 }
 
-Drop Membership::take_probe(Instant now, const wire::Header& header, ByteView packet,
-                            Effects& out) {
+void Membership::on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out) {
+  Peer* known = peers_.find(from.node);
+  PEAL_ASSERT(known != nullptr && known->newest == from.epoch);
+  if (join.number <= known->last_join && !PEAL_MUTANT(stale_join_accepted)) {
+    tally_.drop(Drop::stale);
+    return;
+  }
+  known->last_join = join.number;
+  ++tally_.joins_received;
+  const MemberId me = self_;
+  for (const MemberId& member : join.processes) {
+    if (!note(now, member, out) && self_ != me) return;  // this JOIN gave this node a new epoch
+  }
+  attempt_.note_number(join.view_number_max);
+  peers_.mark_heard(now, from);
+  if (join.leaving) {
+    on_leaving(now, from, out);
+    return;
+  }
+  switch (place_.state) {
+    case State::operational: {
+      if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
+      if (contains(place_.members, from)) {
+        if (join.committed.number < place_.view.number) return;  // sent before it joined this view
+        for (const MemberId& member : join.failed) peers_.note_accuser(member, from);
+      } else if (!intersects(join.processes, place_.members) &&
+                 !intersects(join.heard, place_.members) && !PEAL_MUTANT(one_way_joins)) {
+        answer(now, from, out);  // no proof that it hears this member
+        return;
+      } else if (PEAL_MUTANT(mute_joins) && peers_.is_muted(now, from)) {
+        return;
+      } else if (peers_.is_doubtful(from)) {
+        trial_.consider(now, from, members_or_processes());
+        return;
+      }
+      gathering_.start_from(place_.members);
+      shift_to_gather(now, &gather::join, from, out);
+      gather_join(now, from, join, out);
+      return;
+    }
+    case State::gather:
+      if (!contains(gathering_.processes(), from) &&
+          !intersects(join.processes, gathering_.processes()) &&
+          !intersects(join.heard, gathering_.processes())) {
+        answer(now, from, out);
+        return;
+      }
+      if (PEAL_MUTANT(mute_joins) && peers_.is_muted(now, from)) return;
+      if (!contains(gathering_.processes(), from) && peers_.is_doubtful(from)) {
+        trial_.consider(now, from, members_or_processes());
+        return;
+      }
+      gather_join(now, from, join, out);
+      return;
+    case State::commit:
+    case State::recovery:
+      // The attempt has lost a member that went on to a later view, accuses this member, or names
+      // more processes than agreed. Give up now: waiting for the commit token to time out would
+      // take as long as the others wait for this member's JOIN.
+      if (contains(attempt_.agreement().members, from) &&
+          (join.committed.number >= attempt_.agreement().view.number ||
+           contains(join.failed, self_) || !is_subset(join.processes, gathering_.processes()))) {
+        PEAL_PROBE("membership.join_breaks_attempt");
+        shift_to_gather(now, &gather::join, from, out);
+        gather_join(now, from, join, out);
+      }
+      return;
+  }
+}
+
+/// The sender will form its view without this member, and a probe merges the two views later. If
+/// this member followed it, the two could accuse each other for ever on the basis of the previous
+/// episode. A JOIN from outside that accuses one member accuses the whole view: otherwise the other
+/// members would exclude that member, and its own next JOIN would do the same to their next view.
+bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
+  if (contains(join.failed, self_)) return true;
+  if (contains(place_.members, from)) return false;
+  return std::any_of(join.failed.begin(), join.failed.end(), [this](const MemberId& q) {
+    return contains(place_.members, q) && !peers_.is_superseded(q);
+  });
+}
+
+void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
+  if (PEAL_MUTANT(leave_ignored)) return;
+  bool concerns_us = false;
+  switch (place_.state) {
+    case State::operational: concerns_us = contains(place_.members, from); break;
+    case State::commit:
+    case State::recovery: concerns_us = contains(attempt_.agreement().members, from); break;
+    case State::gather: concerns_us = gathering_.concerns(from); break;
+  }
+  if (concerns_us) regather(now, &gather::leave, from, out);
+}
+
+void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out) {
+  const auto n = static_cast<std::uint32_t>(commit.members.size());
+  const auto mine = static_cast<std::uint32_t>(index_in(commit.members, self_));
+  if (mine == n || commit.hops % n != mine || commit.members[(mine + n - 1) % n] != from) {
+    tally_.drop(Drop::bad_sender);
+    return;
+  }
+  const bool this_attempt =
+      commit.view == attempt_.agreement().view || PEAL_MUTANT(phase_two_of_any_attempt);
+  switch (place_.state) {
+    case State::gather:
+      if (commit.hops == mine && mine > 0 && commit.members == gathering_.candidates() &&
+          commit.list == lists_.active() &&
+          (attempt_.is_newer(commit.view) || PEAL_MUTANT(stale_commit_accepted)) &&
+          (gathering_.hears_rest_of(commit.members, mine) || PEAL_MUTANT(commit_unheard))) {
+        enter_commit(now, commit, mine, out);
+        return;
+      }
+      PEAL_PROBE("membership.commit_refused");
+      break;
+    case State::commit:
+      if (this_attempt && commit.hops == n + mine) {
+        enter_recovery(now, commit, out);
+        return;
+      }
+      break;
+    case State::recovery:
+      if (this_attempt && commit.hops == 2 * n && mine == 0 && attempt_.lead()) {
+        protocol_.lead_recovery(now, out);
+        return;
+      }
+      break;
+    case State::operational: break;
+  }
+  tally_.drop(Drop::wrong_state);
+}
+
+Drop Membership::on_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out) {
   wire::ProbeFrame probe;
   Drop reason = wire::decode_probe(packet, probe);
   // Inside a view the token carries the lists, and no member may follow a probe out of it.
-  const bool from_view = probe.view == view_ && state_ == State::operational;
+  const bool from_view = probe.view == place_.view && place_.operational();
   if (reason == Drop::none && !from_view) reason = check_list(now, header, probe.list, out);
-  if (reason == Drop::none) on_probe(now, header.sender, probe, out);
-  return reason;
+  if (reason != Drop::none) return reason;
+  const MemberId& from = header.sender;
+  peers_.mark_heard(now, from);
+  peers_.note_hearing(from, probe.heard, place_.members);
+  if (place_.operational()) {
+    if (contains(place_.members, from)) return Drop::none;
+    if (!intersects(probe.heard, place_.members)) {
+      answer(now, from, out);
+      return Drop::none;
+    }
+    if (peers_.is_muted(now, from)) {
+      PEAL_PROBE("membership.muted_probe");
+      return Drop::none;
+    }
+    if (peers_.is_doubtful(from)) {
+      trial_.consider(now, from, members_or_processes());
+      return Drop::none;
+    }
+    gathering_.start_from(place_.members);
+    gathering_.admit(from);
+    shift_to_gather(now, &gather::foreign, from, out);
+    return Drop::none;
+  }
+  if (place_.state != State::gather || contains(gathering_.processes(), from)) return Drop::none;
+  if (!intersects(probe.heard, gathering_.processes())) {
+    answer(now, from, out);
+    return Drop::none;
+  }
+  if (gathering_.full()) return Drop::none;
+  if (peers_.is_doubtful(from)) {
+    trial_.consider(now, from, members_or_processes());
+    return Drop::none;
+  }
+  gathering_.admit(from);
+  shift_to_gather(now, &gather::foreign, from, out);
+  return Drop::none;
 }
 
-Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64_t list,
-                            Effects& out) {
-  if (same_list(now, header.sender, list, out)) return Drop::none;
-  // The sender's active list is this member's pending one: no misconfiguration to report.
-  if (list != next_list()) report_incompatible(header, Drop::other_list, out);
-  return Drop::other_list;
+void Membership::on_trial(Instant now, const MemberId& from, const wire::Trial& frame,
+                          Effects& out) {
+  if (frame.to != self_) return tally_.drop(Drop::stale);
+  switch (frame.step) {
+    case wire::Trial::Step::ask: trial_.answer(from, frame, out); return;
+    case wire::Trial::Step::echo:
+      follow_verdict(now, trial_.on_echo(now, from, frame, out), out);
+      return;
+    case wire::Trial::Step::passed: trial_.on_passed(from, members_or_processes()); return;
+  }
+}
+
+// ---- nodes outside the view ----
+
+void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
+  if (peers_.find(from.node)->other_list) return;  // it would not join
+  peers_.mark_heard(now, from);
+  answer(now, from, out);
+}
+
+void Membership::answer(Instant now, const MemberId& from, Effects& out) {
+  if (place_.state == State::gather && announcer_.expedite_join(now)) send_join(now, out);
+  if (place_.operational()) announcer_.answer(now, from, out);
 }
 
 }  // namespace peal::order::evs

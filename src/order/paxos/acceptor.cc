@@ -183,7 +183,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderStat
   return true;
 }
 
-Result<LogPosition> Acceptor::write(const Record& record) {
+Result<LogPosition, Errc> Acceptor::write(const Record& record) {
   write_record_head(record, scratch_);
   const auto position = log_.append(scratch_, record.bytes);
   if (position) top_ = std::max(top_, record.instance);

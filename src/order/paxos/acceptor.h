@@ -98,7 +98,7 @@ class Acceptor {
   };
   class Replay;
 
-  Result<LogPosition> write(const Record& record);
+  Result<LogPosition, Errc> write(const Record& record);
   void add_start(const Record::Start& start);
   bool write_words(KeptWords::Range& range);
   bool write_kept(Record& checkpoint, KeptWords& kept);

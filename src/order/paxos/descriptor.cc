@@ -94,7 +94,10 @@ Config config_of(const Setup& setup) {
 constinit const Descriptor kDescriptor{
     .name = "paxos",
     .summary = "a majority of acceptors with durable logs orders; one side of a partition goes on",
-    .traits = {.quorum = true, .streams = true, .equal_packets = true},
+    .traits = {.quorum = true,
+               .streams = true,
+               .equal_packets = true,
+               .without_log = "paxos.storage = \"memory\""},
     .unit_packets = "propose",
     .options = &options,
     .needs = &needs,

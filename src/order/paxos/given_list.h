@@ -57,7 +57,7 @@ class GivenList {
   Instance lag_;
 };
 
-/// A list as a value: what it says of its nodes.
+/// Converts a list of nodes to a value.
 wire::Nodes nodes_of(const NodeList& list);
 
 }  // namespace peal::order::paxos

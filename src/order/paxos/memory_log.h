@@ -15,10 +15,10 @@ class MemoryLog final : public port::Log {
   explicit MemoryLog(std::uint64_t epoch) : epoch_(epoch) {}
 
   Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
-  Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
+  Result<LogPosition, Errc> append(ByteView /*first*/, ByteView /*rest*/) override {
     return last_ = last_.next();
   }
-  Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*keep_from*/) override {
+  Result<LogPosition, Errc> checkpoint(ByteView /*record*/, LogPosition /*keep_from*/) override {
     return last_ = last_.next();
   }
   std::uint64_t id() const override { return epoch_; }

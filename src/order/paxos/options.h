@@ -22,7 +22,7 @@ class LeftOut;
 class Merger;
 
 /// Where acceptors keep their votes. With votes in memory a restarted acceptor is amnesiac
-/// (README.md, "Votes in memory").
+/// (README.md, "Whose votes count").
 enum class Storage : std::uint8_t { disk, memory };
 
 /// Tunables. The defaults suit a data centre; none needs to be set.

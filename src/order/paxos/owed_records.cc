@@ -2,7 +2,7 @@
 #include "order/paxos/owed_records.h"
 
 #include "base/assert.h"
-#include "wire/reader.h"
+#include "wire/byte_reader.h"
 #include "wire/writer.h"
 
 namespace peal::order::paxos {
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kOwedFixedBytesMax = 256;
 constexpr std::size_t kOwedMemberBytes = 12;
 
-void read_members_of(wire::Reader& in, MemberSet& out) {
+void read_members_of(wire::ByteReader& in, MemberSet& out) {
   out.clear();
   const auto count = in.u<std::uint16_t>();
   in.require(count >= 1 && count <= wire::kMembersMax, wire::Drop::count_too_large);
@@ -21,7 +21,7 @@ void read_members_of(wire::Reader& in, MemberSet& out) {
   }
 }
 
-void read_ids(wire::Reader& in, std::vector<std::uint64_t>& out) {
+void read_ids(wire::ByteReader& in, std::vector<std::uint64_t>& out) {
   out.clear();
   const auto count = in.u<std::uint16_t>();
   in.require(count <= OwedRanges::kRangesMax, wire::Drop::count_too_large);
@@ -62,7 +62,7 @@ void write_owed_head(const OwedRecord& record, std::vector<std::byte>& bytes) {
 }
 
 bool read_owed(ByteView bytes, OwedRecord& out) {
-  wire::Reader in(bytes);
+  wire::ByteReader in(bytes);
   out.kind = static_cast<OwedRecord::Kind>(in.u<std::uint8_t>());
   switch (out.kind) {
     case OwedRecord::Kind::head:

@@ -2,7 +2,7 @@
 #include "order/paxos/records.h"
 
 #include "base/assert.h"
-#include "wire/reader.h"
+#include "wire/byte_reader.h"
 #include "wire/writer.h"
 
 namespace peal::order::paxos {
@@ -25,7 +25,7 @@ void write_ranges(wire::Writer& out, const std::vector<Record::Range>& ranges) {
   }
 }
 
-void read_ranges(wire::Reader& in, std::vector<Record::Range>& out) {
+void read_ranges(wire::ByteReader& in, std::vector<Record::Range>& out) {
   out.clear();
   const auto count = in.u<std::uint8_t>();
   in.require(count <= Record::kRangesMax, wire::Drop::count_too_large);
@@ -49,7 +49,7 @@ void write_starts(wire::Writer& out, const std::vector<Record::Start>& starts) {
   }
 }
 
-void read_starts(wire::Reader& in, std::vector<Record::Start>& out) {
+void read_starts(wire::ByteReader& in, std::vector<Record::Start>& out) {
   const auto count = in.u<std::uint8_t>();
   in.require(count <= Record::kStartsMax, wire::Drop::count_too_large);
   out.clear();
@@ -73,7 +73,7 @@ void write_taken(wire::Writer& out, const Record& record) {
   }
 }
 
-void read_taken(wire::Reader& in, Record& out) {
+void read_taken(wire::ByteReader& in, Record& out) {
   out.lives.list = in.u<std::uint64_t>();
   out.lives.lives.clear();
   out.heard.clear();
@@ -94,7 +94,7 @@ void write_any_round(wire::Writer& out, const wire::Round& round) {
   if (round.count != 0) wire::write_round(out, round);
 }
 
-wire::Round read_any_round(wire::Reader& in) {
+wire::Round read_any_round(wire::ByteReader& in) {
   return in.u<std::uint8_t>() != 0 ? wire::read_round(in) : wire::Round{};
 }
 
@@ -103,7 +103,7 @@ void write_value_front(wire::Writer& out, const Record& record) {
   wire::write_value_head(out, record.head);
 }
 
-void read_value(wire::Reader& in, Record& out) {
+void read_value(wire::ByteReader& in, Record& out) {
   out.instance = wire::read_counter(in);
   out.head = wire::read_value_head(in);
   out.bytes = in.bytes(in.remaining());
@@ -152,7 +152,7 @@ void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
 }
 
 bool read_record(ByteView bytes, Record& out) {
-  wire::Reader in(bytes);
+  wire::ByteReader in(bytes);
   const auto kind = in.u<std::uint8_t>();
   out.kind = static_cast<Record::Kind>(kind);
   switch (out.kind) {

@@ -13,7 +13,7 @@ namespace peal::order::paxos {
 
 /// Asks acceptors for their votes, and answers such questions: about instances that are decided,
 /// but whose decided value no node has any more. README.md says why votes of a majority reveal it
-/// ("What is decided, and nobody has").
+/// ("Decided values that no node has").
 class VoteRecall {
  public:
   VoteRecall(const Parts& parts, Learner& learner, History& history,

@@ -21,12 +21,6 @@ void WaitingUnits::begin_view() {
   gaps_.clear();  // they name members of the previous view
 }
 
-void WaitingUnits::clear() {
-  units_.clear();
-  came_.clear();
-  gaps_.clear();
-}
-
 bool WaitingUnits::take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh,
                         std::uint64_t stamp) {
   if (head.view != tip_.view().number) return false;

@@ -22,7 +22,8 @@ class WaitingUnits {
 
   /// Another view is proposed: units for earlier ones are void.
   void begin_view();
-  void clear();
+  /// Releases the buffers of all units. Call begin_view() before the next take().
+  void clear() { units_.clear(); }
   /// False: refused, since it is for another view, too far ahead, or a duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 

@@ -101,7 +101,7 @@ bool Chain::choose(Instant now, bool anew) {
   const auto add = [&](const auto& fits) {
     for (std::size_t i = 1; i < count && chosen() < l_.peers.majority(); ++i) {
       const std::size_t index = (self_ + i) % count;
-      if (!is_in(mine_, index) && fits(index)) mine_ = static_cast<Bits>(mine_ | 1U << index);
+      if (fits(index)) mine_ = static_cast<Bits>(mine_ | 1U << index);
     }
   };
   if (!PEAL_MUTANT(rd_chain_fixed)) {
@@ -196,9 +196,8 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, 
     return send_to_rest(arrival.chain, l_.outbox.value(PaxosKind::decided, frame, bytes, fresh),
                         out);
   }
-  if (!arrival.vote) return;
+  if (!arrival.vote || arrival.round < round_) return;
   join(arrival);
-  if (arrival.round != round_ || arrival.chain != chain_) return;
   const std::size_t next = next_in(chain_, first_, self_);
   if (next == kNobody) return;
   wire::Relay frame{arrival.round, arrival.instance, arrival.behind, arrival.chain, arrival.head};

@@ -17,7 +17,10 @@ std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& pac
   // Each ensemble would bootstrap its order by itself, and keys of a new order mean nothing to the
   // others.
   PEAL_ASSERT(config.storage == paxos::Storage::disk);
-  return std::make_unique<Ensembles>(config, layout, packets, host, routes);
+  const auto make = [routes](const paxos::Config& part, BufferPool& pool, Host& inner) {
+    return paxos::make_ensemble(part, pool, inner, routes);
+  };
+  return std::make_unique<Ensembles>(config, layout, packets, host, make);
 }
 
 }  // namespace peal::order::ridge

@@ -55,7 +55,7 @@ std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
 }  // namespace
 
 Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets,
-                     Host& host, paxos::MakeRoutes make_routes)
+                     Host& host, const MakeEnsemble& make)
     : self_(config.self),
       cluster_(config.cluster),
       layout_(layout),
@@ -70,12 +70,10 @@ Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPo
     log_ = std::make_unique<SharedLog>(*config.log, numbers);
     has_log_ = log_->replay() && left_out_.restore(numbers);
   }
-  for (const std::uint8_t number : numbers) add(number, config, make_routes);
-  counters_.reserve(96);
+  for (const std::uint8_t number : numbers) add(number, config, make);
 }
 
-void Ensembles::add(std::uint8_t number, const paxos::Config& config,
-                    paxos::MakeRoutes make_routes) {
+void Ensembles::add(std::uint8_t number, const paxos::Config& config, const MakeEnsemble& make) {
   const std::size_t index = inner_.size();
   const auto domain =
       static_cast<Domain>(number < layout_.ensembles ? 0 : number - layout_.ensembles + 1);
@@ -98,7 +96,7 @@ void Ensembles::add(std::uint8_t number, const paxos::Config& config,
     inner->others = nodes.nodes;
     std::erase(inner->others, self_.node);
   }
-  inner->engine = paxos::make_ensemble(part, pool_, *inner, make_routes);
+  inner->engine = make(part, pool_, *inner);
 }
 
 Ensembles::~Ensembles() = default;
@@ -209,10 +207,10 @@ void Ensembles::stop(std::string_view reason) {
 void Ensembles::pump() {
   make_ready();
   more_ = true;
-  for (int pass = 0; pass < kPassesMax && more_ && !stopped_; ++pass) {
+  for (int pass = 0; pass < kPassesMax && more_; ++pass) {
     more_ = merge_some();
     let_others_pass();
-    if (!stopped_) feed();
+    feed();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,10 @@
 
 namespace peal::order::ridge {
 
+/// Makes one ensemble: of this part of the configuration, for this host.
+using MakeEnsemble = std::function<std::unique_ptr<paxos::Ensemble>(
+    const paxos::Config& part, BufferPool& packets, Host& host)>;
+
 /// Several ensembles, each with a coordinator of its own, as one engine. Each orders some of the
 /// units, and their orders are merged by the keys of their values (merge.h). All nodes take part in
 /// all ensembles, except those of domains, which only the nodes of the domain learn (layout.h). To
@@ -35,7 +40,7 @@ namespace peal::order::ridge {
 class Ensembles final : public Engine {
  public:
   Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets, Host& host,
-            paxos::MakeRoutes make_routes);
+            const MakeEnsemble& make);
   ~Ensembles() override;
 
   void start(Instant now, Effects& out) override;
@@ -90,7 +95,7 @@ class Ensembles final : public Engine {
   void want_pass(Inner& inner, std::uint64_t last);
   bool first_to_learn(Domain one, Domain other) const;
   void feed();
-  void add(std::uint8_t number, const paxos::Config& config, paxos::MakeRoutes make_routes);
+  void add(std::uint8_t number, const paxos::Config& config, const MakeEnsemble& make);
   bool may_take(std::size_t ensemble) const;
   bool may_add() const;
   Domain next_domain() const;

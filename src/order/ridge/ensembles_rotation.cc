@@ -31,7 +31,7 @@ constexpr Duration kAwake = milliseconds(50);
 
 /// The present place of the line.
 std::uint64_t Ensembles::place_now() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / kPlace.ns + places_ahead_, 0));
+  return static_cast<std::uint64_t>(now_.ns / kPlace.ns + places_ahead_);
 }
 
 /// An ensemble has reached this key without ordering anything.

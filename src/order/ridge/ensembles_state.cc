@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How several ensembles are doing: for people, and for the simulator.
+// The state of several ensembles: for status, and for the simulator.
 
 #include <algorithm>
 

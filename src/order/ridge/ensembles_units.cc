@@ -102,7 +102,7 @@ std::uint32_t Ensembles::room(std::size_t ensemble) const {
 /// clocks of different machines agree up to the delay of packets. Keys of empty values are ahead of
 /// the time on purpose, and do not count.
 std::uint64_t Ensembles::key_now() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + keys_ahead_, 1));
+  return static_cast<std::uint64_t>(now_.ns / 1'000 + keys_ahead_);
 }
 
 /// An ensemble has ordered a non-empty value with this key.

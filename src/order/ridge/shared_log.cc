@@ -22,10 +22,10 @@ class SharedLog::Part final : public port::Log {
     for (const Kept& each : std::exchange(kept, {})) reader.on_record(each.position, each.record);
     return {};
   }
-  Result<LogPosition> append(ByteView first, ByteView rest) override {
+  Result<LogPosition, Errc> append(ByteView first, ByteView rest) override {
     return shared_.log_.append(shared_.labelled(number, first), rest);
   }
-  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
+  Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) override {
     const LogPosition before = std::exchange(needed_from, keep_from);
     auto position = shared_.checkpoint(shared_.labelled(number, record));
     if (!position) needed_from = before;
@@ -82,7 +82,7 @@ bool SharedLog::replay() {
 port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
 // An acceptor's last checkpoint is not before what it needs, so the log keeps it.
-Result<LogPosition> SharedLog::checkpoint(ByteView labelled) {
+Result<LogPosition, Errc> SharedLog::checkpoint(ByteView labelled) {
   LogPosition keep_from = parts_.front()->needed_from;
   for (const auto& part : parts_) keep_from = std::min(keep_from, part->needed_from);
   return log_.checkpoint(labelled, keep_from);

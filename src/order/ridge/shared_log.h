@@ -30,7 +30,7 @@ class SharedLog {
 
  private:
   class Part;
-  Result<LogPosition> checkpoint(ByteView labelled);
+  Result<LogPosition, Errc> checkpoint(ByteView labelled);
   ByteView labelled(std::uint8_t acceptor, ByteView record);
 
   port::Log& log_;

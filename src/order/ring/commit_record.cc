@@ -10,9 +10,9 @@
 namespace peal::order::ring {
 namespace {
 
+using wire::ByteReader;
 using wire::Drop;
 using wire::kMemberBytes;
-using wire::Reader;
 using wire::Writer;
 
 constexpr std::size_t kOptionsBytes = 3 * sizeof(std::uint32_t);
@@ -28,7 +28,7 @@ struct Head {
   std::uint64_t words() const { return (high - base + kWordBits - 1) / kWordBits; }
 };
 
-Head read_head(Reader& in) {
+Head read_head(ByteReader& in) {
   Head head;
   head.base = in.u<Seq>();
   head.high = in.u<Seq>();
@@ -38,14 +38,14 @@ Head read_head(Reader& in) {
 }
 
 Head head_of(ByteView bytes) {
-  Reader in(bytes);
+  ByteReader in(bytes);
   const Head head = read_head(in);
   PEAL_ASSERT(in.finish() == Drop::none);
   return head;
 }
 
 ViewOptions options_of(ByteView bytes) {
-  Reader in(bytes);
+  ByteReader in(bytes);
   ViewOptions options;
   options.packet_bytes_max = in.u<std::uint32_t>();
   options.request_lag = in.u<std::uint32_t>();
@@ -80,7 +80,7 @@ std::optional<std::size_t> tail_bytes(ByteView bytes) {
 
 Drop check_tail(ByteView head_bytes, ByteView tail) {
   const Head head = head_of(head_bytes);
-  Reader in(tail);
+  ByteReader in(tail);
   wire::check_members(in, head.obligation, wire::kMembersMax);
   if (in.failed()) return in.finish();
   const std::uint64_t used = (head.high - head.base) % kWordBits;
@@ -126,7 +126,7 @@ std::vector<std::byte> encode(const OldViewRecord& record) {
 }
 
 OldViewRecord decode_record(ByteView bytes) {
-  Reader in(bytes);
+  ByteReader in(bytes);
   const Head head = read_head(in);
   OldViewRecord record;
   record.base = head.base;

@@ -50,71 +50,22 @@ RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
       host_(host),
       membership_(settings_of(config), *this),
       timers_(membership_.timers()),
-      first_count_(config.first_count),
-      packets_(4 * config.options.max_gap, config.first_count),
-      r_(config.first_count),
-      obligation_({config.self}),
-      packet_bytes_max_(config.options.packet_bytes_max),
-      max_gap_(config.options.max_gap) {
+      first_(config.first_count),
+      limits_{options_.packet_bytes_max, 1, options_.max_gap},
+      parts_{options_, pool_, host_, membership_, timers_, limits_, token_, counts_},
+      view_(parts_, 4 * options_.max_gap, first_),
+      flow_(parts_),
+      recovery_(parts_, view_, first_),
+      requests_(parts_, view_, recovery_, flow_, first_),
+      stall_(parts_, view_.stored(), first_),
+      list_(parts_),
+      rest_(parts_, flow_, list_),
+      hops_(first_),
+      token_seq_(first_) {
   counters_.reserve(64);
 }
 
 void RingEngine::start(Instant now, Effects& out) { membership_.start(now, out); }
-
-// ---- packets ----
-
-void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, Effects& out) {
-  if (membership_.left()) return;
-  wire::Header header;
-  Drop reason = wire::decode_header(packet.view(), header, checksum_);
-  if (reason == Drop::none && wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
-  if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
-  if (reason != Drop::none) {
-    drop(reason);
-    return;
-  }
-  if (!membership_.admit(now, header, out)) return;
-  dispatch(now, header, packet, out);
-}
-
-void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
-  membership_.on_old_incarnation(now, newest, out);
-}
-
-void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
-                          Effects& out) {
-  const bool from_before = stale_input_ && header.kind != FrameKind::data;
-  if (from_before) {
-    drop(Drop::stale);
-    return;
-  }
-  Drop reason = Drop::none;
-  switch (header.kind) {
-    case FrameKind::token:
-      reason = wire::decode_token(packet.view(), arriving_);
-      if (reason == Drop::none) on_token(now, header.sender, out);
-      break;
-    case FrameKind::data:
-      if (wire::is_trial_of_data(packet.view())) {
-        reason = membership_.on_frame(now, header, packet, out);
-      } else {
-        on_data(now, header.sender, packet, out);
-      }
-      break;
-    case FrameKind::hold_cancel: {
-      wire::HoldCancel cancel;
-      reason = wire::decode_hold_cancel(packet.view(), cancel);
-      if (reason == Drop::none && cancel.view == membership_.view() &&
-          membership_.state() == State::operational) {
-        r_.idle_rounds = 0;
-        release_held(now, out);
-      }
-      break;
-    }
-    default: reason = membership_.on_frame(now, header, packet, out); break;
-  }
-  if (reason != Drop::none) drop(reason);
-}
 
 // ---- timers ----
 
@@ -134,23 +85,16 @@ void RingEngine::fire(Instant now, Timer timer, Effects& out) {
     case Timer::trial:
     case Timer::probe: membership_.on_timer(now, timer, out); return;
     case kHoldTimer:
-      if (PEAL_MUTANT(hold_forever)) return;
-      if (holding_) {
-        holding_ = false;
-        send_token(now, out);
-      }
+      if (rest_.end_hold()) send_token(now, out);
       return;
     case kPaceTimer:
-      if (pacing_) {
-        pacing_ = false;
-        send_token(now, out);
-      }
+      if (rest_.end_pace()) send_token(now, out);
       return;
-    case kHoldCancelTimer: cancel_hold(now, out); return;
+    case kHoldCancelTimer: rest_.request(now, out); return;
     case kVisitTimer:
-      if (membership_.state() == State::operational && alone()) visit_alone(now, out);
+      if (membership_.state() == State::operational && parts_.alone()) visit_alone(now, out);
       return;
-    case kRecoveryGuardTimer: on_guard(now, out); return;
+    case kRecoveryGuardTimer: recovery_.on_guard(now, out); return;
     case Timer::count: break;
   }
   PEAL_ASSERT(false && "unknown timer");
@@ -162,28 +106,52 @@ std::optional<Instant> RingEngine::next_deadline() const { return timers_.next()
 
 void RingEngine::on_work(Instant now, Effects& out) {
   if (membership_.left() || membership_.state() != State::operational) return;
-  if (alone()) {
+  if (parts_.alone()) {
     if (!timers_.armed(kVisitTimer)) timers_.arm(kVisitTimer, now);
     return;
   }
-  if (holding_) {
-    release_held(now, out);
-    return;
+  if (rest_.release()) {
+    work_on_token(now, out);
+  } else {
+    rest_.on_work(now, out);
   }
-  if (r_.quiet && !timers_.armed(kHoldCancelTimer)) cancel_hold(now, out);
 }
 
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (membership_.left()) return;
   // A short pause ended nothing: packets that wait in the sockets are still valid.
   stale_input_ = gap >= options_.token_loss;
-  window_.spoil();
+  flow_.spoil();
   membership_.on_pause(now, gap, out);
 }
 
 void RingEngine::on_drained(Instant /*now*/, Effects& /*out*/) { stale_input_ = false; }
 
 void RingEngine::leave(Instant now, Effects& out) { membership_.leave(now, out); }
+
+void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  membership_.set_nodes(now, nodes, out);
+  list_.on_set();
+  if (list_.wanted() && !membership_.left()) on_work(now, out);  // the list travels on the token
+}
+
+// ---- evs::Protocol ----
+
+void RingEngine::flush(Effects& /*out*/) {
+  // A visit hands every packet to the transport before it ends, so no ordered packet is unsent
+  // between two inputs.
+}
+
+void RingEngine::fold_options(wire::CommitOptions& options) const {
+  // In the original ring every position that the token announces has been sent.
+  const std::uint32_t lag =
+      options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
+  const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};
+  const ViewOptions theirs = options.empty() ? mine : decode_options(options);
+  options = encode(ViewOptions{std::min(theirs.packet_bytes_max, mine.packet_bytes_max),
+                               std::max(theirs.request_lag, mine.request_lag),
+                               std::min(theirs.max_gap, mine.max_gap)});
+}
 
 // ---- status ----
 
@@ -202,8 +170,8 @@ WaitReason RingEngine::why() const {
     case State::commit: return {&wait::gathering, {}, 0};
     case State::recovery:
       return {&wait::recovering,
-              token_.recovery_block < repair_.agreement.members.size()
-                  ? repair_.agreement.members[token_.recovery_block]
+              token_.recovery_block < recovery_.agreement().members.size()
+                  ? recovery_.agreement().members[token_.recovery_block]
                   : MemberId{},
               0};
     case State::operational: break;
@@ -212,17 +180,15 @@ WaitReason RingEngine::why() const {
     const MemberId first = deaf.front();
     return {&wait::not_heard, first, 0, 0, std::move(deaf)};
   }
-  const Seq next = r_.delivered + 1;
-  if (r_.delivered < packets_.contiguous()) {
-    return {&wait::stability, member_at(r_.stalled_index), next};
+  const Seq next = view_.delivered() + 1;
+  if (view_.delivered() < view_.stored().contiguous()) {
+    return {&wait::stability, member_at(stall_.index()), next};
   }
-  if (next <= packets_.high() || next <= r_.token_seq) return {&wait::packet, {}, next};
-  if (!can_originate()) return {};
-  if (r_.last_credit == 0 && r_.last_credit_index != wire::kNoIndex) {
-    return {&wait::slow_application, member_at(r_.last_credit_index), 0};
-  }
-  if (r_.token_seq >= r_.safe_line + max_gap_) {
-    return {&wait::window, member_at(r_.stalled_index), 0};
+  if (next <= view_.stored().high() || next <= token_seq_) return {&wait::packet, {}, next};
+  if (!parts_.can_originate()) return {};
+  if (flow_.is_blocked()) return {&wait::slow_application, member_at(flow_.credit_index()), 0};
+  if (token_seq_ >= view_.safe_line() + limits_.max_gap) {
+    return {&wait::window, member_at(stall_.index()), 0};
   }
   return {&wait::token, {}, 0};
 }
@@ -258,9 +224,9 @@ std::span<const Counter> RingEngine::counters() const {
   add("recovery_guards", counts_.guards);
   add("safe_line_fell", counts_.safe_line_fell);
   add("no_buffer", counts_.no_buffer);
-  add("global_window", global_window_);
-  add("personal_window", personal_window_);
-  add("accelerated_percent", accelerated_.share_percent());
+  add("global_window", flow_.global_window());
+  add("personal_window", flow_.personal_window());
+  add("accelerated_percent", flow_.accelerated().share_percent());
   for (std::size_t i = 1; i < tally.drops.size(); ++i) {
     add(wire::drop_name(static_cast<Drop>(i)), tally.drops[i]);
   }
@@ -269,26 +235,27 @@ std::span<const Counter> RingEngine::counters() const {
 
 void RingEngine::check_invariants() const {
   membership_.check_invariants();
-  PEAL_ASSERT(packets_.discarded() <= r_.delivered || PEAL_MUTANT(discard_too_early));
-  PEAL_ASSERT(r_.delivered <= packets_.contiguous() || PEAL_MUTANT(deliver_out_of_order) ||
-              PEAL_MUTANT(m8_recovered_forgotten));
-  PEAL_ASSERT(packets_.contiguous() <= packets_.high());
-  PEAL_ASSERT(contains(obligation_, membership_.self()) || membership_.view().number == 0);
-  PEAL_ASSERT(!holding_ || membership_.state() == State::operational);
-  PEAL_ASSERT(!(holding_ && pacing_));
+  view_.check_invariants();
+  flow_.check_invariants();
+  recovery_.check_invariants();
+  requests_.check_invariants();
+  list_.check_invariants();
+  rest_.check_invariants();
+  PEAL_ASSERT(hops_.last >= first_ && hops_.sent >= first_);
 }
 
 std::uint64_t RingEngine::digest() const {
   Digest digest;
   digest.add(membership_.digest());
-  for (const std::uint64_t value :
-       {r_.last_hop, r_.sent_hop, r_.delivered, r_.safe_line, r_.token_seq, packets_.discarded(),
-        packets_.contiguous(), packets_.high(), counts_.delivered, counts_.originated,
-        std::uint64_t{global_window_}, repair_.last_hop}) {
-    digest.add(value);
-  }
-  for (const MemberId& member : obligation_) digest.add(member.epoch);
-  digest.add(holding_ ? 1 : 0);
+  digest.add(hops_.last);
+  digest.add(hops_.sent);
+  view_.add_to(digest);
+  digest.add(token_seq_);
+  digest.add(counts_.delivered);
+  digest.add(counts_.originated);
+  digest.add(flow_.global_window());
+  recovery_.add_to(digest);
+  digest.add(rest_.holding() ? 1 : 0);
   return digest.value();
 }
 

@@ -192,26 +192,27 @@ std::string validate(const Options& options) {
     if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
   }
   if (options.hold * 2 >= options.token_retransmit) {
-    return rule("hold_ms", options.hold, "less than half of", "token_retransmit_ms",
+    return rule("hold_ms", options.hold, "less than half of", "ring.token_retransmit_ms",
                 options.token_retransmit);
   }
   if (options.token_loss < options.token_retransmit * 5 + options.hold) {
     return rule("token_loss_ms", options.token_loss,
-                "at least 5 * token_retransmit_ms + hold_ms, here", "token_retransmit_ms",
-                options.token_retransmit);
+                "at least 5 * ring.token_retransmit_ms + ring.hold_ms, here",
+                "ring.token_retransmit_ms", options.token_retransmit);
   }
   const Duration least = std::max(options.token_loss, options.join * 5);
   if (options.consensus < least) {
-    return rule("consensus_ms", options.consensus, "at least token_loss_ms and 5 * join_ms, here",
-                "the larger", least);
+    return rule("consensus_ms", options.consensus,
+                "at least ring.token_loss_ms and 5 * ring.join_ms, here", "the larger", least);
   }
   if (options.damping_max < options.damping) {
-    return rule("damping_max_ms", options.damping_max, "at least", "damping_ms", options.damping);
+    return rule("damping_max_ms", options.damping_max, "at least", "ring.damping_ms",
+                options.damping);
   }
   const std::uint64_t room = std::uint64_t{options.request_lag + 3} * options.global_window;
   if (options.max_gap < room) {
     return "ring.max_gap = " + std::to_string(options.max_gap) +
-           " is not accepted: it must be at least (request_lag + 3) * global_window = " +
+           " is not accepted: it must be at least (ring.request_lag + 3) * ring.global_window = " +
            std::to_string(room);
   }
   return {};

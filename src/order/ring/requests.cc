@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retransmission: which member requests, which answers, and pacing when none can.
 
+#include "order/ring/requests.h"
+
 #include <algorithm>
 #include <limits>
 
+#include "base/assert.h"
 #include "base/digest.h"
 #include "base/hooks.h"
-#include "order/ring/engine.h"
 
 namespace peal::order::ring {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 using wire::FrameKind;
 
 constexpr std::uint32_t kPaceAfterRounds = 8;
+constexpr std::uint32_t kSameRequestsMax = 64;
 constexpr std::uint32_t kFairAnswers = 2;  // a member's answers for one packet before members take
                                            // turns
 constexpr Seq kNone = std::numeric_limits<Seq>::max();
@@ -63,8 +66,20 @@ bool push(wire::RequestSection& section, Seq seq) {
 
 }  // namespace
 
-wire::RequestSection* RingEngine::section_of(const ViewId& view) {
-  for (wire::RequestSection& section : token_.sections) {
+void Requests::on_visit() {
+  for (std::size_t i = kHistory - 1; i > 0; --i) seq_history_[i] = seq_history_[i - 1];
+  seq_history_[0] = p_.token.seq;
+}
+
+void Requests::begin_view() {
+  seq_history_.fill(first_);
+  requested_high_ = first_;
+  request_digest_ = 0;
+  same_requests_ = 0;
+}
+
+wire::RequestSection* Requests::section_of(const ViewId& view) {
+  for (wire::RequestSection& section : p_.token.sections) {
     if (section.view == view) return &section;
   }
   return nullptr;
@@ -73,7 +88,7 @@ wire::RequestSection* RingEngine::section_of(const ViewId& view) {
 /// Retransmits the requested packets that this member has, and removes them from the section.
 /// `settled(seq)` is true for pointless requests, which are removed too.
 template <class Settled>
-std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled, Effects& out) {
+std::uint32_t Requests::answer(wire::RequestSection& section, Settled settled, Effects& out) {
   std::uint32_t answered = 0;
   if (PEAL_MUTANT(rtr_last_ignored) && !section.ranges.empty()) section.ranges.back().bitmap = 0;
   for (wire::RequestRange& range : section.ranges) {
@@ -82,9 +97,9 @@ std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled,
       const auto bit = static_cast<unsigned>(__builtin_ctzll(bits));
       const Seq seq = range.first + bit;
       bool done = settled(seq);
-      if (!done && packets_.has(seq) && answered < options_.retransmit_max &&
-          may_answer(packets_.at(seq))) {
-        retransmit(packets_.at(seq), out);
+      if (!done && view_.stored().has(seq) && answered < p_.options.retransmit_max &&
+          may_answer(view_.stored().at(seq))) {
+        retransmit(view_.stored().at(seq), out);
         ++answered;
         done = true;
       }
@@ -94,42 +109,42 @@ std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled,
   return answered;
 }
 
-std::uint32_t RingEngine::answer_requests(Effects& out) {
+std::uint32_t Requests::answer_in_view(Effects& out) {
   // Requests for another view have a meaning only in recovery, which is over: the first member that
   // installed saw every member complete.
-  for (std::size_t i = token_.sections.size(); i > 0; --i) {
-    if (token_.sections[i - 1].view != membership_.view()) token_.sections.erase_at(i - 1);
+  for (std::size_t i = p_.token.sections.size(); i > 0; --i) {
+    if (p_.token.sections[i - 1].view != p_.membership.view()) p_.token.sections.erase_at(i - 1);
   }
-  wire::RequestSection* section = section_of(membership_.view());
+  wire::RequestSection* section = section_of(p_.membership.view());
   if (section == nullptr) return 0;
   return answer(
-      *section, [this](Seq seq) { return seq <= r_.safe_line; }, out);
+      *section, [this](Seq seq) { return seq <= view_.safe_line(); }, out);
 }
 
-void RingEngine::answer_in_recovery(Effects& out) {
-  wire::RequestSection* section = section_of(membership_.view());
+void Requests::answer_in_recovery(Effects& out) {
+  wire::RequestSection* section = section_of(p_.membership.view());
   if (section == nullptr) return;
   // No member can have a packet outside the union.
   answer(
-      *section, [this](Seq seq) { return !in_union(seq); }, out);
+      *section, [this](Seq seq) { return !recovery_.in_union(seq); }, out);
 }
 
 // Usually the first holder on the ring answers. If its link to the requester is dead, it would
 // answer for ever and no other member would get the turn. So the members take turns.
-bool RingEngine::may_answer(const Packet& packet) const {
+bool Requests::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
-  const bool recovering = membership_.state() == evs::State::recovery;
+  const bool recovering = p_.membership.state() == evs::State::recovery;
   const std::size_t n =
-      recovering ? repair_.agreement.members.size() : membership_.members().size();
-  const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
-  return (token_.hop / n + index) % n == 0;
+      recovering ? recovery_.agreement().members.size() : p_.membership.members().size();
+  const std::uint16_t index = recovering ? recovery_.agreement().index : p_.membership.index();
+  return (p_.token.hop / n + index) % n == 0;
 }
 
-void RingEngine::retransmit(Packet& packet, Effects& out) {
+void Requests::retransmit(Packet& packet, Effects& out) {
   BufferRef copy =
-      pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), packet.unit.size());
+      p_.pool.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), packet.unit.size());
   if (!copy) {
-    ++counts_.no_buffer;
+    ++p_.counts.no_buffer;
     return;
   }
   // Retransmit a copy: the stored packet may still be in transit, and its header names another
@@ -139,11 +154,12 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
   wire::Data data = packet.data;
   data.retransmission = true;
   if (PEAL_MUTANT(retransmission_agreed)) data.service = Service::agreed;
-  wire::encode_data_in_place(membership_.header(FrameKind::data), data,
+  wire::encode_data_in_place(p_.membership.frames().header(FrameKind::data), data,
                              ByteSpan{copy.data(), copy.size()});
   ++packet.answers;
-  ++counts_.retransmitted;
-  if (packet.data.origin == membership_.self()) accelerated_.on_retransmitted(packet.data.post);
+  ++p_.counts.retransmitted;
+  if (packet.data.origin == p_.membership.self())
+    flow_.accelerated().on_retransmitted(packet.data.post);
   out.multicast(Lane::data, copy);
 }
 
@@ -151,13 +167,13 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
 /// `next_missing(from)` names (the first missing position at or above `from`, or kNone). Positions
 /// that do not fit wait for a rotation. Returns how many were not requested before.
 template <class NextMissing>
-std::uint32_t RingEngine::merge_requests(const ViewId& view, NextMissing next_missing) {
-  Seq mine = next_missing(packets_.contiguous() + 1);
+std::uint32_t Requests::merge(const ViewId& view, NextMissing next_missing) {
+  Seq mine = next_missing(view_.stored().contiguous() + 1);
   wire::RequestSection* section = section_of(view);
   if (section == nullptr) {
-    if (mine == kNone || token_.sections.full()) return 0;
-    token_.sections.push_back({});
-    section = &token_.sections.back();
+    if (mine == kNone || p_.token.sections.full()) return 0;
+    p_.token.sections.push_back({});
+    section = &p_.token.sections.back();
     section->view = view;
     section->ranges.clear();
   }
@@ -165,48 +181,45 @@ std::uint32_t RingEngine::merge_requests(const ViewId& view, NextMissing next_mi
   section->ranges.clear();
   std::uint32_t fresh = 0;
   std::uint64_t added = 0;
-  const std::uint64_t most = std::uint64_t{options_.request_ranges_max} * 64;
+  const std::uint64_t most = std::uint64_t{p_.options.request_ranges_max} * 64;
   for (Positions theirs(before); theirs.seq() != kNone || mine != kNone;) {
     const Seq wanted = std::min(theirs.seq(), mine);
     if (!push(*section, wanted)) break;
     if (theirs.seq() == wanted) theirs.advance();
     if (mine != wanted) continue;
-    ++counts_.requested;
-    if (wanted > r_.requested_high) {
-      r_.requested_high = wanted;
+    ++p_.counts.requested;
+    if (wanted > requested_high_) {
+      requested_high_ = wanted;
       ++fresh;
     }
     mine = ++added < most ? next_missing(wanted + 1) : kNone;
   }
   if (section->ranges.empty()) {
-    token_.sections.erase_at(static_cast<std::size_t>(section - token_.sections.begin()));
+    p_.token.sections.erase_at(static_cast<std::size_t>(section - p_.token.sections.begin()));
   }
   return fresh;
 }
 
-/// Requests packets that should have arrived by now. Returns how many are new requests.
-std::uint32_t RingEngine::add_requests() {
-  const Seq horizon = r_.seq_history[std::min<std::size_t>(request_lag_, kHistory - 1)];
-  return merge_requests(membership_.view(), [&](Seq from) {
-    while (from <= horizon && packets_.has(from)) ++from;
+std::uint32_t Requests::add_in_view() {
+  const Seq horizon = seq_history_[std::min<std::size_t>(p_.limits.request_lag, kHistory - 1)];
+  return merge(p_.membership.view(), [&](Seq from) {
+    while (from <= horizon && view_.stored().has(from)) ++from;
     return from <= horizon ? from : kNone;
   });
 }
 
-void RingEngine::request_missing() {
-  const Seq high = repair_.old.high;
-  merge_requests(membership_.view(), [&](Seq from) {
-    while (from <= high && (!in_union(from) || packets_.has(from))) ++from;
+void Requests::add_in_recovery() {
+  const Seq high = recovery_.high();
+  merge(p_.membership.view(), [&](Seq from) {
+    while (from <= high && (!recovery_.in_union(from) || view_.stored().has(from))) ++from;
     return from <= high ? from : kNone;
   });
 }
 
-/// Slows down a token whose requests no member could answer for many rotations: a fast token would
-/// only add load.
-Duration RingEngine::pace_of_requests() {
-  const wire::RequestSection* section = section_of(membership_.view());
-  if (section == nullptr || membership_.index() != 0) {
-    r_.same_requests = 0;
+Duration Requests::pace() {
+  const wire::RequestSection* section = section_of(p_.membership.view());
+  if (section == nullptr || p_.membership.index() != 0) {
+    same_requests_ = 0;
     return {};
   }
   Digest digest;
@@ -214,13 +227,18 @@ Duration RingEngine::pace_of_requests() {
     digest.add(range.first);
     digest.add(range.bitmap);
   }
-  digest.add(token_.seq);
-  const bool same = digest.value() == r_.request_digest;
-  r_.request_digest = digest.value();
-  r_.same_requests = same ? std::min(r_.same_requests + 1, 64U) : 0;
-  if (r_.same_requests < kPaceAfterRounds) return {};
-  const unsigned doublings = std::min(r_.same_requests - kPaceAfterRounds, 10U);
-  return std::min(milliseconds(1) * (std::int64_t{1} << doublings), options_.hold);
+  digest.add(p_.token.seq);
+  const bool same = digest.value() == request_digest_;
+  request_digest_ = digest.value();
+  same_requests_ = same ? std::min(same_requests_ + 1, kSameRequestsMax) : 0;
+  if (same_requests_ < kPaceAfterRounds) return {};
+  const unsigned doublings = std::min(same_requests_ - kPaceAfterRounds, 10U);
+  return std::min(milliseconds(1) * (std::int64_t{1} << doublings), p_.options.hold);
+}
+
+void Requests::check_invariants() const {
+  PEAL_ASSERT(requested_high_ >= first_);
+  PEAL_ASSERT(same_requests_ <= kSameRequestsMax);
 }
 
 }  // namespace peal::order::ring

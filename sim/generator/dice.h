@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/random.h"
+#include "base/time.h"
+
+namespace peal::sim {
+
+/// A source of chance, with the distributions that scenarios need.
+class Dice : public Random {
+ public:
+  using Random::Random;
+
+  bool often() { return chance(0.5); }
+  /// Between 0 and 1; small values are likelier.
+  double small();
+  std::string number(std::int64_t low, std::int64_t high) {
+    return std::to_string(between(low, high));
+  }
+  /// "8-200"; draws the second number first.
+  std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
+  /// Between two durations, with equal weight for each order of magnitude.
+  Duration spread(Duration low, Duration high);
+};
+
+/// A number as scenarios write it.
+std::string decimal(double value);
+
+}  // namespace peal::sim

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "sim/generator/timeline.h"
+
+namespace peal::sim {
+
+/// A change of the list of nodes during a scenario, which most scenarios do not have. It has a
+/// source of chance of its own, so that everything else does not depend on it.
+class ListChange {
+ public:
+  explicit ListChange(std::uint64_t seed);
+
+  struct Kind {
+    std::uint64_t nodes = 0;
+    double share = 0;              ///< of scenarios in which the list changes
+    bool may_replace = false;      ///< one node may be removed and then another added
+    bool may_set_primary = false;  ///< the option `primary` is free
+  };
+  /// Draws whether the list of nodes gains or loses a node, or both.
+  void draw(const Kind& kind);
+  /// Each node learns of the new list at a random time. An added node may run before the others
+  /// know of it; a removed one stops at a random time.
+  void plan(Timeline& timeline, Duration length);
+
+  bool none() const { return after_.empty(); }
+  /// Sorted; empty if there is no change.
+  const std::vector<NodeId>& before() const { return before_; }
+  /// The list in between if there are two changes.
+  const std::vector<NodeId>& between() const { return between_; }
+  const std::vector<NodeId>& after() const { return after_; }
+  /// The nodes of the last list among nodes 1 to `nodes`.
+  std::vector<NodeId> last_of(std::uint64_t nodes) const;
+  /// Keys for the `cluster` line.
+  std::string cluster_keys() const;
+  bool removes(NodeId node) const;
+
+ private:
+  void draw_replacement(const std::vector<NodeId>& all, const std::vector<NodeId>& first);
+  void plan_replacement(Timeline& timeline, Duration length);
+
+  Random random_;
+  std::uint64_t nodes_ = 0;
+  std::vector<NodeId> before_, between_, after_;
+  std::string keys_;
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/world/machines.h"
+#include "sim/world/node_log.h"
+#include "sim/world/options.h"
+#include "sim/world/schedule.h"
+
+namespace peal::sim {
+
+/// The disks of acceptors, which write in the background while their nodes continue.
+class Disks {
+ public:
+  /// A process's log has become durable further, or has failed.
+  using Durable = std::function<void(Process&)>;
+  Disks(const WorldOptions& options, Schedule& schedule, Machines& machines, Durable durable);
+
+  /// The disk of an acceptor; null for other nodes.
+  NodeLog* of(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
+  /// The ghost sees all operations from the next incarnations on.
+  void watch(order::Ghost* ghost);
+  /// Opens the log of a new incarnation. False if the folder's content is refused; the process then
+  /// ends before its start.
+  bool open(MemberId self, order::Ghost* ghost);
+  /// Writes and syncs the records that the process has appended.
+  void commit(const Process& process);
+  /// Ends a hang of the disk.
+  void end_hang(NodeId node);
+  /// Ends failures, slowness and a hang of the disk.
+  void mend(NodeId node);
+  /// The node's process has crashed.
+  void crash(NodeId node);
+
+ private:
+  void written(NodeLog& log, NodeId node, std::uint32_t incarnation);
+
+  Schedule& schedule_;
+  Machines& machines_;
+  Durable durable_;
+  std::vector<std::unique_ptr<NodeLog>> logs_;  ///< by node; empty if there are no logs
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "base/random.h"
+#include "sim/netmodel/model.h"
+#include "sim/world/disks.h"
+#include "sim/world/machines.h"
+#include "sim/world/observers.h"
+#include "sim/world/options.h"
+#include "sim/world/schedule.h"
+#include "sim/world/transit.h"
+
+namespace peal::sim {
+
+/// How a node gets to run: one input at a time, each of which takes processor time; sockets before
+/// timers; after a pause first the input that had accumulated. io's event loop does the same on a
+/// real machine.
+class Driver {
+ public:
+  /// `model`: null if there is none.
+  Driver(const WorldOptions& options, Schedule& schedule, Machines& machines, Disks& disks,
+         Transit& transit, NetModel* model, Observers& observers);
+
+  /// A planned event of a process, which may be gone.
+  void happen(const Planned& planned);
+  /// A packet arrives at the node's socket.
+  void arrive(NodeId to, PacketIndex packet);
+  /// Lets the process run, if anything waits for it and its processor is free; else as soon as that
+  /// is so.
+  void kick(Process& process);
+  /// One input of a node. Afterwards the process may be gone.
+  template <class Call>
+  void call(Process& process, Call&& body) {
+    ++process.work.calls;
+    process.sending.in_call = 0;
+    process.work.effects_in_call = 0;
+    body(*process.node, process.clock.local(schedule_.now()));
+    if (process.clients != nullptr && process.end == Process::End::none) {
+      process.clients->work();
+      process.node->flush(process.clock.local(schedule_.now()));
+    }
+    after_call(process);
+  }
+  void plan_timer(Process& process);
+  /// Schedules clients->serve() for `at`; it runs when the process next runs after that.
+  void wake_clients(const Process& process, Instant at);
+  /// The node has delivered a message to its application, or has done so optimistically.
+  void delivered(Process& process, const node::Message& message);
+  void delivered_early(Process& process, const node::Message& message);
+  /// Ends the process; Process::end says how.
+  void end(Process& process);
+
+ private:
+  void plan(Instant at, Happening what, const Process& process);
+  void plan_run(Process& process, Instant at);
+  void plan_consume(Process& process);
+  bool timer_due(const Process& process) const;
+  bool work_waits(const Process& process) const;
+  void run_once(Process& process);
+  void read_packet(Process& process);
+  Lane choose_lane(Process& process);
+  /// False if the node drops the packet.
+  bool charge_receive(Process& process, const Packet& packet);
+  /// Charges the delivery of a message to the application, and returns when it is done.
+  Instant charge_delivery(Process& process, const node::Message& message);
+  void tell_durable(Process& process);
+  void submit(Process& process, const Submission& submission);
+  void resume(Process& process);
+  void consume(Process& process);
+  void after_call(Process& process);
+  void note_conflict(const Process& process);
+  void note_idle_timer(Process& process);
+  void check_memory(const Process& process);
+
+  const WorldOptions& options_;
+  Schedule& schedule_;
+  Machines& machines_;
+  Disks& disks_;
+  PacketStore& packets_;
+  NetModel* model_;
+  Observers& observers_;
+  Random random_;
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "sim/clients/client_side.h"
+#include "sim/world/packet.h"
+
+namespace peal::sim {
+
+/// A message that the simulated application of a node wants to send.
+struct Submission {
+  Service service = Service::agreed;
+  order::Domain domain = 0;
+  std::string payload;
+  std::optional<ClientWish> wish;  ///< with groups: the exact message; without it, a random one
+};
+
+/// Packets that wait in a socket, first in, first out.
+class Socket {
+ public:
+  std::size_t size() const { return packets_.size(); }
+  bool empty() const { return packets_.empty(); }
+  void push(PacketIndex packet) { packets_.push_back(packet); }
+  PacketIndex pop() {
+    const PacketIndex first = packets_.front();
+    packets_.pop_front();
+    return first;
+  }
+
+ private:
+  std::deque<PacketIndex> packets_;
+};
+
+/// Everything but timers that waits for a node to run.
+struct Inputs {
+  std::array<Socket, 3> sockets;  ///< by Lane
+  std::deque<Submission> inbox;   ///< messages that the application submits when it runs next
+  bool leave_wanted = false;
+  bool clients_wanted = false;  ///< Driver::wake_clients() was called, and its time has come
+  bool draining = false;        ///< after on_pause(), before on_drained()
+  bool room_grew = false;
+  bool log_grew = false;  ///< more of its log is durable, or the log has failed
+
+  Socket& socket(Lane lane) { return sockets[static_cast<std::size_t>(lane)]; }
+  bool has_packets() const {
+    return !sockets[0].empty() || !sockets[1].empty() || !sockets[2].empty();
+  }
+  bool any() const {
+    return !inbox.empty() || leave_wanted || clients_wanted || draining || room_grew || log_grew ||
+           has_packets();
+  }
+};
+
+}  // namespace peal::sim

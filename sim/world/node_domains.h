@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "sim/world/options.h"
+
+namespace peal::sim {
+
+/// The domains of a cluster's nodes.
+class NodeDomains {
+ public:
+  explicit NodeDomains(const WorldOptions& options);
+
+  /// The domains that the node learns: 0, and those that it belongs to.
+  const std::vector<order::Domain>& of(NodeId node) const { return domains_[node.value]; }
+  /// One of the node's domains, at random.
+  order::Domain draw(NodeId node);
+  /// The domain of a position.
+  order::Domain at(Seq position) const;
+
+ private:
+  const WorldOptions& options_;
+  Random random_;
+  std::vector<std::vector<order::Domain>> domains_;  ///< by node; 0 first
+};
+
+}  // namespace peal::sim

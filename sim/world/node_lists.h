@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/ids.h"
+#include "sim/world/options.h"
+
+namespace peal::sim {
+
+/// The lists of nodes in the files of all nodes.
+class NodeLists {
+ public:
+  explicit NodeLists(const WorldOptions& options);
+
+  /// Replaces the list in the node's file, sorted.
+  void set(NodeId node, const std::vector<NodeId>& list);
+  const order::NodeList& file(NodeId node) const { return files_[node.value]; }
+  const std::vector<NodeId>& nodes(NodeId node) const { return files_[node.value].nodes; }
+  /// Whether the list in the node's file names the node. Another node cannot be started.
+  bool names_itself(NodeId node) const;
+  /// The nodes that a daemon tells its clients of, sorted: those of the active list, given by its
+  /// hash, and of the pending one.
+  std::vector<NodeId> known_to(NodeId node, std::uint64_t active) const;
+  /// A primary view has most nodes of the node's active list, or of the list in its file, which may
+  /// just have become active. Engines with acceptors do not report their active list, so for them
+  /// any list will do.
+  bool may_be_primary(NodeId node, std::uint64_t active, const order::View& view) const;
+
+ private:
+  order::NodeList with_acceptors(const std::vector<NodeId>& nodes) const;
+
+  const WorldOptions& options_;
+  std::vector<order::NodeList> files_;                  ///< by node
+  std::map<std::uint64_t, std::vector<NodeId>> lists_;  ///< all lists so far, by hash
+};
+
+}  // namespace peal::sim

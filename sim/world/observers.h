@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "order/inspection/inspection.h"
+#include "sim/judge/history_recorder.h"
+#include "sim/world/packet.h"
+
+namespace peal::sim {
+
+/// Observes every packet sent, every event that a node reports and every message. It may plan
+/// events, but not run the world.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_send(const Packet& packet, MemberId from) = 0;
+  virtual void on_event(MemberId who, const order::Event& event) = 0;
+  /// A message of `who` got its place in the order.
+  virtual void on_originate(MemberId /*who*/) {}
+  /// `who` delivered a message; the earlier work of the same step is done at `at`.
+  virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
+  /// `who` delivered a message optimistically, before it has its place.
+  virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
+};
+
+/// Everything that observes a world.
+struct Observers {
+  HistoryRecorder& recorder;
+  Watcher* watcher = nullptr;           ///< null: none
+  std::unique_ptr<order::Ghost> ghost;  ///< knows more than any node; null if not wanted, or if the
+                                        ///< engine has none
+
+  void originated(MemberId who) {
+    if (watcher != nullptr) watcher->on_originate(who);
+  }
+  void reported(Instant now, MemberId who, const order::Event& event) {
+    recorder.reported(now, who, event);
+    if (watcher != nullptr) watcher->on_event(who, event);
+  }
+};
+
+}  // namespace peal::sim

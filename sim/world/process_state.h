@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/engine.h"
+#include "order/vocabulary.h"
+#include "trace/event.h"
+
+// The parts of a process's state, one for each of its responsibilities. Times are the world's.
+
+namespace peal::sim {
+
+/// When the processor runs a node, and how long that takes.
+struct Processor {
+  bool run_planned = false;
+  std::optional<Instant> timer_planned;
+  Instant busy_until{};
+  Instant paused_at{};
+  std::int64_t slowness = 1;
+  std::uint32_t reads_since_timer = 0;
+  bool control_next = false;  ///< which lane was last, where data and control take turns
+  Duration charged{};         ///< cost of the running call, by the network model
+  Duration worked{};          ///< processor time so far
+
+  void charge(Duration work) { charged = charged + work; }
+  /// The processor is busy with `work` from `now` on.
+  void work_for(Duration work, Instant now) {
+    busy_until = now + work * slowness;
+    worked = worked + work * slowness;
+    charged = {};
+  }
+};
+
+/// What a process sends through its network interface.
+struct Sending {
+  Instant free_at{};              ///< when the interface is free to send again
+  std::uint64_t until_crash = 0;  ///< packets left until a planned crash; 0: none is planned
+  std::uint32_t in_call = 0;      ///< packets sent in the running call
+  std::vector<NodeId> destinations;
+};
+
+/// How fast the simulated application reads.
+struct Application {
+  std::uint32_t room_units = 0;  ///< units that it buffers at most
+  std::uint32_t room_used = 0;   ///< units that it has not read
+  Duration consume_every{};      ///< time to read one unit; 0: none
+  bool consume_planned = false;
+
+  std::uint32_t free_units() const { return room_units > room_used ? room_units - room_used : 0; }
+};
+
+/// The messages that a process has submitted to its node.
+struct Submissions {
+  struct Pending {
+    std::uint64_t number = 0;
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+    Service service = Service::agreed;
+    order::Domain domain = 0;
+    bool announced = true;
+  };
+  Pending pending;
+  std::vector<Pending> before_first_view;  ///< recorded again if the epoch is corrected
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+};
+
+/// What a node reported about its view.
+struct NodeStatus {
+  bool operational = false;  ///< from view_installed to gather_started
+  bool recovering = false;
+  bool committing = false;
+  std::optional<ViewId> view;  ///< the last regular view
+  std::vector<MemberId> members;
+  std::uint64_t views = 0;  ///< number of regular views
+  Seq last_seq = 0;         ///< last position delivered in `view`
+  /// What it delivered in `view` of one domain.
+  struct Reached {
+    Seq seq = 0;
+    Digest digest;
+  };
+  std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
+  std::uint64_t list = 0;                              ///< hash of its active list of nodes
+  std::string fatal_reason;
+
+  bool is_in(const ViewId& other) const { return view && *view == other; }
+};
+
+/// Work done, for checks of its bounds.
+struct WorkCounts {
+  std::uint64_t calls = 0;
+  std::uint32_t effects_in_call = 0;   ///< effects of any kind
+  std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
+  Instant idle_from{};                 ///< start of the second in which idle timer calls are
+                                       ///< counted
+  std::uint64_t idle_in_second = 0;    ///< idle timer calls in that second
+  std::uint64_t packets_sent = 0;
+  std::uint64_t data_bytes_sent = 0;
+  std::uint64_t unit_bytes_originated = 0;
+  std::uint64_t units_delivered = 0;
+  std::uint64_t messages_delivered = 0;
+  std::uint64_t own_delivered = 0;  ///< messages of its own
+  std::map<const order::EventKind*, std::uint64_t> events_seen;
+};
+
+}  // namespace peal::sim

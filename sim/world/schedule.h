@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/world/event_queue.h"
+
+namespace peal::sim {
+
+/// The time of a world, and everything planned in it.
+class Schedule {
+ public:
+  Instant now() const { return now_; }
+  void push(Instant at, Happening what, std::uint32_t node, std::uint32_t a) {
+    queue_.push(at, what, node, a);
+  }
+  /// Calls `action` at `at`, not before now.
+  void plan(Instant at, std::function<void()> action);
+  /// Goes on to the next planned event. nullopt if none is planned before `limit`; the time is then
+  /// `limit`.
+  std::optional<Planned> advance(Instant limit);
+  /// The action of a planned event, which is due.
+  std::function<void()> take_action(std::uint32_t slot);
+
+ private:
+  Instant now_{};
+  EventQueue queue_;
+  std::vector<std::function<void()>> actions_;
+  std::vector<std::uint32_t> free_actions_;
+};
+
+}  // namespace peal::sim

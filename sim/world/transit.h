@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "sim/world/packet.h"
+#include "sim/world/schedule.h"
+
+namespace peal::sim {
+
+/// The packets on their way, and when their copies arrive.
+class Transit {
+ public:
+  explicit Transit(Schedule& schedule) : schedule_(schedule) {}
+
+  PacketStore& packets() { return packets_; }
+  /// A copy arrives at `to`. It takes over one reference to the packet.
+  void plan_arrival(Instant at, NodeId to, PacketIndex packet);
+  /// A rule holds this copy.
+  void hold_back(PacketIndex packet, NodeId to);
+  /// Lets packets that a rule holds arrive now.
+  void release_held();
+  /// A copy of the packet with one bit flipped.
+  PacketIndex damaged(PacketIndex packet, Random& random);
+  /// When the last packet in transit arrives.
+  Instant latest_arrival() const { return latest_arrival_; }
+
+ private:
+  Schedule& schedule_;
+  PacketStore packets_;
+  std::vector<std::pair<PacketIndex, NodeId>> held_;
+  Instant latest_arrival_{};
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/time.h"
+
+namespace peal::client {
+
+/// Whether the application still serves its connection: it does as long as it makes calls, or
+/// sleeps on the connection. Thread: one at a time.
+class Attendance {
+ public:
+  /// The application is inside a call.
+  void visit() { ++visits_; }
+
+  /// The client's thread checks by polling the connection: nothing has arrived since it began.
+  bool guards() const { return guard_ == Guard::set; }
+  /// The application polls, and ends the client's thread's rest when it stops.
+  bool rests() const { return rests_; }
+  /// Returns true if the client's thread rested.
+  bool end_rest() { return std::exchange(rests_, false); }
+  /// When to look() again, unless guards() or rests().
+  Instant look_again() const { return look_again_; }
+
+  /// Input arrived, which guards() waited for: the application has some time to take it.
+  void on_input(Instant now) {
+    guard_ = Guard::tripped;
+    look_again_ = now + kAway;
+  }
+  /// Returns false if the application does not serve any more. `polls`: one of its threads polls
+  /// the connection. `may_sleep`: it may sleep on fd(), and has read everything.
+  bool look(Instant now, bool polls, bool may_sleep) {
+    const bool was_here = std::exchange(last_visits_, visits_) != visits_;
+    look_again_ = now + kAway;
+    if (was_here) {
+      guard_ = Guard::none;
+    } else if (polls) {
+      rests_ = true;
+    } else if (may_sleep && guard_ == Guard::none) {
+      guard_ = Guard::set;
+    } else {
+      return false;
+    }
+    return true;
+  }
+  /// The application serves no longer.
+  void stop() { guard_ = Guard::none; }
+
+ private:
+  /// An application that makes no call for this long does not serve its connection.
+  static constexpr Duration kAway = milliseconds(50);
+  /// How the client's thread watches an application that may sleep on fd().
+  enum class Guard : std::uint8_t {
+    none,
+    set,      ///< it polls the connection; nothing has arrived since
+    tripped,  ///< input arrived; the application has until look_again_
+  };
+
+  Guard guard_ = Guard::none;
+  bool rests_ = false;             ///< the application has polled so long that no check is due
+  std::uint64_t visits_ = 0;       ///< how often the application was inside a call
+  std::uint64_t last_visits_ = 0;  ///< visits_ at the last look()
+  Instant look_again_;
+};
+
+}  // namespace peal::client

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/time.h"
+#include "client/session.h"
+#include "io/error.h"
+#include "io/shared_memory.h"
+#include "io/stream.h"
+
+namespace peal::client {
+
+/// The stream to the daemon, one after the other, and the memory that came with it. The lock of the
+/// session is held for all calls except write() and read(), which only the thread makes that uses
+/// the connection. Only the client's own thread opens and closes it.
+class Connection {
+ public:
+  /// What one system call did.
+  struct Moved {
+    io::Transfer transfer;
+    bool unsent = false;  ///< the stream has accepted bytes that it has not sent
+    Instant now;          ///< after the call; of a read only if it had bytes
+    bool is_broken() const { return transfer.outcome == io::StreamOutcome::broken; }
+    bool is_end() const { return transfer.outcome == io::StreamOutcome::end; }
+  };
+
+  bool is_open() const { return stream_ != nullptr; }
+  int fd() const { return stream_->fd(); }
+  void open(std::unique_ptr<io::Stream> stream);
+  void close() { stream_.reset(); }
+  /// The session does not read from the memory of the closed connection any more.
+  void drop_memory() { memory_ = {}; }
+  const io::IoError& error() const { return stream_->error(); }
+
+  /// Fetches references to the session's output, for write().
+  void begin_write(Session& session);
+  Moved write();
+  /// Records what write() did.
+  void end_write(Session& session, const Moved& moved);
+  Moved read();
+  /// Records what read() did. Maps the memory whose descriptor came with the first byte, for the
+  /// session. If that fails, the daemon sends all events on the connection.
+  void end_read(Session& session, const Moved& moved);
+  ByteView received(const Moved& moved) const {
+    return ByteView(buffer_).first(moved.transfer.bytes);
+  }
+
+  bool read_blocked() const { return read_blocked_; }
+  bool write_blocked() const { return write_blocked_; }
+  bool unsent() const { return unsent_; }
+  /// There may be input, or room for output, again.
+  void may_read() { read_blocked_ = false; }
+  void may_write() { write_blocked_ = false; }
+
+  /// A message of this size waits to be written.
+  void note_output(std::size_t bytes) { unwritten_bytes_ += bytes; }
+  /// So little was just added, so soon after the last write, that it may share the next one.
+  bool may_leave_output() const;
+  /// So much is unreported that seen events are reported even without other output.
+  bool has_much_unsaid(const Session& session) const;
+
+ private:
+  std::unique_ptr<io::Stream> stream_;
+  io::Mapping memory_;  ///< shared by the daemon for this connection
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
+  std::vector<ByteView> chunks_;  ///< that write() writes
+  bool flush_first_ = false;      ///< write() sends what the stream has accepted
+  bool read_blocked_ = false;
+  bool write_blocked_ = false;
+  bool unsent_ = false;
+  Instant written_;                  ///< when bytes were last written
+  std::size_t unwritten_bytes_ = 0;  ///< roughly, since then
+  std::size_t unsaid_bytes_ = 0;     ///< read since then, and not yet reported as seen
+
+  static constexpr std::size_t kReadBytes = 256U << 10;
+};
+
+}  // namespace peal::client

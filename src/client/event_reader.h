@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/session.h"
+#include "peal/events.h"
+
+namespace peal::client {
+
+/// Converts items into the application's events. Thread: one at a time.
+class EventReader {
+ public:
+  /// Converts `item`; if it is a message, message() must hold it already. What the event points to
+  /// is valid until the next call.
+  v0::ClientEvent event(Item item);
+  /// Where the next message must be decoded.
+  wire::MessageEvent& message() { return message_; }
+  /// Invalidates the last event, and returns its buffer for reuse.
+  std::vector<std::byte> release() { return std::move(item_.body); }
+
+ private:
+  v0::ClientEvent record();
+
+  Item item_;
+  wire::MessageEvent message_;
+};
+
+}  // namespace peal::client

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <span>
+
+#include "io/polling.h"
+
+namespace peal::client {
+
+/// How an application's thread waits for descriptors: with or without sleeping, whichever pays.
+/// Thread: the one that polls.
+class Poller {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+  /// `spin`: how long to poll without sleeping, at most; 0: never.
+  explicit Poller(Duration spin) : polling_(spin) {}
+  /// Fills in what is ready; at `deadline` perhaps nothing.
+  void poll(std::span<pollfd> fds, Deadline deadline);
+
+ private:
+  bool spin(std::span<pollfd> fds, Deadline deadline);
+
+  io::Polling polling_;
+};
+
+}  // namespace peal::client

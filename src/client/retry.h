@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "base/time.h"
+
+namespace peal::client {
+
+/// When a client that lost its connection tries again, and when it gives up. Thread: one at a time.
+class Retry {
+ public:
+  /// The connection of an open session was lost. The daemon keeps the session for `keep`.
+  void start(Instant now, Duration keep) {
+    give_up_ = now + keep;
+    pause_ = kPauseMin;
+    next_ = now;
+  }
+  /// A try failed.
+  void on_failed(Instant now) {
+    next_ = now + pause_;
+    pause_ = std::min(pause_ * 2, kPauseMax);
+  }
+  bool is_over(Instant now) const { return now >= give_up_; }
+  bool is_due(Instant now) const { return now >= next_; }
+  /// When something is due: a try, or giving up.
+  Instant next() const { return std::min(next_, give_up_); }
+  /// The end of what may take until `instant`.
+  Instant limit(Instant instant) const { return std::min(instant, give_up_); }
+
+ private:
+  static constexpr Duration kPauseMin = milliseconds(20);
+  static constexpr Duration kPauseMax = seconds(2);
+
+  Instant give_up_;
+  Instant next_;
+  Duration pause_;
+};
+
+}  // namespace peal::client

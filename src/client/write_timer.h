@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "client/signal.h"
+
+namespace peal::client {
+
+/// How long a sender may leave output for its own next call before the client's thread writes it.
+/// The time grows while the sender comes back in time. Thread: one at a time.
+class WriteTimer {
+ public:
+  int fd() const { return timer_.fd(); }
+  /// Some output is left to the sender.
+  void arm() {
+    if (!std::exchange(armed_, true)) timer_.set(left_for_);
+  }
+  /// The time is over. `in_vain`: the sender had written its output.
+  void on_fired(bool in_vain) {
+    timer_.clear();
+    armed_ = false;
+    left_for_ = in_vain ? std::min(left_for_ * 2, kLeftForMax) : kLeftForMin;
+  }
+
+ private:
+  static constexpr Duration kLeftForMin = microseconds(200);
+  static constexpr Duration kLeftForMax = milliseconds(2);
+
+  Timer timer_;
+  bool armed_ = false;
+  Duration left_for_ = kLeftForMin;
+};
+
+}  // namespace peal::client

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/time.h"
+#include "daemon/order_digest.h"
+#include "daemon/owner.h"
+
+namespace peal::daemon {
+
+/// One regular view that this node installed.
+struct ViewHistory {
+  ViewNotice view;
+  OrderDigest digest;  ///< of clients' messages; continues until the next regular view
+  Instant installed{};
+  Duration gap{};  ///< since the previous view ended; 0 for the first
+};
+
+/// What one node has delivered, for its status.
+class DeliveryHistory {
+ public:
+  static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are dropped
+
+  /// A client's message got its place; `sender` and `number` identify it. `bytes` is its length as
+  /// ordered, including the names of its groups. The digest omits its content: hashing it would
+  /// cost more than everything else, and the comparison is about which sender's messages come in
+  /// which order.
+  void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
+  void on_view(Instant now, const ViewNotice& view);
+
+  /// In the transitional view after the newest regular one.
+  bool transitional() const { return transitional_; }
+  const std::deque<ViewHistory>& views() const { return views_; }
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::deque<ViewHistory> views_;  ///< oldest first
+  bool transitional_ = false;
+  Instant left_{};  ///< when the transitional view was installed
+  std::uint64_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace peal::daemon

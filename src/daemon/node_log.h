@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "io/line_writer.h"
+
+namespace peal::daemon {
+
+/// Lines on standard error for the operator of a node: `at=… event=view_installed view=12@a …`, or
+/// one JSON object each. Writing never takes long: see io::LineWriter.
+class NodeLog {
+ public:
+  using Field = std::pair<std::string_view, std::string>;
+
+  /// Lines go to the descriptor `fd`. Errors: system (no thread available).
+  static Result<NodeLog, io::IoError> open(bool json, int fd);
+
+  void event(std::string_view name, std::initializer_list<Field> fields) const;
+  /// The same for events that others can cause repeatedly: at most 20 lines in 10 seconds; then a
+  /// line with the number of suppressed ones. `now_ns` is monotonic.
+  void limited(std::int64_t now_ns, std::string_view name, std::initializer_list<Field> fields);
+
+  /// The text of one line, without its time; for tests.
+  static std::string line(bool json, std::string_view name, std::initializer_list<Field> fields);
+  /// Lines lost because there was no space, or no reader.
+  std::uint64_t dropped() const { return writer_->dropped(); }
+
+ private:
+  NodeLog(bool json, std::unique_ptr<io::LineWriter> writer)
+      : json_(json), writer_(std::move(writer)) {}
+
+  static constexpr std::int64_t kPeriodNs = 10'000'000'000;
+  static constexpr int kLinesMax = 20;
+
+  bool json_;
+  std::unique_ptr<io::LineWriter> writer_;
+  std::int64_t period_began_ = 0;
+  int lines_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace peal::daemon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "config/file/file.h"
+#include "daemon/options.h"
+
+// The configuration file of a daemon, and what of it may change while the daemon runs.
+
+namespace peal::daemon {
+
+class Daemon;
+
+/// The options of a daemon that runs by `file`, with the keys and secrets that it names. The error
+/// is one line.
+Result<Options, std::string> options_of(const config::File& file);
+
+/// The file that a daemon runs by. Thread: the loop's.
+class RunningFile {
+ public:
+  /// `file` was read from `path`, with `name` in the place of its key `node` if it is not empty.
+  RunningFile(config::File file, std::string path, std::string name)
+      : file_(std::move(file)), path_(std::move(path)), name_(std::move(name)) {}
+
+  const config::File& file() const { return file_; }
+
+  /// Reads the file again, and takes from it what may change while the node runs: rules and limits
+  /// of clients, TLS files, the list of nodes, and the keys between nodes. Returns the key that
+  /// packets are sealed with from now on. The error is one line; then nothing has changed.
+  Result<std::string, std::string> reload(Daemon& daemon);
+
+  /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket:
+  /// …".
+  std::string placed(const std::string& problem) const;
+
+ private:
+  config::File file_;
+  std::string path_;
+  std::string name_;
+};
+
+}  // namespace peal::daemon

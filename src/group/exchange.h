@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "group/message.h"
+#include "group/options.h"
+#include "group/table.h"
+#include "group/traffic_logs.h"
+#include "order/member_set.h"
+
+namespace peal::group {
+
+/// The exchange of tables in a new view, among daemons that were not together: what came so far.
+/// They also tell each other what they know of messages, so that clients learn whether they missed
+/// any.
+class Exchange {
+ public:
+  explicit Exchange(const Options& options) : options_(options) {}
+
+  void clear_tables() { tables_.clear(); }
+  void clear_traffic() { traffic_.clear(); }
+  /// The message that this daemon contributes, in `out`; empty: none. `synced`: the daemons whose
+  /// table equals its own.
+  void encode_own(MemberId self, const ViewId& view, const order::MemberSet& synced,
+                  const Table& table, const TrafficLogs& logs, std::vector<std::byte>& out) const;
+  /// Returns false if the message contradicts the view or another message.
+  bool add(MemberId sender, Tables&& tables, const order::MemberSet& members,
+           std::uint64_t daemon_bytes_max);
+  bool add(MemberId sender, DomainTraffic&& traffic, const order::MemberSet& members);
+  bool has_tables() const { return !tables_.empty(); }
+  bool is_complete(const order::MemberSet& members, const TrafficLogs& logs) const;
+
+  /// Takes all tables.
+  Table merge_tables(std::uint64_t daemon_bytes_max);
+  /// Joins what all daemons know. Returns, for each domain, what this one missed.
+  std::vector<Missed> merge_traffic(MemberId self, TrafficLogs& logs) const;
+  /// The number of the table that has the daemon.
+  std::size_t table_of(MemberId daemon) const;
+
+ private:
+  MemberId speaker(const order::MemberSet& synced, order::Domain domain) const;
+  std::vector<Traffic> own_traffic(MemberId self, const order::MemberSet& synced,
+                                   const TrafficLogs& logs) const;
+  const Traffic* traffic_of(const Tables& tables, order::Domain domain) const;
+
+  const Options& options_;
+  std::vector<Tables> tables_;
+  std::map<MemberId, std::vector<Traffic>> traffic_;  ///< in addition to that in tables
+};
+
+}  // namespace peal::group

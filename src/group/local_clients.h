@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "group/events.h"
+#include "group/options.h"
+
+namespace peal::group {
+
+/// The clients of this node, and their requests. Each request becomes a message, and takes effect
+/// when that is delivered.
+class LocalClients {
+ public:
+  struct Client {
+    std::string name;
+    std::set<std::string, std::less<>> groups;  ///< joined or joining, and not leaving
+  };
+
+  LocalClients(const Options& options, Effects& effects) : options_(options), effects_(effects) {}
+
+  // Requests: see Groups.
+  Result<std::uint32_t, Refusal> connect(std::string_view name);
+  /// `self` is this node in the table, which must have room for the join.
+  Result<void, Refusal> join(std::uint32_t connection, std::string_view group, const Table& table,
+                             MemberId self);
+  Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
+  Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message);
+  void disconnect(std::uint32_t connection, wire::ClientCode reason);
+  Result<void, Refusal> mark();
+  void work();
+
+  /// The join of a client of this node was delivered.
+  void on_joined(std::string_view name, std::string_view group);
+  bool has(std::uint32_t connection) const { return clients_.contains(connection); }
+  /// The client of this private name without its node; null: none.
+  const std::uint32_t* find(std::string_view name) const;
+  const std::map<std::uint32_t, Client>& all() const { return clients_; }
+  bool has_work() const { return !dead_.empty(); }
+  void check_invariants() const;
+
+ private:
+  struct Dead {
+    std::uint32_t connection;
+    std::string name;
+    wire::ClientCode reason;
+  };
+  Client* client(std::uint32_t connection);
+  Result<void, Refusal> submit(Service service, order::Domain domain = 0);
+
+  const Options& options_;
+  Effects& effects_;
+  std::map<std::uint32_t, Client> clients_;
+  std::map<std::string, std::uint32_t, std::less<>> names_;
+  std::vector<Dead> dead_;  ///< disconnected, and the goodbye is not submitted
+  std::uint32_t last_connection_ = 0;
+  std::uint64_t joining_bytes_ = 0;  ///< of the table: what pending joins will take, at most
+  std::vector<std::byte> encoded_;   ///< reused
+};
+
+}  // namespace peal::group

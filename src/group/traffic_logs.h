@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "group/traffic.h"
+#include "order/member_set.h"
+
+namespace peal::group {
+
+/// What this daemon knows of the messages of all domains, and when it may forget that.
+class TrafficLogs {
+ public:
+  explicit TrafficLogs(std::size_t domains);
+
+  /// Sets the nodes that may be in a view, sorted.
+  void set_nodes(std::vector<NodeId> nodes) { nodes_ = std::move(nodes); }
+  /// Starts a view. `along`: the daemons that came to it with this one, with equal tables.
+  void begin(const ViewId& view, const order::MemberSet& along);
+
+  std::size_t domains() const { return logs_.size(); }
+  const std::vector<TrafficLog>& all() const { return logs_; }
+  TrafficLog& of(order::Domain domain) { return logs_[domain]; }
+
+ private:
+  std::vector<TrafficLog> logs_;  ///< for each domain
+  std::vector<NodeId> nodes_;
+  order::MemberSet came_along_;  ///< of the last begin()
+  ViewId last_view_{};           ///< the view before the current one
+  ViewId view_{};
+};
+
+}  // namespace peal::group

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "base/time.h"
+#include "io/fd.h"
+#include "io/loop.h"
+
+namespace peal::io {
+
+/// Calls a function from a loop again and again. Once started it must outlive the loop's turns.
+/// Thread: the loop's.
+class PeriodicTimer {
+ public:
+  /// Calls `callback` every `interval`, for the first time when one has passed. Call it once.
+  /// Errors: system (no more descriptors).
+  Result<void, IoError> start(Loop& loop, Duration interval, std::function<void()> callback);
+
+ private:
+  Fd fd_;
+};
+
+}  // namespace peal::io

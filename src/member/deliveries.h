@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "member/event_queue.h"
+#include "node/node.h"
+#include "order/engine.h"
+#include "runtime/runtime.h"
+
+namespace peal::member {
+
+/// Puts what a node delivers on the queue to the application: units with their messages, and
+/// notices between them. Thread: the loop's.
+class Deliveries {
+ public:
+  explicit Deliveries(EventQueue& queue) : queue_(queue) {}
+  /// The node that delivers. Call it once, before anything is delivered.
+  void attach(const runtime::Runtime& runtime) { runtime_ = &runtime; }
+
+  /// A unit was delivered, or comes early: its messages follow.
+  void begin_unit(const order::Delivery& delivery);
+  void begin_early_unit(const order::Delivery& early);
+  void add(const node::Message& message);
+  /// Puts the unit whose messages came last on the queue.
+  void push_unit();
+  /// Puts a notice behind everything delivered before.
+  void push(Notice notice);
+  void push_view(const order::View& view);
+  void push_warning(const std::string& text);
+
+  /// The newest regular view; no members before the first.
+  const ViewId& view() const { return view_; }
+  const std::vector<MemberId>& members() const { return members_; }
+  /// Number of the last own message delivered.
+  std::uint64_t own_delivered() const { return own_delivered_; }
+  /// Units kept as copies, since buffers were short.
+  std::uint64_t copied_units() const { return copied_units_; }
+
+ private:
+  void begin(const order::Delivery& delivery);
+
+  EventQueue& queue_;
+  const runtime::Runtime* runtime_ = nullptr;
+  DeliveredUnit unit_;
+  bool unit_has_messages_ = false;
+  std::uint64_t copied_units_ = 0;
+  std::uint64_t own_delivered_ = 0;
+  ViewId view_{};
+  bool transitional_ = false;  ///< what is delivered now belongs to the view's end
+  std::vector<MemberId> members_;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "config/settings.h"
+#include "io/error.h"
+#include "io/loop.h"
+#include "member/deliveries.h"
+#include "member/event_queue.h"
+#include "member/event_reader.h"
+#include "member/requests.h"
+#include "member/submit_stage.h"
+#include "runtime/runtime.h"
+#include "runtime/snapshot.h"
+
+namespace peal::member {
+
+/// A member: a runtime, its input (SubmitStage) and its output (EventQueue). The loop runs on a
+/// thread of its own, or on the reader's inside next(), wait_until() and leave(). Threads: as for
+/// peal::Member.
+class EmbeddedNode final : private runtime::Application {
+ public:
+  static Result<std::unique_ptr<EmbeddedNode>, io::IoError> open(const config::Settings& settings);
+  ~EmbeddedNode() override;
+
+  const config::Settings& settings() const { return settings_; }
+  /// Queues a message for the nodes that learn `domain`, one of this node's; returns its number.
+  /// Errors: would_block, too_large, closed.
+  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> submit_until(ByteView payload, Service service, order::Domain domain,
+                                           std::chrono::steady_clock::time_point deadline);
+
+  /// The next message or notice. Thread: the reader's.
+  EventReader::Out next();
+  /// The same, waiting until `deadline`.
+  EventReader::Out wait_until(std::chrono::steady_clock::time_point deadline);
+  int fd() const;
+
+  void leave(std::chrono::milliseconds patience);
+  /// Reads the key file again and continues with its keys. Returns the key for sending. Errors:
+  /// invalid_option (as by open(); the old keys stay in use), closed.
+  Result<seal::KeyId, io::IoError> reload_keys();
+  std::string id() const { return requests_.id(); }
+  runtime::Snapshot status() const;
+  /// Makes this list of nodes active once all members of the view have it. Errors: invalid_option
+  /// (the change is not possible; the message says why), closed.
+  Result<void, io::IoError> set_nodes(config::Listing listing);
+  /// Thread: the reader's.
+  const trace::Names& names() const { return reader_.names(); }
+
+ private:
+  explicit EmbeddedNode(const config::Settings& settings);
+  Result<void, io::IoError> start_thread();
+  void run();
+  void finish();
+
+  // The reader's thread.
+  EventReader::Out read();
+  bool runs_loop() const { return !settings_.own_thread && !loop_->stopped(); }
+  bool runs_loop_here() const { return runs_loop() && runner_ == std::this_thread::get_id(); }
+  void take_thread();
+  void turn(Duration wait_max);
+
+  // Application: the loop's thread from here on.
+  void on_wake(Instant now) override;
+  void on_turn_end(Instant now) override;
+  void on_publish() override { queue_.publish(); }
+  std::optional<Instant> next_deadline() const override { return leave_at_; }
+  void on_warning(const std::string& text) override { deliveries_.push_warning(text); }
+  void on_address(const io::AddressBook::Change& change) override;
+  void on_message(const node::Message& message) override { deliveries_.add(message); }
+  void on_early(const node::Message& message) override { deliveries_.add(message); }
+  void on_view(const order::View& view) override { deliveries_.push_view(view); }
+  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_event(const order::Event& event) override;
+  void on_fatal(std::string_view reason) override;
+  std::uint32_t receive_room_units() const override { return queue_.room_units(); }
+  void on_unit_delivered(const order::Delivery& delivery) override {
+    deliveries_.begin_unit(delivery);
+  }
+  void on_unit_early(const order::Delivery& early) override { deliveries_.begin_early_unit(early); }
+
+  /// Hands staged messages to the node, as many as it accepts.
+  void feed(Instant now);
+  void leave_if_done(Instant now);
+  void close(bool on_request, std::string reason);
+  void take_requests(Instant now);
+  std::string give_nodes(Instant now, const config::Listing& listing);
+  runtime::Snapshot snapshot() const;
+
+  const config::Settings settings_;
+  std::unique_ptr<io::Loop> loop_;
+  std::unique_ptr<runtime::Runtime> runtime_;  ///< declared before all that holds references to its
+                                               ///< buffers
+  SubmitStage submitted_;
+  mutable EventQueue queue_;  ///< mutable since room_units() remembers the last answer
+  Deliveries deliveries_;     ///< loop's thread
+  EventReader reader_;
+  mutable Requests requests_;  ///< asking for the status changes it
+  bool read_all_ = false;      ///< the reader has seen the last event
+  mutable std::atomic<bool> fd_asked_{false};
+  std::atomic<std::thread::id> runner_;  ///< the thread that ran the loop last, if it has no thread
+                                         ///< of its own
+  std::atomic<bool> room_again_{false};
+
+  // The loop's thread only.
+  std::uint64_t released_ = 0;  ///< messages released by the node, as the stage was told
+  std::optional<Instant> leave_at_;
+  bool closed_ = false;
+
+  std::mutex join_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "member/event_queue.h"
+#include "node/unit.h"
+#include "trace/names.h"
+
+namespace peal::member {
+
+/// One message as the application reads it; valid until the next call of EventReader::next(), which
+/// overwrites all of it: clearing it first would take longer.
+struct MessageOut {
+  MessageOut() {}
+  std::string_view sender;
+  bool own;
+  std::uint64_t number;
+  Service service;
+  ByteView payload;
+  std::string_view view;
+  Seq seq;
+  std::uint32_t index;
+  bool transitional;
+  bool early;
+  bool as_guessed;
+};
+
+/// Takes units off the queue and messages out of units. Thread: one at a time.
+class EventReader {
+ public:
+  using Out = std::variant<std::monostate, MessageOut, std::unique_ptr<Notice>>;
+
+  EventReader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max);
+
+  /// The next message or notice, or nothing.
+  Out next();
+  /// As in EventQueue.
+  bool take_room() { return queue_.take_room(); }
+  /// Names of the nodes that appear in events read so far.
+  const trace::Names& names() const { return names_; }
+
+ private:
+  void open(const DeliveredUnit& unit);
+  /// The next message of the current unit; false if there is none.
+  bool next_message(MessageOut& out);
+  void release_current();
+
+  EventQueue& queue_;
+  trace::Names names_;  ///< a copy: the list of nodes may change in the other thread
+  const std::uint32_t message_bytes_max_;
+  const DeliveredUnit* current_ = nullptr;  ///< the front of the queue
+  node::Chunks chunks_;
+  std::size_t position_ = 0;  ///< index in chunks_
+  std::uint32_t index_ = 0;
+  std::map<MemberId, std::string> senders_;  ///< ids as text, as far as needed so far
+  std::string_view sender_;                  ///< of the current unit
+  std::string view_;                         ///< of the next messages, by the notices
+  bool transitional_ = false;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "config/settings.h"
+#include "runtime/snapshot.h"
+#include "seal/key.h"
+
+namespace peal::member {
+
+/// What the application's threads ask of the thread that runs the loop, and its answers. Once it is
+/// ended, nothing is asked any more, and the last status is the answer.
+class Requests {
+ public:
+  // Thread: any. The caller wakes the loop.
+
+  /// Hold it from reading new keys or nodes until they are asked for: otherwise a thread that read
+  /// an older file could be the last.
+  std::mutex& one_by_one() { return one_by_one_; }
+  /// Asks to use these keys. Errors: closed.
+  Result<void, Errc> ask_keys(seal::Keys keys);
+  /// Asks to reconfigure to this list; holding one_by_one(). Errors: closed.
+  Result<void, Errc> ask_nodes(config::Listing nodes);
+  bool nodes_answered() const;
+  /// The answer: why not, or empty. Nothing if it ended before. Blocks.
+  std::optional<std::string> wait_for_nodes();
+  /// Asks for the status; for wait_for_status().
+  std::uint64_t ask_status();
+  /// A status of after that question. Blocks.
+  runtime::Snapshot wait_for_status(std::uint64_t question);
+  /// Asks to leave within this time.
+  void ask_leave(std::chrono::milliseconds patience);
+  /// This incarnation's name.
+  std::string id() const;
+
+  // Thread: the loop's.
+
+  std::optional<seal::Keys> take_keys();
+  std::optional<config::Listing> take_nodes();
+  void answer_nodes(std::string why_not);
+  /// The newest question for the status that can be answered now. A caller that asked to use keys
+  /// before must see them in it: they come first.
+  std::optional<std::uint64_t> open_status_question() const;
+  void answer_status(std::uint64_t question, runtime::Snapshot status);
+  std::optional<std::chrono::milliseconds> take_leave();
+  void set_id(std::string id);
+  void end(runtime::Snapshot status);
+
+ private:
+  std::mutex one_by_one_;  ///< taken before mutex_
+  mutable std::mutex mutex_;
+  std::condition_variable answered_;
+  std::string id_;
+  std::optional<std::chrono::milliseconds> leave_;
+  std::optional<seal::Keys> keys_;
+  std::optional<config::Listing> nodes_;
+  std::optional<std::string> nodes_answer_;
+  std::uint64_t status_asked_ = 0;
+  std::uint64_t status_answered_ = 0;
+  runtime::Snapshot status_;
+  bool ended_ = false;  ///< status_ is final
+};
+
+}  // namespace peal::member

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "base/byte_ring.h"
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "node/node.h"
+
+namespace peal::member {
+
+/// Messages on their way from the application's threads to the loop, and their memory until they
+/// are ordered. Small messages are copied into a ring allocated at start; large ones into a block
+/// each, before the lock is taken.
+class SubmitStage {
+ public:
+  /// Limits of the stored messages. A large message is always accepted if there is no other.
+  struct Limits {
+    std::uint32_t message_bytes_max{};
+    std::uint64_t small_bytes_max{};  ///< of all small messages together
+    std::uint64_t block_bytes_max{};  ///< of large messages that were not handed over
+    std::uint32_t messages_max{};
+  };
+  explicit SubmitStage(const Limits& limits);
+  ~SubmitStage();
+  SubmitStage(const SubmitStage&) = delete;
+  SubmitStage& operator=(const SubmitStage&) = delete;
+
+  /// A message: its bytes are in the ring, or in a block of their own. It has no initialisers, so
+  /// that unused slots never cost memory.
+  struct Item {
+    std::byte* bytes;
+    std::uint64_t ring_tail;  ///< position of the ring's tail behind it
+    std::uint32_t size;
+    Service service;
+    order::Domain domain;  ///< the domain whose nodes learn it
+    bool block;
+
+    ByteView payload() const { return {bytes, size}; }
+  };
+  struct Pushed {
+    std::uint64_t number{};  ///< counts messages, from 1
+    bool first = false;      ///< no other message waited: the loop needs a wake-up
+  };
+
+  /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
+  Result<Pushed, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
+  /// The same, waiting for space until `deadline`.
+  Result<Pushed, Errc> push_until(ByteView payload, Service service, order::Domain domain,
+                                  std::chrono::steady_clock::time_point deadline);
+  /// No more messages: push says closed. Thread: any.
+  void close();
+  /// Messages accepted so far. Thread: any.
+  std::uint64_t pushed() const;
+
+  /// Makes pushed messages visible to front(), and frees the bytes of messages up to number
+  /// `released`. Thread: the loop's, as for the next two.
+  void turn(std::uint64_t released);
+  /// The oldest message that was not handed over, or null.
+  Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
+  /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
+  /// turn() frees them.
+  void pop();
+  /// Blocks were handed over since the last turn(): there is space again.
+  bool gave_blocks() const { return handed_block_bytes_ > 0; }
+  /// A message was pushed since the last turn(). Thread: any.
+  bool waiting() const { return waiting_.load(std::memory_order_acquire); }
+
+ private:
+  Result<Pushed, Errc> push_locked(ByteView payload, Service service, order::Domain domain,
+                                   std::unique_ptr<std::byte[]>& block);
+
+  Item& item(std::uint64_t position) { return items_[position & mask_]; }
+  std::unique_ptr<std::byte[]> copy_of(ByteView payload) const;
+
+  const Limits limits_;
+  const std::uint32_t small_max_;  ///< larger messages get a block
+  mutable std::mutex mutex_;
+  std::condition_variable room_;
+  std::uint32_t waiters_ = 0;
+  bool closed_ = false;
+  std::atomic<bool> waiting_{false};
+  const std::uint64_t mask_;
+  const std::unique_ptr<Item[]> items_;
+  ByteRing ring_;
+  std::uint64_t block_bytes_ = 0;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t released_ = 0;
+
+  // The loop's thread only.
+  std::uint64_t visible_ = 0;
+  std::uint64_t handed_ = 0;
+  std::uint64_t handed_block_bytes_ = 0;  ///< since the last turn
+};
+
+}  // namespace peal::member

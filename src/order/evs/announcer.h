@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/digest.h"
+#include "base/random.h"
+#include "order/engine.h"
+#include "order/evs/node_lists.h"
+#include "order/evs/parts.h"
+#include "order/evs/peers.h"
+
+namespace peal::order::evs {
+
+/// Sends what this member tells all other nodes, and decides when: JOINs while it gathers, PROBEs
+/// for members of other views, and notices to nodes that have restarted.
+class Announcer {
+ public:
+  Announcer(const Parts& parts, const NodeLists& lists, Peers& peers)
+      : p_(parts),
+        lists_(lists),
+        peers_(peers),
+        random_(parts.settings.seed),
+        join_number_(parts.settings.first_count) {}
+
+  /// Completes a JOIN and sends it, and unless it is leaving arms the timer for the next one.
+  void send_join(Instant now, wire::Join join, Effects& out);
+  /// True if a JOIN may go at once. Otherwise brings its timer forward to when it may.
+  bool expedite_join(Instant now);
+  /// This member has a new identity: JOINs are numbered from the beginning.
+  void restart() { join_number_ = p_.settings.first_count; }
+
+  void on_probe_timer(Instant now, Effects& out);
+  /// Sends a PROBE to a node outside the view, which may not hear this one, if it is this member's
+  /// turn.
+  void answer(Instant now, const MemberId& from, Effects& out);
+  /// Looks for other nodes from now on.
+  void start_probes(Instant now) {
+    if (!p_.timers.armed(Timer::probe)) arm_probe(now);
+  }
+
+  /// Tells the node its newest incarnation, if one is known and it was not told just now.
+  void tell_newest(Instant now, NodeId node, Effects& out);
+
+  void add_to(Digest& digest) const { digest.add(join_number_); }
+
+ private:
+  void send_probe(Instant now, Effects& out);
+  void arm_probe(Instant now);
+
+  Parts p_;
+  const NodeLists& lists_;
+  Peers& peers_;
+  Random random_;
+  std::uint64_t join_number_;
+  Instant last_join_at_{};
+  bool join_sent_ = false;
+  std::uint64_t probe_round_ = 0;
+  Instant last_probe_at_{};
+  bool probe_sent_ = false;
+};
+
+}  // namespace peal::order::evs

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/digest.h"
+#include "order/evs/protocol.h"
+#include "wire/frames.h"
+
+namespace peal::order::evs {
+
+/// The attempt at a view, from the commit token to the installation, and the numbers that keep
+/// views apart: this member never enters Commit for a view that is not newer than all before.
+class Attempt {
+ public:
+  explicit Attempt(std::uint64_t first_count) : view_number_max_(first_count) {}
+
+  const Agreement& agreement() const { return agreement_; }
+  /// Highest view ever entered Commit for.
+  const ViewId& committed() const { return committed_; }
+  std::uint64_t view_number_max() const { return view_number_max_; }
+  /// Another member knows of views up to this number.
+  void note_number(std::uint64_t number);
+  /// This member has a new identity, which has entered Commit for no view.
+  void restart() { committed_ = {}; }
+
+  /// A commit token for a view of these members, before its first visit.
+  wire::Commit create(const MemberId& self, const MemberSet& members, std::uint64_t list);
+  bool is_newer(const ViewId& view) const { return view.number > committed_.number; }
+  bool is_at(const ViewId& view) const { return view == agreement_.view; }
+  /// This member, which has this index, enters Commit.
+  void enter(const wire::Commit& commit, std::uint32_t index);
+  /// The commit token is back with all records: this one is of this member's old view.
+  void learn(const wire::Commit& commit, wire::OldView record);
+  /// All members are in recovery. True for the first call in an attempt.
+  bool lead();
+  /// Only for a mutant of the simulator: forgets all views after this one.
+  void forget_committed(const ViewId& view);
+
+  void add_to(Digest& digest) const;
+  void check_invariants(const ViewId& view) const;
+
+ private:
+  ViewId committed_{};  // never goes back
+  std::uint64_t view_number_max_;
+  Agreement agreement_;
+  bool led_ = false;  ///< the protocol was told that all members are in recovery
+};
+
+}  // namespace peal::order::evs

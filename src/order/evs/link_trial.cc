@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Link trials. A member that was excluded from a view may break the next view only after a trial of
+// the link with it has passed: in both directions, with small and large packets, on both lanes.
+// Without trials, a member that others merely hear would be invited and would break the view, again
+// and again.
+//
+// The member that begins a trial sends 32 ASKs of each part, and the other member echoes each. A
+// link that loses one packet in twenty in both directions passes nine times in ten. A link that
+// loses three in ten in one direction passes twice in ten thousand. A member makes one trial at a
+// time. It answers nothing but ASKs: each once, to its sender, with a packet of the same size. So a
+// hostile packet cannot be amplified.
+//
+// If one member accused another because of the link between them, the trial must use that link. The
+// other members' links work, so they would invite the accused at once. The view would lose the
+// accused again as soon as the bad link shows, with little ordered in between.
+//
+// Inside a view, a member starts a trial only if it retransmits to its successor too often, or if
+// nothing advances because a member misses packets. If too few echoes return, it tries another
+// member. If that one echoes enough, it accuses the first one. If not, its own links are bad, or
+// the whole network is: the view stays as it is.
+
+#include "order/evs/link_trial.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::evs {
+namespace {
+
+constexpr std::uint32_t kAsks = 32;  // of each part
+static_assert(kAsks <= wire::kTrialAsksMax);
+constexpr int kEchoesToComeIn = 26;
+constexpr int kEchoesToStay = 24;
+constexpr Duration kAskGap = milliseconds(1);
+// Wait for the last echoes this many times the retransmit timeout.
+constexpr std::int64_t kEchoWait = 5;
+
+}  // namespace
+
+// ---- why a trial begins ----
+
+/// The accuser starts the trial; if there is none here, two members do, so that not a hundred do at
+/// once. One of the two changes each second, so that a return does not depend on one member's
+/// links.
+void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
+  const Peer& known = *peers_.find(from.node);
+  if (now < known.no_trial_before || peers_.is_left_to_accuser(known, set)) return;
+  const std::size_t mine = index_in(set, p_.self);
+  const auto second = static_cast<std::uint64_t>(now.ns / seconds(1).ns);
+  if (known.accuser == p_.self || mine == 0 || mine == (from.node.value + second) % set.size()) {
+    start(now, {from, false, {}, false, p_.place.view});
+  }
+}
+
+void LinkTrial::suspect(Instant now, const MemberId& member, bool at_fault) {
+  if (member != p_.self) start(now, {member, true, {}, at_fault, p_.place.view});
+}
+
+void LinkTrial::start(Instant now, const Subject& subject) {
+  if (active_) return;
+  PEAL_PROBE("membership.trial");
+  PEAL_ASSERT(subject.with != p_.self);
+  ++p_.tally.trials;
+  ++number_;
+  active_ = true;
+  subject_ = subject;
+  sent_ = 0;
+  echoed_ = {};
+  p_.timers.arm(Timer::trial, now);
+}
+
+// ---- the trial ----
+
+LinkTrial::Verdict LinkTrial::on_timer(Instant now, Effects& out) {
+  if (!active_) return {};
+  if (sent_ >= kAsks) return end(now, out);
+  wire::Trial ask;
+  ask.number = number_;
+  ask.to = subject_.with;
+  ask.index = static_cast<std::uint8_t>(sent_++);
+  for (std::uint8_t part = 0; part < wire::kTrialParts; ++part) {
+    ask.part = part;
+    ask.padding = wire::is_large(part) && p_.settings.packet_bytes_max > wire::kTrialBytes
+                      ? static_cast<std::uint16_t>(p_.settings.packet_bytes_max - wire::kTrialBytes)
+                      : std::uint16_t{0};
+    send(ask, out);
+  }
+  const bool last = sent_ == kAsks;
+  p_.timers.arm(Timer::trial, now + (last ? p_.settings.resend * kEchoWait : kAskGap));
+  return {};
+}
+
+LinkTrial::Verdict LinkTrial::on_echo(Instant now, const MemberId& from, const wire::Trial& frame,
+                                      Effects& out) {
+  if (!active_ || from != subject_.with || frame.number != number_) return {};
+  echoed_[frame.part] |= std::uint32_t{1} << frame.index;
+  return echoes() >= kEchoesToComeIn ? end(now, out) : Verdict{};
+}
+
+void LinkTrial::on_passed(const MemberId& from, const MemberSet& set) {
+  // The member is about to send a JOIN, which damping does not delay.
+  Peer& known = *peers_.find(from.node);
+  if (!peers_.is_left_to_accuser(known, set)) known.doubtful = false;
+}
+
+/// This member was paused: missing echoes say nothing about the link.
+void LinkTrial::give_up(Instant now) {
+  if (!active_) return;
+  stop();
+  tracked_.clear_suspicion(now);
+}
+
+void LinkTrial::stop() {
+  active_ = false;
+  p_.timers.cancel(Timer::trial);
+}
+
+int LinkTrial::echoes() const {
+  int least = static_cast<int>(kAsks);
+  for (std::uint8_t part = 0; part < wire::kTrialParts; ++part) {
+    if (PEAL_MUTANT(trial_any_lane) && wire::lane_of(part) == Lane::data) continue;
+    if (PEAL_MUTANT(trial_small_only) && wire::is_large(part)) continue;
+    least = std::min(least, std::popcount(echoed_[part]));
+  }
+  return least;
+}
+
+LinkTrial::Verdict LinkTrial::end(Instant now, Effects& out) {
+  PEAL_ASSERT(active_);
+  const Subject subject = subject_;
+  const int least = echoes();
+  stop();
+  Peer* known = peers_.find(subject.with.node);
+  if (known == nullptr || known->newest != subject.with.epoch) return {};
+  if (subject.in_view) return end_suspicion(now, subject, least >= kEchoesToStay);
+  if (least < kEchoesToComeIn) {
+    if (known->doubtful && !contains(p_.place.members, subject.with)) {
+      peers_.doubt(now, *known, subject.with);
+      known->no_trial_before = known->muted_until;
+    }
+    return {};
+  }
+  known->doubtful = false;
+  wire::Trial passed;
+  passed.step = wire::Trial::Step::passed;
+  passed.number = number_;
+  passed.to = subject.with;
+  for (int copy = 0; copy < 3; ++copy) send(passed, out);
+  return {Verdict::Kind::invite, subject.with};
+}
+
+LinkTrial::Verdict LinkTrial::end_suspicion(Instant now, const Subject& subject, bool stays) {
+  tracked_.clear_score();
+  if (PEAL_MUTANT(stall_without_trial)) stays = stays || subject.at_fault;
+  if (!p_.place.operational() || subject.view != p_.place.view) {
+    tracked_.clear_suspicion(now);  // the view has ended: in the next, the next sign is as good
+    return {};
+  }
+  if (subject.suspect != MemberId{}) {
+    // If another member echoes enough, this member can send and receive. If not, a stall must end
+    // all the same; better evidence would have come by now.
+    if (stays || subject.at_fault) return {Verdict::Kind::accuse, subject.suspect};
+    return {};
+  }
+  if (stays) {
+    if (subject.at_fault) return {Verdict::Kind::accuse, subject.with};
+    return {};
+  }
+  const MemberSet& members = p_.place.members;
+  const auto other = std::find_if(members.begin(), members.end(), [&](const MemberId& each) {
+    return each != p_.self && each != subject.with;
+  });
+  if (other == members.end()) return {Verdict::Kind::accuse, subject.with};
+  const MemberId& next = p_.place.predecessor() == subject.with ? *other : p_.place.predecessor();
+  start(now, {next, true, subject.with, subject.at_fault, p_.place.view});
+  return {};
+}
+
+// ---- packets ----
+
+void LinkTrial::answer(const MemberId& from, wire::Trial ask, Effects& out) {
+  PEAL_ASSERT(ask.step == wire::Trial::Step::ask);
+  ask.step = wire::Trial::Step::echo;
+  ask.to = from;
+  send(ask, out);
+}
+
+void LinkTrial::send(const wire::Trial& frame, Effects& out) {
+  const BufferRef packet = p_.frames.build(wire::kind_of(frame.part), frame, wire::encode_trial);
+  if (packet) out.send(frame.to.node, wire::lane_of(frame.part), packet);
+}
+
+void LinkTrial::check_invariants() const {
+  PEAL_ASSERT(active_ == p_.timers.armed(Timer::trial));
+  PEAL_ASSERT(sent_ <= kAsks && (number_ != 0 || !active_));
+  if (active_) PEAL_ASSERT(subject_.with != p_.self);
+}
+
+}  // namespace peal::order::evs

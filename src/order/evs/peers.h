@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/evs/protocol.h"
+#include "order/member_set.h"
+
+namespace peal::order::evs {
+
+/// What this member knows of one other configured node.
+struct Peer {
+  NodeId node{};
+  std::uint64_t newest = 0;     ///< largest epoch seen; 0 if none
+  std::uint64_t last_join = 0;  ///< JOIN number of the newest incarnation
+  Instant heard{};
+  bool was_heard = false;
+  std::uint32_t exclusions = 0;  ///< consecutive exclusions of `excluded`
+  MemberId excluded{};
+  Instant excluded_at{}, muted_until{};
+  bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
+  MemberId accuser{};     ///< a member of the same view whose link with this node was bad, if any
+  Instant no_trial_before{};  ///< earliest next trial after a failure
+  Instant noticed{};
+  bool was_noticed = false;
+  bool other_list = false;  ///< its active list is not ours
+  std::uint8_t deaf = 0;    ///< consecutive checks in which this member heard it and it did not
+                            ///< hear this member
+  bool said_deaf = false;   ///< since the last check
+};
+
+/// The other configured nodes: their newest incarnations, which of them this member hears, which
+/// hear this member, and which were excluded from a view and may not return yet.
+class Peers {
+ public:
+  Peers(const Settings& settings, const MemberId& self) : settings_(settings), self_(self) {}
+
+  /// These nodes are configured, sorted, this member among them. Keeps what is known of a node.
+  void configure(std::span<const NodeId> nodes);
+  std::size_t size() const { return peers_.size(); }
+  Peer* find(NodeId node);
+  const Peer* find(NodeId node) const;
+
+  // Incarnations
+  /// Notes an incarnation of another node. False if the node is not configured or the incarnation
+  /// is not the newest.
+  bool note(const MemberId& member);
+  bool is_superseded(const MemberId& member) const;
+
+  // Hearing
+  void mark_heard(Instant now, const MemberId& member);
+  MemberSet heard_now(Instant now) const;
+  /// `from` says which nodes it hears. The view has these members.
+  void note_hearing(const MemberId& from, std::span<const MemberId> heard,
+                    std::span<const MemberId> members);
+  /// Called between probes: counts the checks in which a node reported not to hear this view.
+  void look_for_deaf(Instant now, std::span<const MemberId> members);
+  MemberSet deaf() const;
+
+  // Exclusions
+  /// The view with these members begins, and these were excluded.
+  void on_view(Instant now, std::span<const MemberId> members, std::span<const MemberId> failed);
+  /// Excludes the member for longer each time, and until a trial of the link passes.
+  void doubt(Instant now, Peer& known, const MemberId& member);
+  bool is_muted(Instant now, const MemberId& member) const;
+  bool is_doubtful(const MemberId& member) const;
+  void note_accuser(const MemberId& member, const MemberId& accuser);
+  /// Only the accuser, which is in `set`, can tell whether the bad link works again.
+  bool is_left_to_accuser(const Peer& known, std::span<const MemberId> set) const;
+
+  /// Another list of nodes is active or pending.
+  void forget_lists();
+
+  void check_invariants() const;
+
+ private:
+  void trust(const MemberId& member);
+
+  const Settings& settings_;
+  const MemberId& self_;
+  std::vector<Peer> peers_;  // sorted by node, this member excluded
+};
+
+}  // namespace peal::order::evs

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "order/engine.h"
+
+// What the simulator knows of an engine besides its descriptor: the names of its packets, what they
+// hold, and a ghost that judges what its nodes say. Only the simulator builds this. An engine has
+// its inspection in the folder `inspection` of its own; order/registry/inspection/ lists them. An
+// engine without one is simulated too: its packets have no names, and only the oracle judges it.
+
+namespace peal::order {
+
+/// A kind of packet, as scenarios name it.
+struct PacketName {
+  std::uint8_t kind = 0;  ///< the byte of the header (wire/frames.h)
+  std::string_view name;
+  bool carries_units = false;
+};
+
+/// A packet of a kind that has a name. Its bytes may be damaged.
+struct InspectedPacket {
+  std::uint8_t kind = 0;
+  ByteView bytes;
+};
+
+/// What only the content of a packet shows. Absent: the packet is damaged, or not of such a kind.
+struct PacketContent {
+  std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
+  bool proposes_view = false;               ///< it proposes the members of the next view
+  std::optional<std::uint64_t> told_votes;  ///< the sender says that it has voted so far
+  std::optional<std::uint32_t> rotation;    ///< of a commit token: 1 or 2
+  std::optional<bool> retransmission;       ///< of a unit
+  std::optional<bool> post;                 ///< of a unit: sent after the token
+};
+
+/// Reports a violation: the broken property, and how it broke.
+using GhostReport = std::function<void(std::string property, std::string text)>;
+
+struct GhostSetup {
+  std::uint64_t cluster = 0;  ///< cluster field of packets
+  bool on_disk = false;       ///< acceptors have logs
+  std::uint32_t ensembles = 1;
+  std::uint32_t domains = 0;
+  Seq first_count = 0;
+};
+
+/// What logs held at the starts of nodes.
+struct LogFigures {
+  std::uint64_t logs_read = 0;           ///< logs with records
+  std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
+  std::uint64_t votes_read = 0;          ///< votes in them
+  std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
+  std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
+  std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
+};
+
+/// Observes what all nodes write to logs, send and hold, so it knows more than any of them. It
+/// finds at once errors that deliveries would show late or never, since a new incarnation delivers
+/// only from its first view on. It reads records and packets only, and nothing inside engines.
+class Ghost {
+ public:
+  virtual ~Ghost() = default;
+
+  virtual void sent(MemberId /*from*/, const InspectedPacket& /*packet*/) {}
+  /// A packet reached a process.
+  virtual void received(MemberId /*who*/, const InspectedPacket& /*packet*/) {}
+  virtual void delivered(MemberId /*who*/, const Delivery& /*delivery*/) {}
+  virtual void installed(MemberId /*who*/, const View& /*view*/) {}
+
+  // What a node reads from its log and writes to it.
+  /// First position of the newest segment, before the log is opened.
+  virtual void note_newest_segment(NodeId /*node*/, LogPosition /*first*/) {}
+  /// A process has opened the log with this id, and reads it next. `put_back`: the log was replaced
+  /// by an older copy.
+  virtual void on_log_opened(MemberId /*self*/, std::uint64_t /*id*/, bool /*put_back*/) {}
+  virtual void on_log_read(NodeId /*node*/, LogPosition /*position*/, ByteView /*record*/) {}
+  /// The process has read all records, up to `last`.
+  virtual void on_log_replayed(NodeId /*node*/, LogPosition /*last*/) {}
+  virtual void on_log_appended(NodeId /*node*/, LogPosition /*position*/, ByteView /*first*/,
+                               ByteView /*rest*/) {}
+  /// The node appended a checkpoint, and needs nothing before `keep_from` any more.
+  virtual void on_log_checkpoint(NodeId /*node*/, LogPosition /*keep_from*/) {}
+  virtual void on_log_durable(NodeId /*node*/, LogPosition /*upto*/) {}
+
+  virtual LogFigures figures() const { return {}; }
+};
+
+struct Inspection {
+  std::string_view engine;  ///< the name of its descriptor
+  /// Engines may share kinds; rows with the same kind are equal.
+  std::span<const PacketName> packets{};
+  PacketContent (*content)(const InspectedPacket& packet) = nullptr;
+  /// What transcripts show of the packet after its kind: " seq=5"; null: nothing.
+  std::string (*text)(const InspectedPacket& packet) = nullptr;
+  std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
+                                       const GhostReport& report) = nullptr;
+};
+
+}  // namespace peal::order

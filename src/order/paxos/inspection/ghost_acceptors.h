@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "order/paxos/inspection/ghost_order.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// Values by instance, for mostly consecutive instances; at most kMost.
+template <class What>
+class ByInstance {
+ public:
+  static constexpr std::size_t kMost = 1U << 17;
+
+  void put(wire::Instance instance, const What& what) {
+    if (all_.empty()) first_ = instance;
+    if (instance < first_ && first_ + all_.size() - instance > kMost) return;
+    for (; instance < first_; --first_) all_.emplace_front();
+    if (instance - first_ >= kMost) return;
+    if (instance - first_ >= all_.size()) all_.resize(instance - first_ + 1);
+    std::optional<What>& at = all_[instance - first_];
+    if (!at) ++count_;
+    at = what;
+  }
+  const What* find(wire::Instance instance) const {
+    if (instance < first_ || instance - first_ >= all_.size()) return nullptr;
+    const std::optional<What>& at = all_[instance - first_];
+    return at ? &*at : nullptr;
+  }
+  void erase_below(wire::Instance instance) {
+    for (; !all_.empty() && first_ < instance; all_.pop_front(), ++first_) {
+      if (all_.front()) --count_;
+    }
+  }
+  std::size_t count() const { return count_; }
+  /// Calls `each(instance, what)` in order from `from` on, until it returns false.
+  template <class Each>
+  void each_from(wire::Instance from, Each each) const {
+    const wire::Instance end = first_ + all_.size();
+    for (wire::Instance k = std::max(from, first_); k < end; ++k) {
+      const std::optional<What>& at = all_[k - first_];
+      if (at && !each(k, *at)) return;
+    }
+  }
+
+ private:
+  wire::Instance first_ = 0;
+  std::deque<std::optional<What>> all_;
+  std::size_t count_ = 0;
+};
+
+/// What the acceptors of one ensemble wrote to their logs, what of it is durable, and what they
+/// said. The code calls an acceptor incarnation a life: it is one log, or one process where votes
+/// are in memory. An acceptor that lost its log is a new life without votes, and may speak only
+/// once a list names that life.
+///
+/// A log replaced by an older copy lacks records, through no fault of the node. Once another
+/// acceptor has told the node of a record that the copy lacks, the node must be silent. If none has
+/// told it, no more can be required (docs/wal.md).
+///
+/// Memory: for each life the records that its last checkpoint does not replace, and at most
+/// kLivesMax lives.
+class GhostAcceptors {
+ public:
+  using Instance = wire::Instance;
+  using Round = wire::Round;
+  using Record = paxos::Record;
+  static constexpr std::size_t kLivesMax = 256;
+
+  GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
+      : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
+
+  // Its log. `id` identifies the life, `last` is the last position read. `put_back`: an older copy.
+  void opened(MemberId self, std::uint64_t id, LogPosition newest_segment, bool put_back);
+  void read(NodeId node, LogPosition position, const Record& record);
+  void replayed(NodeId node, LogPosition last);
+  void appended(NodeId node, LogPosition position, const Record& record);
+  /// The log may discard records before `keep_from`.
+  void let_go(NodeId node, LogPosition keep_from);
+  void durable(NodeId node, LogPosition upto);
+
+  /// An acceptor has told `who` what it knows of the log of `who`.
+  void told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer);
+
+  // What acceptors say.
+  void said_state(MemberId from, const wire::State& state);
+  void said_promise(MemberId from, const wire::Promise& promise);
+  void said_lives(MemberId from, const wire::Lives& lives);
+  void said_checkpoint(MemberId from, const wire::Checkpoint& state);
+  void said_decided(MemberId from, Instance instance, std::uint64_t value);
+
+  const LogFigures& figures() const { return figures_; }
+
+ private:
+  struct Vote {
+    Round round{};
+    std::uint64_t value = 0;
+    LogPosition at{};
+  };
+  struct Noted {
+    std::uint64_t value = 0;
+    LogPosition at{};
+  };
+  /// A record that is not durable yet.
+  struct Pending {
+    LogPosition at{};
+    Round round{};          ///< round that it promises
+    Instance instance = 0;  ///< of a vote
+    std::uint64_t value = 0;
+    Instance next = 0;        ///< of a checkpoint
+    std::uint64_t taken = 0;  ///< the order whose acceptor incarnations it accepts for bootstrap
+    std::uint64_t begun = 0;  ///< epoch of the incarnation that starts
+  };
+  /// The content of a log.
+  struct Log {
+    std::uint64_t order = 0;  ///< 0: none yet
+    std::uint64_t list = 0;   ///< number of the last list that it knows
+    Round promised{};
+    LogPosition promised_at{};  ///< the last record that says so
+    Round promised_durable{};
+    ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
+    ByInstance<Noted> decided;  ///< likewise
+    Instance next = 0;          ///< of the last checkpoint; 0: none
+    Instance next_durable = 0;
+    LogPosition checkpoint_at{};
+    std::uint64_t taken = 0;  ///< the last order whose acceptor incarnations it accepted for
+                              ///< bootstrap
+    LogPosition taken_at{};
+    std::uint64_t taken_durable = 0;
+    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that it records
+    LogPosition durable{};
+    std::deque<Pending> pending;
+  };
+  struct Life {
+    std::uint64_t id = 0;
+    NodeId node{};
+    Log log;
+    std::set<std::uint64_t> took;  ///< all orders that it ever durably accepted for bootstrap
+    std::uint64_t epoch = 0;       ///< of the process that holds it
+    /// For each process incarnation that wrote to the log, the last position held: copies hold no
+    /// later one.
+    std::map<std::uint64_t, LogPosition> held;
+    bool put_back = false;  ///< the log in use is an older copy
+    bool told = false;      ///< the process was told so, and must not speak of votes
+    // What it has said.
+    Round promise_said{};
+    Round voted{};
+    Instance voted_upto = 0;
+    // Used while the log is read.
+    bool reading = false;
+    Log before;
+    bool any = false;
+    LogPosition first_read{}, newest_segment{};
+    Round highest_vote_read{};
+  };
+
+  Life& life(NodeId node, std::uint64_t id);
+  Life* current(NodeId node);
+  std::string name(const Life& life) const;
+  void fold(Life& life, LogPosition position, const Record& record, bool reading);
+  void fold_round(Life& life, LogPosition position, const Round& round);
+  std::uint64_t fold_vote(Life& life, LogPosition position, const Record& record, bool reading);
+  void fold_checkpoint(Life& life, LogPosition position, const Record& record, bool reading);
+  void check_rights(const Life& life, const Round& round);
+  void check_begun(MemberId from);
+  void check_silence(const Life& life, const std::string& what);
+  void check_remembers(const Life& life);
+  void check_vote_told(const Life& life, Instance instance, const Round& round);
+  void became_durable(Life& life, const Pending& pending);
+
+  const bool on_disk_;
+  GhostOrders& orders_;
+  GhostReport report_;
+  std::deque<Life> lives_;                   ///< a deque, so that pointers stay valid while it
+                                             ///< grows
+  std::map<NodeId, std::uint64_t> current_;  ///< the life that a node has or last had
+  std::map<NodeId, std::uint64_t> follows_;  ///< the order that a node last spoke of
+  LogFigures figures_;
+};
+
+/// Identifies the order that begins with these acceptor incarnations.
+std::uint64_t order_of(const wire::Lives& lives);
+/// Digest of a value, for comparisons.
+std::uint64_t value_digest(const wire::ValueHead& head, ByteView bytes);
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "order/inspection/inspection.h"
+#include "order/paxos/records.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// The source of a claim that something is decided: a node, or the content of its log.
+struct Claimant {
+  NodeId node{};
+  bool log = false;
+  std::string text() const { return (log ? "the log of n" : "n") + std::to_string(node.value); }
+};
+
+/// Everything that was decided in the orders of one ensemble. A value is decided by durable votes,
+/// in one round, of a majority of the acceptors that a list names. No node in the cluster knows all
+/// of this. Each value that a node takes as decided is compared with it.
+///
+/// An older copy of a log may lack votes. Such a vote still counts if another node heard of it,
+/// else it does not. That shows only when a node takes a value as decided, so votes are kept until
+/// then.
+///
+/// Memory: the last kInstancesMax instances of each order, and kOrdersMax orders.
+class GhostOrders {
+ public:
+  using Instance = wire::Instance;
+  using Round = wire::Round;
+  static constexpr std::size_t kInstancesMax = 1U << 17;
+  static constexpr std::size_t kOrdersMax = 32;
+
+  /// `counts_votes`: votes are visible. Without them, a value is decided if any node says so.
+  GhostOrders(bool counts_votes, GhostReport report)
+      : counts_votes_(counts_votes), report_(std::move(report)) {}
+
+  /// A node has this list active. True if the list is the first of an order that was unknown so
+  /// far.
+  bool note_list(const wire::Nodes& nodes, const Claimant& who);
+  /// Whether a list of this order names the acceptor in this incarnation.
+  bool names(std::uint64_t order, std::uint64_t number, NodeId node, std::uint64_t life) const;
+
+  /// An acceptor wrote this vote to its log; it is not durable yet.
+  void vote(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
+            Instance instance, std::uint64_t value);
+  /// The vote is durable.
+  void vote_durable(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
+                    Instance instance, std::uint64_t value);
+
+  /// An older copy replaced the acceptor's log: it will not repeat votes that the copy lacks.
+  void lose_votes(NodeId node, std::uint64_t life);
+
+  /// A node takes this value as decided.
+  void claim(std::uint64_t order, Instance instance, std::uint64_t value, const Claimant& who);
+  /// A node takes all instances below `next` as decided, whatever their values.
+  void claim_all(std::uint64_t order, Instance next, const Claimant& who);
+  /// A node has this state after it has consumed all instances below `state.next`.
+  void claim_state(const wire::Checkpoint& state, const Claimant& who);
+  /// The decided value, if it is known here.
+  std::optional<std::uint64_t> decided(std::uint64_t order, Instance instance) const;
+  /// Whether the instance is decided, or too old to be known here.
+  bool is_decided(std::uint64_t order, Instance instance) const;
+
+ private:
+  struct Vote {
+    NodeId node{};
+    std::uint64_t life = 0;
+    Round round{};
+    std::uint64_t value = 0;
+    bool counts = false;  ///< it is durable, and the list of its round names the acceptor
+    bool lost = false;    ///< its log was replaced by an older copy, in which it has not been found
+  };
+  struct Slot {
+    bool decided = false;
+    bool claimed = false;  ///< a node takes it as decided; see also Order::claimed
+    std::uint64_t value = 0;
+    Round round{};            ///< in which it was decided; no round if only a claim says so
+    std::vector<Vote> votes;  ///< kept until the slot is claimed
+  };
+  struct Order {
+    std::uint64_t first = 0;
+    std::map<std::uint64_t, wire::Nodes> lists;  ///< by number
+    std::deque<Slot> slots;
+    Instance base = 1;                         ///< instance of the first slot
+    Instance decided = 1;                      ///< all instances below are decided
+    Instance claimed = 1;                      ///< some node takes all instances below as decided
+    std::map<Instance, std::uint64_t> states;  ///< digests, by `next`
+  };
+
+  Order* find(std::uint64_t first);
+  const Order* find(std::uint64_t first) const;
+  Order& order(std::uint64_t first);
+  /// Null if the instance is too old.
+  Slot* slot(Order& order, Instance instance);
+  static const Slot* find_slot(const Order& order, Instance instance);
+  static bool is_majority(const Order& order, const Slot& slot, const Vote& vote, bool with_lost);
+  static bool decide_with_lost(const Order& order, Slot& slot, std::optional<std::uint64_t> value);
+  static void decide(Slot& slot, const Round& round, std::uint64_t value);
+  static void close(Slot& slot);
+  static bool names(const Order& order, std::uint64_t number, NodeId node, std::uint64_t life);
+  static void advance(Order& order);
+
+  const bool counts_votes_;
+  GhostReport report_;
+  std::deque<Order> orders_;
+};
+
+/// "round 3 of n1.17", for people.
+std::string text_of(const wire::Round& round);
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/registry/inspection/inspections.h"
+
+#include "order/paxos/inspection/inspection.h"
+#include "order/ridge/inspection/inspection.h"
+#include "order/ring/inspection/inspection.h"
+
+namespace peal::order {
+
+std::span<const Inspection* const> inspections() {
+  static constexpr const Inspection* kInspections[] = {&ring::kInspection, &paxos::kInspection,
+                                                       &ridge::kInspection};
+  return kInspections;
+}
+
+}  // namespace peal::order

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "order/ring/parts.h"
+#include "order/ring/windows.h"
+
+namespace peal::order::ring {
+
+/// How many units this member may order on a visit, and what it writes on the token so that the
+/// others can decide the same: what it has sent, lost, and still has to send, and the room of its
+/// application.
+class FlowControl {
+ public:
+  explicit FlowControl(const Parts& parts) : p_(parts) {}
+
+  /// Packets that the other members sent in the last rotation.
+  std::uint32_t others() const { return minus(p_.token.fcc, fcc_before_); }
+  /// Units that this member may order, after it has answered so many requests. `room` is what
+  /// positions are left for.
+  std::uint32_t allowance(std::uint32_t answered, std::uint64_t room);
+  /// What this member did on a visit.
+  struct Visit {
+    std::uint32_t limit = 0, sent = 0;  ///< units that it might order, and did
+    std::uint32_t answered = 0;         ///< packets that it retransmitted
+    std::uint32_t requested = 0;        ///< positions that it requested for the first time
+  };
+  /// Writes it on the token.
+  void update_token(Instant now, const Visit& visit);
+  /// All wait for the application of the member with this index.
+  bool is_blocked() const { return credit_ == 0 && credit_index_ != wire::kNoIndex; }
+  std::uint16_t credit_index() const { return credit_index_; }
+  /// This member wants the token: it has units to order, unless all wait for another member's
+  /// application; or its own application, for which all waited, has just read its messages.
+  bool wants_token() const;
+
+  AcceleratedWindow& accelerated() { return accelerated_; }
+  const AcceleratedWindow& accelerated() const { return accelerated_; }
+  std::uint32_t global_window() const { return global_window_; }
+  std::uint32_t personal_window() const { return personal_window_; }
+  /// The running rotation tells nothing about the window.
+  void spoil() { window_.spoil(); }
+  void begin_view();
+  void check_invariants() const;
+
+ private:
+  /// What a rotation may send at most, so that missing packets are noticed before the view's space
+  /// is used up.
+  std::uint32_t largest_window() const {
+    return std::max(1U, p_.limits.max_gap / (p_.limits.request_lag + 3));
+  }
+
+  Parts p_;
+  /// This member's contributions to the token's sums, last rotation.
+  std::uint32_t fcc_before_ = 0, losses_before_ = 0, limited_before_ = 0, backlog_before_ = 0;
+  std::uint32_t credit_ = 0;  ///< of the last token, as is credit_index_
+  std::uint16_t credit_index_ = wire::kNoIndex;
+  std::uint32_t personal_window_ = 0, global_window_ = 0;  ///< as used on the last visit
+  GlobalWindow window_;
+  AcceleratedWindow accelerated_;
+};
+
+}  // namespace peal::order::ring

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "order/engine.h"
+#include "order/inspection/inspection.h"
+#include "order/ring/commit_record.h"
+#include "wire/frames.h"
+
+namespace peal::order::ring {
+
+/// What the members of a ring say and hold: numbers that must not decrease, what the commit token
+/// established, and which packets have reached which member.
+///
+/// Memory: the last kViewsMax views that any member tried to form; for each, one bit per member and
+/// packet.
+class GhostRing {
+ public:
+  static constexpr std::size_t kViewsMax = 4'096;
+  /// Number of positions of a view that are observed.
+  static constexpr Seq kPositionsMax = 1U << 22;
+
+  /// Positions begin after `first_count`.
+  GhostRing(Seq first_count, GhostReport report)
+      : first_count_(first_count), report_(std::move(report)) {}
+
+  void said_join(MemberId from, const wire::Join& join);
+  void said_commit(MemberId from, const wire::Commit& commit);
+  void said_token(MemberId from, const wire::Token& token);
+  /// The member has this packet: received, or its own.
+  void holds(MemberId who, const ViewId& view, Seq seq);
+  void delivered(MemberId who, const Delivery& delivery);
+  void installed(MemberId who, const order::View& view);
+
+ private:
+  /// State of one incarnation.
+  struct Said {
+    ViewId committed{};  ///< the last view that it committed to
+    std::uint64_t join = 0;
+    std::uint64_t number_max = 0;
+    ViewId token_view{};
+    std::uint64_t hop = 0;
+    ViewId view{};                   ///< the installed view
+    std::optional<ViewId> recovers;  ///< the view that its transitional view leads to
+  };
+  struct Held {
+    MemberId who{};
+    std::vector<std::uint64_t> bits;  ///< by position
+    Seq delivered = 0;                ///< delivered before the transitional view
+  };
+  struct OldView {
+    ViewId view{};
+    std::vector<MemberId> survivors;
+    OldViewRecord record;
+  };
+  struct View {
+    ViewId id{};
+    std::vector<MemberId> members;        ///< as agreed; empty: unknown so far
+    std::optional<wire::Commit> settled;  ///< COMMIT after the first rotation of its token
+    std::vector<OldView> old_views;       ///< decoded from `settled`
+    std::vector<Held> held;
+  };
+
+  View& view(const ViewId& id);
+  View* find(const ViewId& id);
+  static Held& held_of(View& view, MemberId who);
+  bool has(const View& view, MemberId who, Seq seq) const;
+  void check_union(const std::vector<OldView>& old_views);
+  const OldView* record_of(const ViewId& next, const ViewId& old);
+
+  const Seq first_count_;
+  GhostReport report_;
+  std::map<MemberId, Said> said_;
+  std::deque<View> views_;
+  View* last_ = nullptr;  ///< cache of find()
+};
+
+}  // namespace peal::order::ring

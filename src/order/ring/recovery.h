@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/member_set.h"
+#include "order/ring/commit_record.h"
+#include "order/ring/parts.h"
+#include "order/ring/view_packets.h"
+
+namespace peal::order::ring {
+
+/// The repair of the old view on the new view's token. The commit token has fixed what the
+/// survivors hold together, so all of them deliver the same.
+class Recovery {
+ public:
+  Recovery(const Parts& parts, ViewPackets& view, Seq first)
+      : p_(parts), view_(view), first_(first), obligation_({parts.membership.self()}) {}
+
+  bool active() const { return active_; }
+  const evs::Agreement& agreement() const { return agreement_; }
+  /// Hop of the last token of this attempt.
+  std::uint64_t last_hop() const { return last_hop_; }
+  bool done() const { return done_; }  ///< this member misses nothing
+  /// Highest position of the old view.
+  Seq high() const { return old_.high; }
+  bool in_union(Seq seq) const;
+
+  // See evs::Protocol.
+  void abandon();
+  void freeze(std::vector<std::byte>& bytes);
+  bool accepts(ByteView bytes) const;
+  void begin(Instant now, const evs::Agreement& agreement, Effects& out);
+
+  void check();
+  void on_visit();
+  /// Writes on the token whether this member is complete. True if all members are.
+  bool mark_token();
+  /// The attempt has taken too many rounds.
+  bool is_overdue(Instant now) const;
+  /// The attempt takes too long: accuses the member that blocks it.
+  void on_guard(Instant now, Effects& out);
+  /// Zones 1 to 3: delivers what the survivors hold of the old view, each part in its own view.
+  void finish_old_view(Effects& out);
+  /// The attempt has succeeded.
+  void end();
+  /// The new view is installed.
+  void begin_view();
+
+  void add_to(Digest& digest) const;
+  void check_invariants() const;
+
+ private:
+  std::uint64_t missing_count() const;
+  MemberId incomplete_member(std::optional<std::uint16_t> index) const;
+
+  Parts p_;
+  ViewPackets& view_;
+  const Seq first_;
+  MemberSet obligation_;  ///< members whose packets this member must deliver with its own
+  bool active_ = false;
+  evs::Agreement agreement_;
+  OldViewRecord old_;  ///< what the survivors hold together
+  MemberSet bound_;    ///< members whose packets are delivered even behind a gap
+  std::uint64_t last_hop_ = 0;
+  std::uint64_t rounds_ = 0;
+  Instant since_{};
+  bool gave_time_ = false;  ///< this member blocked recovery and gave the others time to accuse it
+  bool done_ = false;
+  /// If this member misses packets: another member that missed packets at its last visit.
+  std::optional<std::uint16_t> other_incomplete_;
+};
+
+}  // namespace peal::order::ring

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "order/ring/flow_control.h"
+#include "order/ring/parts.h"
+#include "order/ring/recovery.h"
+#include "order/ring/view_packets.h"
+
+namespace peal::order::ring {
+
+/// Requests of missing packets, which travel on the token, and the answers of this member.
+class Requests {
+ public:
+  /// Rotations for which the token's position is remembered.
+  static constexpr std::size_t kHistory = 8;
+
+  Requests(const Parts& parts, ViewPackets& view, const Recovery& recovery, FlowControl& flow,
+           Seq first)
+      : p_(parts), view_(view), recovery_(recovery), flow_(flow), first_(first) {
+    begin_view();
+  }
+
+  void on_visit();
+  void begin_view();
+  /// Retransmits what is requested. Returns how many packets.
+  std::uint32_t answer_in_view(Effects& out);
+  void answer_in_recovery(Effects& out);
+  /// Requests packets that should have arrived by now. Returns how many are new requests.
+  std::uint32_t add_in_view();
+  void add_in_recovery();
+  /// Slows down a token whose requests no member could answer for many rotations: a fast token
+  /// would only add load.
+  Duration pace();
+
+  void check_invariants() const;
+
+ private:
+  wire::RequestSection* section_of(const ViewId& view);
+  template <class Settled>
+  std::uint32_t answer(wire::RequestSection& section, Settled settled, Effects& out);
+  bool may_answer(const Packet& packet) const;
+  void retransmit(Packet& packet, Effects& out);
+  template <class NextMissing>
+  std::uint32_t merge(const ViewId& view, NextMissing next_missing);
+
+  Parts p_;
+  ViewPackets& view_;
+  const Recovery& recovery_;
+  FlowControl& flow_;
+  const Seq first_;
+  std::array<Seq, kHistory> seq_history_{};  ///< token.seq as received; [0] is this rotation
+  Seq requested_high_{};                     ///< highest position that this member ever requested
+  // pacing of requests that no member can answer
+  std::uint64_t request_digest_ = 0;
+  std::uint32_t same_requests_ = 0;
+};
+
+}  // namespace peal::order::ring

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "order/ring/packets.h"
+#include "order/ring/parts.h"
+
+namespace peal::order::ring {
+
+/// Notices a member that receives tokens but no data, and so blocks all others. If nothing advances
+/// because of it for many rotations, the view excludes it. It never excludes itself. A member that
+/// misses the same packet does not blame it, but looks for a member that has the packet and cannot
+/// send it.
+class StallWatch {
+ public:
+  StallWatch(const Parts& parts, const Packets& packets, Seq first)
+      : p_(parts), packets_(packets), first_(first) {}
+
+  void on_token(Instant now);
+  void begin_view();
+  /// The member that misses a position, as the last token said; kNoIndex if none.
+  std::uint16_t index() const { return index_; }
+
+ private:
+  Parts p_;
+  const Packets& packets_;
+  const Seq first_;
+  Seq aru_ = first_;
+  std::uint16_t index_ = wire::kNoIndex;
+  std::uint32_t rounds_ = 0;
+  Instant since_{};
+  std::uint32_t suspects_ = 0;  ///< members suspected so far of being unable to send
+};
+
+}  // namespace peal::order::ring

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "order/ring/flow_control.h"
+#include "order/ring/list_run.h"
+#include "order/ring/parts.h"
+
+namespace peal::order::ring {
+
+/// When the token does not go on at once: it rests at the representative while no member has
+/// anything to order, and waits a while if its requests cannot be answered.
+class TokenRest {
+ public:
+  TokenRest(const Parts& parts, FlowControl& flow, const ListRun& list)
+      : p_(parts), flow_(flow), list_(list) {}
+
+  bool holding() const { return holding_; }
+  /// The token is here: whatever it waited for is over.
+  void on_visit();
+  /// The token is ready to go on. `quiet`: it shows no packet that any member misses, or has just
+  /// sent. `idle`: it could rest. True if it rests; the last one was sent at `sent_at`.
+  bool rests(Instant now, bool quiet, bool idle, Instant sent_at);
+  /// Holds the token for so long.
+  void pace(Instant now, Duration pace);
+  /// The time is over. True if the token goes on now.
+  bool end_hold();
+  bool end_pace();
+  /// Something is to be ordered. True if the token was held here: work on it once more.
+  bool release();
+  /// Another member wants the token: the same.
+  bool on_hold_cancel();
+  /// The node has something to order: asks the representative to release the token.
+  void on_work(Instant now, Effects& out);
+  void request(Instant now, Effects& out);
+  /// The token that this member sends may rest at the representative, and shows no sign of life
+  /// meanwhile.
+  bool is_expected() const;
+  void abandon() { holding_ = pacing_ = false; }
+  void begin_view();
+
+  void check_invariants() const;
+
+ private:
+  bool is_long_idle() const;
+
+  Parts p_;
+  FlowControl& flow_;
+  const ListRun& list_;
+  bool holding_ = false;
+  bool pacing_ = false;
+  bool quiet_ = false;  ///< the last visit changed nothing: the token may be resting
+  std::uint32_t idle_rounds_ = 0;
+  std::uint32_t rests_ = 0;  ///< consecutive rests of the token
+};
+
+}  // namespace peal::order::ring

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/digest.h"
+#include "order/ring/packets.h"
+#include "order/ring/parts.h"
+
+namespace peal::order::ring {
+
+/// The packets of the current view at this member: orders its own, stores those of others, and
+/// delivers them in order, up to the first that is missing or not yet stable.
+class ViewPackets {
+ public:
+  ViewPackets(const Parts& parts, std::uint32_t capacity, Seq first)
+      : p_(parts), first_(first), stored_(capacity, first) {}
+
+  const Packets& stored() const { return stored_; }
+  Packets& stored() { return stored_; }
+  Seq delivered() const { return delivered_; }
+  /// Highest position known to be received by all members.
+  Seq safe_line() const { return safe_line_; }
+
+  /// Units that this member could order now, for the positions that the view and its store have
+  /// left.
+  std::uint64_t room() const;
+  /// Gives up to `limit` of this node's units the next positions. Returns how many.
+  std::uint32_t order_units(std::uint32_t limit, Effects& out);
+  /// Sends a packet that this member ordered: `post`, after the token.
+  void send_own(Seq seq, bool post, Effects& out);
+  /// False, and counted, if the packet is here already or has no place.
+  bool store(const wire::Data& data, const BufferRef& packet);
+  /// The token left with this aru: delivers what is stable now, and discards what was delivered.
+  void settle(Seq aru_sent, Effects& out);
+  void deliver_ready(Effects& out);
+  void deliver(const Packet& packet, bool transitional, Effects& out);
+  /// A view begins.
+  void begin_view();
+  /// Only for a mutant of the simulator: forgets what was repaired.
+  void forget_repaired();
+
+  void add_to(Digest& digest) const;
+  void check_invariants() const;
+
+ private:
+  std::uint32_t unit_bytes_max() const {
+    return p_.limits.packet_bytes_max - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+  }
+
+  Parts p_;
+  const Seq first_;
+  Packets stored_;
+  Seq delivered_ = first_;
+  Seq safe_line_ = first_;
+  Seq aru_sent_before_ = first_;  ///< aru on the token that this member sent last rotation
+};
+
+}  // namespace peal::order::ring

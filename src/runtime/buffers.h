@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/buffer.h"
+#include "config/settings.h"
+
+namespace peal::runtime {
+
+/// The memory of a node's packets, reserved at start.
+struct Buffers {
+  explicit Buffers(const config::Settings& settings);
+
+  /// Holders of references to these buffers should keep copies instead.
+  bool are_short() const;
+
+  BufferPool received;  ///< what comes in
+  BufferPool units;     ///< own units, with space for their packet headers
+  BufferPool frames;    ///< the engine's own packets, and what it reads from its log
+};
+
+}  // namespace peal::runtime

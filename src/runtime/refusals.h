@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/ids.h"
+#include "seal/packet.h"
+#include "trace/names.h"
+
+namespace peal::runtime {
+
+/// Why packets of other nodes are refused, until a view has them.
+class Refusals {
+ public:
+  /// A packet was not opened. Returns the message for a person the first time that this happens
+  /// with this node for this reason; otherwise empty.
+  std::string add(NodeId from, seal::Refusal reason, const trace::Names& names);
+  /// The engine refuses the node's packets.
+  void add(NodeId from, std::string why) { why_[from] = std::move(why); }
+  /// A view has this node.
+  void erase(NodeId node) {
+    why_.erase(node);
+    told_.erase(node);
+  }
+  /// Tells reasons again for nodes that are not `known`.
+  template <class Known>
+  void tell_again_unless(const Known& known) {
+    std::erase_if(told_, [&](const auto& each) { return !known(each.first); });
+  }
+  void clear() {
+    why_.clear();
+    told_.clear();
+  }
+
+  /// One line; empty if the node's packets are accepted, or none came.
+  std::string why(NodeId node) const;
+
+ private:
+  std::map<NodeId, std::uint32_t> told_;  ///< a bit for each reason
+  std::map<NodeId, std::string> why_;
+};
+
+}  // namespace peal::runtime

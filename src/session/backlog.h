@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "session/context.h"
+#include "session/native/event_encoder.h"
+#include "session/registry.h"
+
+namespace peal::session {
+
+/// The events that wait for all clients: their limits, and the policies for slow clients.
+class Backlog {
+ public:
+  Backlog(Context& context, Registry& registry, ChunkPool& chunks, native::EventEncoder& encoder)
+      : context_(context), registry_(registry), chunks_(chunks), encoder_(encoder) {}
+
+  /// Queues an event for a session, subject to the membership's policy. `message`: the place of a
+  /// message; null for other events.
+  void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
+  /// The client has all events up to `number`. Returns false if some of them were not written.
+  bool release_events(Session& it, std::uint64_t number);
+  /// The connection has taken events.
+  void on_written(Session& it);
+  /// Ends the session, or warns its client, if events wait for too long.
+  void check_ages(Session& it);
+  /// The session ends, and its events with it.
+  void forget(Session& it);
+
+  /// The limits of a membership for which the client asked for these.
+  wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
+  /// Call when a membership may have started or ceased to block.
+  void note_block(Session& it, std::uint32_t slot);
+  /// See Sessions::room_bytes().
+  std::uint64_t room_bytes() const;
+
+  std::uint64_t memory_bytes() const { return chunks_.bytes_in_use(); }
+  std::uint64_t disk_bytes() const { return disk_bytes_; }
+  void check_invariants() const;
+
+ private:
+  // Limits.
+  std::optional<std::uint64_t> share() const;
+  bool is_over(const Session& of, const Membership& member, std::uint64_t bytes) const;
+  bool is_under_again(const Session& of, const Membership& member) const;
+  bool keeps_too_much(const Session& of, const Membership& member, std::uint64_t bytes) const;
+  std::uint64_t room_of(const Session& it) const;
+  bool make_room(Session& to, std::uint32_t slot, std::uint64_t bytes);
+  void too_slow(Session& it, const Membership& member, std::string_view what);
+  void warn(Session& to, std::uint32_t slot);
+
+  // Events and gaps.
+  void push(Session& to, std::uint32_t slot, const ChunkRef& chunk);
+  bool leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place& place);
+  void push_gap(Session& to, std::uint32_t slot);
+  void push_gaps(Session& to);
+  void push_all_gaps(Session& to);
+  bool read_back(Session& it);
+
+  Context& context_;
+  Registry& registry_;
+  ChunkPool& chunks_;
+  native::EventEncoder& encoder_;
+  std::uint64_t disk_bytes_ = 0;    ///< sum over all sessions
+  std::uint64_t waiting_ = 0;       ///< number of sessions with waiting events
+  std::vector<Session*> blocking_;  ///< sessions that have slots with `block`
+};
+
+}  // namespace peal::session

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/time.h"
+#include "session/counters.h"
+#include "session/host.h"
+#include "session/options.h"
+
+namespace peal::session {
+
+/// What all classes of this module share: the options, the node, the time, and what is counted.
+struct Context {
+  Context(Options its_options, Host& its_host) : options(std::move(its_options)), host(its_host) {}
+
+  Options options;
+  Host& host;
+  Instant now{};  ///< of the owner's call
+  std::optional<Instant> next_check;
+  std::uint64_t submitted = 0;  ///< the last number that Host::submit() returned
+  bool node_closed = false;     ///< the node accepts nothing any more
+  Counters counters;
+  Digest outcome;
+
+  /// Sessions::work() must look at connections and sessions at `deadline`.
+  void due(Instant deadline) { next_check = std::min(next_check.value_or(deadline), deadline); }
+  /// The largest payload whose message fits, whatever its targets are.
+  std::uint32_t payload_bytes_max() const {
+    return options.message_bytes_max - kMessageOverheadMax;
+  }
+};
+
+}  // namespace peal::session

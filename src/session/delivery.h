@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "group/groups.h"
+#include "session/backlog.h"
+
+namespace peal::session {
+
+/// Turns what groups tell clients into events for their sessions, each encoded once for all
+/// receivers, and what groups want of the node into calls of Host.
+class Delivery final : public group::Effects {
+ public:
+  Delivery(Context& context, Registry& registry, Backlog& backlog, native::EventEncoder& encoder)
+      : context_(context), registry_(registry), backlog_(backlog), encoder_(encoder) {}
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+
+  /// `groups` uses this object.
+  void connect(const group::Groups& groups) { groups_ = &groups; }
+  /// The node delivers `message`; null: it is done.
+  void set_current(const Delivered* message) { current_ = message; }
+
+  // group::Effects
+  void deliver(std::span<const std::uint32_t> clients, const group::Received& message) override;
+  void view(std::span<const std::uint32_t> clients, const group::GroupView& view) override;
+  void transitional(std::uint32_t client, std::string_view group) override;
+  void left(std::uint32_t client, std::string_view group) override;
+  void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
+  Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) override;
+  void replace_control(ByteView message) override { context_.host.replace_control(message); }
+  void block(bool blocked) override { context_.host.block(blocked); }
+  void settled(const ViewId& view) override;
+
+ private:
+  /// The encoder's event, in memory that the client can read.
+  const ChunkRef& chunk_for(const Session& it);
+  void append_private_name(const group::ClientKey& client, std::string_view name,
+                           std::string& out) const;
+
+  Context& context_;
+  Registry& registry_;
+  Backlog& backlog_;
+  native::EventEncoder& encoder_;
+  const group::Groups* groups_ = nullptr;
+  const Delivered* current_ = nullptr;  ///< what the node is delivering
+  std::string sender_;                  ///< scratch
+};
+
+}  // namespace peal::session

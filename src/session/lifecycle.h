@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "group/groups.h"
+#include "session/backlog.h"
+#include "session/shared_regions.h"
+
+namespace peal::session {
+
+/// Why a client gets no session.
+struct Denial {
+  wire::ClientCode code{};
+  std::string text;
+};
+
+/// How sessions begin, go on through another connection, and end. A client protocol calls it.
+class Lifecycle {
+ public:
+  Lifecycle(Context& context, Spool& spool, ChunkPool& chunks, Registry& registry,
+            SharedRegions& regions, Backlog& backlog, group::Groups& groups)
+      : context_(context),
+        spool_(spool),
+        chunks_(chunks),
+        registry_(registry),
+        regions_(regions),
+        backlog_(backlog),
+        groups_(groups) {}
+
+  /// Begins or resumes a session on the connection, which is welcomed. Otherwise says why not.
+  std::optional<Denial> enter(Link& link, const wire::Hello& hello);
+  /// The client has mapped the region. Returns what is wrong with that; empty: nothing.
+  std::string_view map_region(Session& it);
+  /// The session has lost its connection.
+  void detach(Session& it);
+  void end(Session& it, wire::ClientCode code, std::string_view text);
+
+  // For the owner.
+  /// Returns false if there is no session of this private name.
+  bool evict(std::string_view private_name);
+  /// Looks at clients that are away, and at those for which events wait.
+  void check();
+  /// Ends the sessions that are to end.
+  void end_due();
+  void stop();
+
+ private:
+  std::optional<Denial> begin(Link& link, const wire::Hello& hello, Person person);
+  std::optional<Denial> resume(Link& link, const wire::Hello& hello, const Person& person);
+  Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
+  /// `events_seen`: the last event that the client has, if it resumes the session.
+  void attach(Session& it, Link& to, std::optional<std::uint64_t> events_seen, bool shares);
+  void check(Session& it);
+
+  Context& context_;
+  Spool& spool_;
+  ChunkPool& chunks_;
+  Registry& registry_;
+  SharedRegions& regions_;
+  Backlog& backlog_;
+  group::Groups& groups_;
+  std::uint64_t next_name_ = 0;  ///< for clients that ask for no name
+};
+
+}  // namespace peal::session

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "group/groups.h"
+#include "session/requests.h"
+
+namespace peal::session {
+
+/// How far new rules were applied: to all memberships up to and including this one.
+struct Reconfigured {
+  std::uint32_t session = 0;
+  std::string group;
+};
+
+/// Applies new rules to existing sessions at once, and to their memberships step by step.
+class Reconfiguration {
+ public:
+  Reconfiguration(Context& context, Registry& registry, const Requests& requests,
+                  group::Groups& groups)
+      : context_(context), registry_(registry), requests_(requests), groups_(groups) {}
+
+  void begin(const Options& options);
+  /// Ends memberships that the rules no longer allow: a bounded number per call, while the node
+  /// accepts the leaves.
+  void work();
+  /// work() has something to do, and the node may have room for it.
+  bool has_work() const { return done_ && !waits_for_room_; }
+
+ private:
+  bool check(Session& it, const std::string& group, const Membership& member);
+
+  Context& context_;
+  Registry& registry_;
+  const Requests& requests_;
+  group::Groups& groups_;
+  std::optional<Reconfigured> done_;  ///< empty: to all
+  bool waits_for_room_ = false;       ///< work() waits until the node has room
+};
+
+}  // namespace peal::session

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/session.h"
+
+namespace peal::session {
+
+/// A session that the daemon ended. It is kept so that a client that reconnects is told why: the
+/// last record of its connection follows everything that the client had not read, and may not have
+/// arrived.
+struct Ended {
+  wire::SessionToken token{};
+  Person person;
+  wire::ClientCode code{};
+  std::string text;
+};
+
+/// All sessions of the daemon: by number, by token, by rule; those that are to end, and why others
+/// ended.
+class Registry {
+ public:
+  using Map = std::map<std::uint32_t, std::unique_ptr<Session>>;
+  explicit Registry(const Options& options) : options_(options) {
+    by_rule_.resize(options.clients.size());
+  }
+
+  const Map& all() const { return sessions_; }
+  std::size_t size() const { return sessions_.size(); }
+  Session* find(std::uint32_t id) const;
+  /// The session that a client may resume; null: none.
+  Session* find(const wire::SessionToken& token) const;
+  Session* find(std::string_view private_name) const;
+  const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
+
+  /// Its id, rule, and token if it has a keep, are set.
+  void add(std::unique_ptr<Session> session);
+  /// Removes the session, which ends for this reason.
+  void remove(Session& it, wire::ClientCode code, std::string_view text);
+
+  /// Ends the session at the next end_due(). The first reason counts.
+  void end_later(Session& it, wire::ClientCode code, std::string text);
+  bool has_ending() const { return !ending_.empty(); }
+  /// Calls `end` for each session that is to end; it removes the session.
+  template <class End>
+  void end_due(End end) {
+    for (std::size_t i = 0; i < ending_.size(); ++i) {
+      if (Session* it = find(ending_[i])) end(*it);
+    }
+    ending_.clear();
+  }
+
+  /// Number of sessions under the rule, which is one of the options'.
+  std::uint32_t count_of(const ClientRule& rule) const { return by_rule_[index_of(rule)]; }
+  /// Sets the session's rule; null: none.
+  void set_rule(Session& it, const ClientRule* rule);
+  /// The options have new rules, and no session is under any of them yet.
+  void reset_rules() { by_rule_.assign(options_.clients.size(), 0); }
+  void check_invariants() const;
+
+ private:
+  std::size_t index_of(const ClientRule& rule) const {
+    return static_cast<std::size_t>(&rule - options_.clients.data());
+  }
+  void note_ended(const Session& it, wire::ClientCode code, std::string_view text);
+
+  const Options& options_;
+  Map sessions_;
+  std::map<wire::SessionToken, Session*> tokens_;
+  std::deque<Ended> ended_;             ///< the latest; at most kEndedMax
+  std::vector<std::uint32_t> by_rule_;  ///< number of sessions under each rule for clients
+  std::vector<std::uint32_t> ending_;   ///< sessions that are to end
+};
+
+}  // namespace peal::session

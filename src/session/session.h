@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "session/event_queue.h"
+#include "session/link.h"
+#include "session/rules.h"
+#include "session/settlement.h"
+
+namespace peal::session {
+
+struct SharedRegion;
+
+/// One client, for as long as it may reconnect.
+struct Session {
+  Session(Spool& spool, SpoolId spool_id, ChunkPool& chunks) : events(spool, spool_id, chunks) {}
+  bool waits() const { return events.pushed() > events.released(); }
+  bool is_ending() const { return ending != wire::ClientCode::ok; }
+
+  std::uint32_t id{};  ///< the client's connection in group::Groups
+  std::string name;
+  std::string private_name;
+  Person person;
+  ClientRule rule;
+  std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows it
+  wire::SessionToken token{};
+  Duration keep{};        ///< 0: ends with its connection
+  Link* link = nullptr;   ///< its connection
+  Instant detached_at{};  ///< when the connection was lost
+
+  EventQueue events;
+  SharedRegion* shared = nullptr;                            ///< the region for its events
+  std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
+  std::vector<std::uint32_t> block_slots;                    ///< slots with policy `block`
+  std::uint64_t block_bytes_least = 0;                       ///< the smallest limit of these
+  std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
+  std::set<std::uint32_t> warned;  ///< slots whose limit the client was warned of
+  Account account;                 ///< of the messages that the client sent
+  std::int64_t quota_bytes = 0;    ///< that it may send now; negative: a debt
+  Instant quota_at{};
+  Instant next_ask{};  ///< when the next question would be due
+
+  bool leaving = false;                            ///< the client said goodbye
+  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(); ok: not
+  std::string ending_text;
+};
+
+/// Milliseconds as in records, clamped to a u32.
+inline std::uint32_t milliseconds_of(Duration duration) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
+}
+
+}  // namespace peal::session

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace peal::session {
+
+/// A connection of this daemon. The owner assigns the ids, and never uses one twice.
+using ConnectionId = std::uint64_t;
+
+/// What connections want since the last take_wanted(). No list has an id twice. Connections that
+/// closed meanwhile may be listed; the owner ignores them.
+struct Wanted {
+  std::vector<ConnectionId> write;  ///< output() has bytes
+  /// received() accepts bytes again. The owner calls it in the order of this list, even without
+  /// bytes.
+  std::vector<ConnectionId> read;
+  /// The owner closes these now, and does not call closed() for them. Their last output was
+  /// written, or their time for it is over.
+  std::vector<ConnectionId> close;
+};
+
+}  // namespace peal::session

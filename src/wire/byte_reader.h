@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "wire/frames.h"
+
+namespace peal::wire {
+
+/// Reads little-endian fields one after another and remembers the first error, so that a decoder
+/// can read a whole block and check once. After an error every read gives zero. Never reads outside
+/// its bytes and never asserts on them.
+class ByteReader {
+ public:
+  explicit ByteReader(ByteView bytes) : bytes_(bytes) {}
+
+  template <std::unsigned_integral T>
+  T u() {
+    if (bytes_.size() < sizeof(T)) {
+      reject(Drop::truncated);
+      return T{};
+    }
+    const T value = load<T>(bytes_);
+    bytes_ = bytes_.subspan(sizeof(T));
+    return value;
+  }
+
+  void skip(std::size_t bytes) {
+    if (bytes > bytes_.size()) return reject(Drop::truncated);
+    bytes_ = bytes_.subspan(bytes);
+  }
+  /// The next `bytes` bytes, in place; empty, with the reason noted, if there are fewer.
+  ByteView bytes(std::size_t bytes) {
+    const ByteView found = bytes_.first(bytes <= bytes_.size() ? bytes : 0);
+    skip(bytes);
+    return found;
+  }
+
+  /// Notes `reason`, unless an earlier one is noted, and stops reading.
+  void reject(Drop reason) {
+    if (failure_ == Drop::none) failure_ = reason;
+    bytes_ = {};
+  }
+  void require(bool condition, Drop reason) {
+    if (!condition) reject(reason);
+  }
+  /// False, with the reason noted, if fewer than count * each bytes are left.
+  bool holds(std::uint64_t count, std::uint64_t each) {
+    // Counts are at most 32 bits wide and `each` is a small constant: 64 bits cannot wrap.
+    require(count * each <= bytes_.size(), Drop::truncated);
+    return !failed();
+  }
+
+  bool failed() const { return failure_ != Drop::none; }
+  std::size_t remaining() const { return bytes_.size(); }
+  /// The result for a whole packet: the first error, or trailing_bytes, or none.
+  Drop finish() const {
+    if (failed()) return failure_;
+    return bytes_.empty() ? Drop::none : Drop::trailing_bytes;
+  }
+
+ private:
+  ByteView bytes_;
+  Drop failure_ = Drop::none;
+};
+
+// Fields shared by several frames. Each function notes its error in the reader.
+
+/// A counter or position: at most kCounterMax.
+std::uint64_t read_counter(ByteReader& in);
+/// A configured node's incarnation.
+MemberId read_member(ByteReader& in);
+/// A view that was formed: number >= 1, and a representative.
+ViewId read_formed_view(ByteReader& in);
+/// A view that may also be a birth view (number 0), or no view at all (all zero).
+ViewId read_any_view(ByteReader& in);
+/// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
+void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
+                  std::vector<MemberId>& out);
+/// The same without keeping them.
+void check_members(ByteReader& in, std::uint64_t count, std::size_t count_max);
+
+}  // namespace peal::wire

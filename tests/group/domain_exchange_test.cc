@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchanges of daemons of which only some learn the messages of a domain.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "group/groups.h"
+
+namespace peal::group::test {
+namespace {
+
+const MemberId kNodeA{NodeId{1}, 100}, kNodeB{NodeId{2}, 100}, kNodeC{NodeId{3}, 100},
+    kStranger{NodeId{4}, 1};
+const ViewId kAlone{1, kNodeC}, kElsewhere{1, kNodeA}, kMet{2, kNodeA};
+
+class GapListener final : public Effects {
+ public:
+  void deliver(std::span<const std::uint32_t>, const Received&) override {}
+  void view(std::span<const std::uint32_t>, const GroupView&) override {}
+  void transitional(std::uint32_t, std::string_view) override {}
+  void left(std::uint32_t, std::string_view) override {}
+  void gap(std::span<const std::uint32_t>, std::string_view group) override {
+    gaps.emplace_back(group);
+  }
+  Result<void, Errc> submit(ByteView message, Service, order::Domain) override {
+    submitted.assign(message.begin(), message.end());
+    return {};
+  }
+  void replace_control(ByteView message) override {
+    control.assign(message.begin(), message.end());
+  }
+  void block(bool) override {}
+  void settled(const ViewId&) override {}
+
+  std::vector<std::byte> submitted, control;
+  std::vector<std::string> gaps;
+};
+
+Options options_of_c() {
+  Options options;
+  options.node_name = "c";
+  options.nodes = 3;
+  options.domains = {{{"orders", {kNodeB.node, kNodeC.node}, {"orders", "late orders"}}},
+                     kNodeC.node};
+  return options;
+}
+
+/// Daemon c, which was alone, meets a and b. Only b and c learn messages to the group orders, of
+/// which a client of c is a member.
+struct MeetingInDomains {
+  MeetingInDomains() : groups(options_of_c(), host) {
+    const std::vector<MemberId> own{kNodeC}, all{kNodeA, kNodeB, kNodeC};
+    groups.on_view({false, kAlone, {}, own, {}}, kNodeC);
+    EXPECT_TRUE(groups.join(groups.connect("x").value(), "orders"));
+    give(kNodeC, host.submitted);
+    groups.on_view({true, kMet, kAlone, own, {}}, kNodeC);
+    groups.on_view({false, kMet, {}, all, {}}, kNodeC);
+  }
+  void give(const MemberId& sender, const std::vector<std::byte>& message) {
+    groups.on_message(sender, Service::agreed, {++place, 0}, message);
+  }
+  void give_own() { give(kNodeC, std::vector<std::byte>(host.control)); }
+  /// The table of a and b, which a sends.
+  void give_tables(const std::vector<Traffic>& traffic = {}) {
+    Tables tables;
+    tables.view = kMet;
+    tables.synced = {kNodeA, kNodeB};
+    tables.traffic = traffic;
+    std::vector<std::byte> bytes;
+    encode(tables, bytes);
+    give(kNodeA, bytes);
+  }
+  void give_domain(const MemberId& sender, const std::vector<Traffic>& traffic = {}) {
+    std::vector<std::byte> bytes;
+    encode(DomainTraffic{kMet, traffic}, bytes);
+    give(sender, bytes);
+  }
+  bool completed() const { return groups.state() == Groups::State::operational; }
+  std::uint64_t bad() const { return groups.counters().bad_tables; }
+
+  GapListener host;
+  Groups groups;
+  Seq place = 0;
+};
+
+/// One message to this name, in a view of a and b.
+std::vector<Traffic> one_message(order::Domain domain, const std::string& name) {
+  ViewTraffic view;
+  view.view = kElsewhere;
+  view.upto = {1, 0};
+  view.names = {{name, 1}};
+  Traffic traffic;
+  traffic.domain = domain;
+  traffic.views = {view};
+  return {traffic};
+}
+
+TEST(DomainExchange, EndsOnceANodeOfTheDomainHasReported) {
+  MeetingInDomains c;
+  c.give_tables();
+  c.give_own();
+  EXPECT_FALSE(c.completed()) << "a cannot report on the domain: b does";
+  c.give_domain(kNodeB);
+  EXPECT_TRUE(c.completed());
+  EXPECT_EQ(c.bad(), 0U);
+}
+
+TEST(DomainExchange, MayEndWithTables) {
+  MeetingInDomains c;
+  c.give_domain(kNodeB, one_message(1, "orders"));
+  c.give_own();
+  EXPECT_FALSE(c.completed());
+  c.give_tables();
+  EXPECT_TRUE(c.completed());
+  EXPECT_EQ(c.host.gaps, std::vector<std::string>{"orders"});
+}
+
+TEST(DomainExchange, ReportsOfStrangersAndSecondOnesAreDropped) {
+  MeetingInDomains c;
+  c.give_tables();
+  c.give_own();
+  c.give_domain(kStranger);
+  EXPECT_EQ(c.bad(), 1U);
+  EXPECT_FALSE(c.completed());
+  MeetingInDomains other;
+  other.give_domain(kNodeB);
+  EXPECT_EQ(other.bad(), 0U);
+  other.give_domain(kNodeB, one_message(1, "orders"));
+  EXPECT_EQ(other.bad(), 1U);
+  other.give_tables();
+  other.give_own();
+  EXPECT_TRUE(other.completed());
+  EXPECT_TRUE(other.host.gaps.empty());
+}
+
+/// A message to groups of several domains goes to all nodes: it is missed like one of the domain.
+TEST(DomainExchange, AGroupMissesMessagesOfItsDomainAndThoseForAllNodes) {
+  const auto gaps = [](const std::vector<Traffic>& for_all, const std::vector<Traffic>& of_domain) {
+    MeetingInDomains c;
+    c.give_tables(for_all);
+    c.give_own();
+    c.give_domain(kNodeB, of_domain);
+    EXPECT_TRUE(c.completed());
+    return c.host.gaps;
+  };
+  const std::vector<std::string> none, orders{"orders"};
+  EXPECT_EQ(gaps({}, {}), none);
+  EXPECT_EQ(gaps(one_message(0, "orders"), {}), orders);
+  EXPECT_EQ(gaps({}, one_message(1, "orders")), orders);
+  EXPECT_EQ(gaps(one_message(0, "prices"), one_message(1, "late orders")), none);
+}
+
+}  // namespace
+}  // namespace peal::group::test
