@@ -12,10 +12,11 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 
-from checks import engines, layout, public_docs, modules, sizes, tree, words  # noqa: E402
+from checks import (classes, engines, layout, modules, public_docs, sizes, tree,  # noqa: E402
+                    words)
 
-CHECKS = modules.CHECKS + words.CHECKS + sizes.CHECKS + public_docs.CHECKS + layout.CHECKS + \
-    engines.CHECKS
+CHECKS = (modules.CHECKS + words.CHECKS + sizes.CHECKS + classes.CHECKS + public_docs.CHECKS +
+          layout.CHECKS + engines.CHECKS)
 
 
 def name_of(check):

@@ -13,7 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import check  # noqa: E402
 import count_tests  # noqa: E402
-from checks import engines, layout, public_docs, modules, scopes, sizes, words  # noqa: E402
+from checks import (classes, engines, layout, modules, public_docs, scopes, sizes,  # noqa: E402
+                    words)
 from checks.tree import Tree, blank_comments_and_literals  # noqa: E402
 
 CPP = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -267,6 +268,78 @@ class Sizes(Rules):
             self.assert_found(sizes.check_lines, {"src/a.cc": text}, part)
         self.assert_clean(sizes.check_lines,
                           {"src/a.cc": "x" * 100 + "\n", "a.md": "x" * 300 + "\n"})
+
+
+def a_class(functions, fields, name="Thing"):
+    """A header with a class of that many member functions and fields."""
+    members = "".join(f"  int f{i}() const {{ return a[{i}]; }}\n" for i in range(functions))
+    members += "".join(f"  std::map<int, int> v{i}_{{}};\n" for i in range(fields))
+    return f"class {name} : public Base {{\n public:\n  {name}();\n  ~{name}();\n{members}}};\n"
+
+
+class Classes(Rules):
+    def test_counts_member_functions_and_fields(self):
+        code = """class A final : public B<int> {
+ public:
+  explicit A(int x) : a_(x) {}
+  ~A() override;
+  A& operator=(const A&) = delete;
+  int f(std::function<void(int)> g) const override { return a_; }
+  static std::pair<int, int> h();
+  template <typename T>
+  void t(T x);
+ private:
+  struct Inner {
+    int x = 0;
+    void y();
+  };
+  using Z = int;
+  friend class C;
+  int a_ = 3;
+  std::function<void(int)> g_;
+  std::array<Inner, 3> many_{{}};
+};
+"""
+        a, inner = scopes.classes(blank_comments_and_literals(code))
+        self.assertEqual((a.name, a.functions), ("A", ["f", "h", "t"]))
+        self.assertEqual(len(a.fields), 3, a.fields)
+        self.assertEqual((inner.name, inner.functions, inner.fields), ("Inner", ["y"], ["int x"]))
+
+    def test_a_class_has_one_responsibility(self):
+        for counts in ((61, 1), (1, 41)):
+            self.assert_found(classes.check_class_sizes, {"src/a.h": a_class(*counts)},
+                              "src/a.h:1:", f"{counts[0]} member functions and {counts[1]} fields",
+                              "at most 60 and 40")
+            self.assert_clean(classes.check_class_sizes, {"tests/a.h": a_class(*counts)})
+        self.assert_clean(classes.check_class_sizes, {"src/a.h": a_class(40, 30)})
+
+    def test_a_few_may_be_larger_than_is_aimed_at(self):
+        for counts in ((41, 1), (1, 31)):
+            text = {"src/a.h": a_class(*counts)}
+            self.assert_found(classes.check_class_sizes, text, "aimed at 40 and 30")
+            self.assert_clean(classes.check_class_sizes,
+                              {classes.EXCEPTIONS: "# why\nsrc/a.h:Thing one table\n", **text})
+        self.assert_found(classes.check_class_sizes,
+                          {classes.EXCEPTIONS: "src/a.h:Thing small by now\n",
+                           "src/a.h": a_class(3, 3)}, "src/a.h:Thing needs no exception")
+        many = {f"src/{i}.h": a_class(50, 5) for i in range(6)}
+        rows = "".join(f"{path}:Thing reason\n" for path in many)
+        self.assert_found(classes.check_class_sizes, {classes.EXCEPTIONS: rows, **many},
+                          "6 exceptions, at most 5")
+
+    def test_an_exception_has_a_reason(self):
+        self.assert_found(classes.check_class_sizes,
+                          {classes.EXCEPTIONS: "src/a.h:Thing\n", "src/a.h": a_class(50, 5)},
+                          "expected: path:Class reason")
+
+    def test_a_list_of_values_may_be_long(self):
+        self.assert_clean(classes.check_class_sizes, {"src/a.h": a_class(0, 60)})
+
+    def test_a_name_says_of_what(self):
+        for name in sorted(classes.NAMES):
+            self.assert_found(classes.check_class_names, {"src/a.h": a_class(1, 1, name)},
+                              f"class {name}: say of what")
+            self.assert_clean(classes.check_class_names, {"src/a.h": a_class(1, 1, "Wire" + name)})
 
 
 class PublicDocs(Rules):

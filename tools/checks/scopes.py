@@ -152,3 +152,81 @@ def declarations(code):
             else:
                 take(index)
     return found
+
+
+@dataclass
+class Class:
+    """A class or struct with a body: its member functions, without constructors, destructors and
+    operators, and its fields, static ones too."""
+
+    name: str
+    line: int
+    functions: list
+    fields: list
+
+
+_NO_MEMBER = re.compile(r"^(?:using|typedef|friend|static_assert|enum|class|struct|union|template"
+                        r"\s*<[^;]*>\s*(?:class|struct|friend))\b")
+_ANNOTATION = re.compile(r"\[\[[^\]]*\]\]|\balignas\s*\([^)]*\)")
+
+
+def _without_arguments(text):
+    """Template arguments removed, so that only a function's parentheses are left."""
+    before = None
+    while before != text:
+        before, text = text, re.sub(r"<[^<>]*>", "", text)
+    return text
+
+
+def _add_member(to, text):
+    text = strip_templates(_ANNOTATION.sub("", _ACCESS.sub("", text)).strip())
+    if not text or _NO_MEMBER.match(text):
+        return
+    text = _without_arguments(text.replace("->", ""))
+    head = text.split("=", 1)[0] if not re.search(r"\boperator\b", text) else text
+    call = re.search(r"([~\w]+)\s*\(", head)
+    if re.search(r"\boperator\b", head):
+        return
+    if call is None:
+        to.fields.extend(name.strip() for name in head.split(","))
+    elif call.group(1) not in (to.name, "~" + to.name):
+        to.functions.append(call.group(1))
+
+
+def classes(code):
+    """All classes and structs with a body."""
+    found = []
+    stack = []  # (kind, Class or None)
+    start = 0
+    depth = 0
+    for index, char in enumerate(code):
+        depth += (char in "([") - (char in ")]")
+        scope, inside = stack[-1] if stack else ("namespace", None)
+        if char == "{" and depth == 0:
+            head = _ACCESS.sub("", code[start:index])
+            kind = kind_of_brace(head, scope)
+            made = None
+            if kind in ("class", "struct"):
+                name = re.search(r"\b(?:class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?(\w+)",
+                                 strip_templates(head))
+                made = Class(name.group(1) if name else "", _first_line(code, start, index),
+                             [], [])
+                found.append(made)
+            elif inside is not None and kind in ("function", "value"):
+                _add_member(inside, head)
+            stack.append((kind, made))
+            if kind != "value" or inside is None:
+                start = index + 1
+        elif char == "}" and depth == 0 and stack:
+            kind, _ = stack.pop()
+            if kind == "value" and stack and stack[-1][1] is not None:
+                start = index + 1  # the brace of a field's value: it is counted
+                while start < len(code) and code[start] in " \n":
+                    start += 1
+            else:
+                start = index + 1
+        elif char == ";" and depth == 0:
+            if inside is not None and scope in ("class", "struct"):
+                _add_member(inside, code[start:index])
+            start = index + 1
+    return found
