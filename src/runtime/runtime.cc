@@ -48,6 +48,14 @@ Runtime::Runtime(const config::Settings& settings, const io::Endpoint& own_at, i
       loop_(loop),
       application_(application),
       buffers_(settings),
+      settings_notice_(
+          settings, names(), buffers_.frames,
+          {[this] { return node_->self(); },
+           [this](NodeId to, const BufferRef& packet) { udp_->send(to, Lane::control, packet); },
+           [this](NodeId node, const std::string& line) {
+             refusals_.add(node, line);
+             application_.on_warning(line);
+           }}),
       state_file_(config::state_file(settings)) {
   if (settings.keys) sending_ = settings.keys->sending;
 }
@@ -168,6 +176,8 @@ void Runtime::on_timer(Instant now) {
       application_.on_address(change);
     });
   }
+  const auto due = settings_notice_.next_deadline();
+  if (due && *due <= now) settings_notice_.on_timer(now);
 }
 
 void Runtime::on_turn_end(Instant now) {
@@ -211,7 +221,7 @@ void Runtime::watch_streams(Instant now) {
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
   for (const auto& each : {node_->next_deadline(), udp_->next_deadline(), nodes_.next_deadline(),
-                           application_.next_deadline()}) {
+                           settings_notice_.next_deadline(), application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
   return first;
@@ -219,6 +229,8 @@ std::optional<Instant> Runtime::next_deadline() const {
 
 void Runtime::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
   unreached_.heard(from);
+  const bool settings = wire::is_settings(packet.view());
+  if (settings && settings_notice_.on_packet(now, from, packet.view())) return;
   node_->on_packet(now, lane, packet);
 }
 
@@ -263,7 +275,10 @@ void Runtime::on_view(const order::View& view) {
   cause_.on_view(view, names());
   if (!view.transitional) {
     nodes_.set_present(now_, view.members);
-    for (const MemberId& each : view.members) refusals_.erase(each.node);
+    for (const MemberId& each : view.members) {
+      refusals_.erase(each.node);
+      settings_notice_.forget(each.node);
+    }
   }
   application_.on_view(view);
   if (!view.transitional) cause_.on_told();
@@ -287,9 +302,8 @@ void Runtime::on_event(const order::Event& event) {
         "the others go by another list of nodes now than this node was given: give it that one "
         "(peal reload)");
   }
-  if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
-    refusals_.add(event.who.node,
-                  incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
+  if (event.kind == &order::event::incompatible_peer) {
+    on_incompatible(event.who, static_cast<wire::Drop>(event.a));
   }
   if (event.kind == &order::event::owed_dropped) {
     application_.on_warning(owed_text(event, names()));
@@ -307,6 +321,16 @@ void Runtime::on_event(const order::Event& event) {
                                 : put_back_text(event.who.node, names()));
   }
   application_.on_event(event);
+}
+
+void Runtime::on_incompatible(const MemberId& who, wire::Drop reason) {
+  const std::string text = incompatible_text(who, reason, names());
+  if (who != MemberId{}) refusals_.add(who.node, text);
+  if (reason == wire::Drop::other_settings && nodes_.has(who.node)) {
+    settings_notice_.on_other_settings(io::Clock::now(), who.node);
+  } else {
+    application_.on_warning(text);
+  }
 }
 
 void Runtime::on_fatal(std::string_view reason) {

@@ -21,6 +21,7 @@
 #include "runtime/buffers.h"
 #include "runtime/node_table.h"
 #include "runtime/refusals.h"
+#include "runtime/settings_notice.h"
 #include "runtime/trace_log.h"
 #include "runtime/unreached.h"
 #include "runtime/view_cause.h"
@@ -117,6 +118,7 @@ class Runtime final : private io::LoopHost,
   Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
   void on_epoch_corrected(std::uint64_t epoch);
+  void on_incompatible(const MemberId& who, wire::Drop reason);
   void use_table();
   void take_adopted(Instant now);
   void watch_streams(Instant now);
@@ -165,6 +167,7 @@ class Runtime final : private io::LoopHost,
   Instant now_{};                       ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;     ///< null if there is none
   Refusals refusals_;
+  SettingsNotice settings_notice_;
   mutable bool held_ = false;  ///< the node was told about a slow peer
   Unreached unreached_;
   std::vector<std::string> start_warnings_;
