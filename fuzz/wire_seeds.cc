@@ -50,6 +50,7 @@ bool write_all(Folder folder) {
          write_random(folder, "commit", random_commit, encode_commit) &&
          write_random(folder, "probe", random_probe, encode_probe) &&
          write_random(folder, "trial", random_trial, encode_trial) &&
+         write_random(folder, "settings", random_settings, encode_settings) &&
          write_random(folder, "promise", random_promise, encode_promise) &&
          write_random(folder, "checkpoint", random_checkpoint, encode_checkpoint) &&
          write_some(folder, "value",

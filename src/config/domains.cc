@@ -218,4 +218,17 @@ void add_domains(const Settings& settings, Digest& rules) {
   }
 }
 
+std::string domains_text(const Settings& settings) {
+  constexpr std::size_t kBytesMax = 255;
+  std::string text;
+  for (const DomainEntry& domain : settings.domains) {
+    text += (text.empty() ? "" : "; ") + domain.name + ": nodes" + numbers_in(sorted(domain.nodes));
+    if (!domain.acceptors.empty()) text += ", acceptors" + numbers_in(sorted(domain.acceptors));
+    if (!domain.groups.empty()) text += ", groups " + joined(domain.groups);
+  }
+  if (text.size() <= kBytesMax) return text;
+  const std::string end = " ... hash " + hex_digits(digest_of(as_bytes_view(text)));
+  return text.substr(0, kBytesMax - end.size()) + end;
+}
+
 }  // namespace peal::config

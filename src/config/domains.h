@@ -48,5 +48,8 @@ std::string log_lines(const Settings& settings);
 
 /// Adds everything that nodes must agree on.
 void add_domains(const Settings& settings, Digest& rules);
+/// The same for people, on one line of at most 255 bytes; a text that would be longer is cut, and
+/// ends in the hash of all of it.
+std::string domains_text(const Settings& settings);
 
 }  // namespace peal::config

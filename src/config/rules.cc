@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules between settings, and the hash of those that all nodes must agree on.
+// The rules between settings.
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "config/domains.h"
 #include "config/nodes.h"
@@ -195,21 +194,6 @@ Result<void, std::string> validate(const Settings& settings) {
     if (auto checked = check(settings); !checked) return checked;
   }
   return {};
-}
-
-std::uint64_t cluster_id(const Settings& settings) {
-  Digest rules;
-  for (const Key<Settings>& key : keys()) {
-    if (!key.cluster_wide || key.changes != Changes::never || key.path() == "cluster") continue;
-    if (!is_of(key, settings.order)) continue;
-    const std::string text = key.get(settings);
-    rules.add(as_bytes_view(key.path()));
-    rules.add(as_bytes_view(text.empty() ? key.normal : text));
-  }
-  if (settings.order->traits.equal_packets) rules.add(packet_bytes(settings));
-  add_domains(settings, rules);
-  const std::uint64_t name = digest_of(as_bytes_view(settings.cluster));
-  return (name << 32U) | (rules.value() & 0xffff'ffffU);
 }
 
 }  // namespace peal::config

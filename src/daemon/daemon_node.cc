@@ -8,7 +8,6 @@
 
 #include "base/assert.h"
 #include "daemon/daemon.h"
-#include "runtime/text.h"
 #include "trace/json.h"
 
 namespace peal::daemon {
@@ -101,13 +100,6 @@ void Daemon::on_view(const order::View& view) {
 
 void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) {
   if (std::exchange(was_full_, false)) room_again_ = true;
-}
-
-void Daemon::on_event(const order::Event& event) {
-  if (event.kind == &order::event::incompatible_peer) {
-    on_warning(
-        runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
-  }
 }
 
 void Daemon::on_fatal(std::string_view reason) { fatal_ = std::string(reason); }

@@ -260,10 +260,6 @@ void EmbeddedNode::on_event(const order::Event& event) {
   if (event.kind == &order::event::epoch_corrected) {
     requests_.set_id(trace::text_of(MemberId{settings_.self(), event.a}, runtime_->names()));
   }
-  if (event.kind == &order::event::incompatible_peer) {
-    on_warning(
-        runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
-  }
 }
 
 void EmbeddedNode::on_address(const io::AddressBook::Change& change) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/node_transport.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/text.h"
 #include "wire/frames.h"
+#include "wire/settings.h"
 
 namespace peal::runtime {
 namespace {
@@ -34,17 +36,28 @@ io::UdpConfig udp_config(const NodeTable& nodes) {
 
 Result<std::unique_ptr<NodeTransport>, io::IoError> NodeTransport::open(const NodeTable& nodes,
                                                                         io::Loop& loop,
-                                                                        BufferPool& received,
+                                                                        Buffers& buffers,
                                                                         Warn warn) {
-  auto udp = io::UdpTransport::open(udp_config(nodes), received);
+  auto udp = io::UdpTransport::open(udp_config(nodes), buffers.received);
   if (!udp) return unexpected(udp.error());
   if (auto attached = (*udp)->attach(loop); !attached) return unexpected(attached.error());
-  return std::unique_ptr<NodeTransport>(new NodeTransport(nodes, std::move(*udp), std::move(warn)));
+  return std::unique_ptr<NodeTransport>(
+      new NodeTransport(nodes, std::move(*udp), buffers, std::move(warn)));
 }
 
 NodeTransport::NodeTransport(const NodeTable& nodes, std::unique_ptr<io::UdpTransport> udp,
-                             Warn warn)
-    : nodes_(nodes), warn_(std::move(warn)), udp_(std::move(udp)) {
+                             Buffers& buffers, Warn warn)
+    : nodes_(nodes),
+      warn_(std::move(warn)),
+      udp_(std::move(udp)),
+      settings_notice_(
+          nodes.settings(), nodes.names(), buffers.frames,
+          {[this] { return node_->self(); },
+           [this](NodeId to, const BufferRef& packet) { udp_->send(to, Lane::control, packet); },
+           [this](NodeId node, const std::string& line) {
+             refusals_.add(node, line);
+             warn_(line);
+           }}) {
   if (nodes.settings().keys) sending_ = nodes.settings().keys->sending;
 }
 
@@ -83,6 +96,23 @@ void NodeTransport::flush(Instant now) {
       [this](const io::StreamState& state) { warn_(unreached_text(state, nodes_.names())); });
 }
 
+std::optional<Instant> NodeTransport::next_deadline() const {
+  const std::optional<Instant> udp = udp_->next_deadline();
+  const std::optional<Instant> notice = settings_notice_.next_deadline();
+  if (!udp || !notice) return udp ? udp : notice;
+  return std::min(*udp, *notice);
+}
+
+void NodeTransport::on_timer(Instant now) {
+  const std::optional<Instant> notice = settings_notice_.next_deadline();
+  if (notice && *notice <= now) settings_notice_.on_timer(now);
+}
+
+void NodeTransport::note_member(NodeId node) {
+  refusals_.erase(node);
+  settings_notice_.forget(node);
+}
+
 void NodeTransport::set_keys(const seal::Keys& keys) {
   sending_ = keys.sending;
   udp_->set_keys(keys);
@@ -96,6 +126,8 @@ void NodeTransport::use_table() {
 
 void NodeTransport::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
   unreached_.heard(from);
+  const bool settings = wire::is_settings(packet.view());
+  if (settings && settings_notice_.on_packet(now, from, packet.view())) return;
   node_->on_packet(now, lane, packet);
 }
 

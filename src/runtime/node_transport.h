@@ -15,8 +15,10 @@
 #include "io/udp.h"
 #include "node/node.h"
 #include "port/transport.h"
+#include "runtime/buffers.h"
 #include "runtime/node_table.h"
 #include "runtime/refusals.h"
+#include "runtime/settings_notice.h"
 #include "runtime/trace_log.h"
 #include "runtime/unreached.h"
 
@@ -29,11 +31,11 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   /// One line for a person.
   using Warn = std::function<void(const std::string& text)>;
 
-  /// Opens the sockets and watches them. `loop`, `received` and `nodes` must outlive it. Errors:
+  /// Opens the sockets and watches them. `loop`, `buffers` and `nodes` must outlive it. Errors:
   /// invalid_option, address_in_use, not_permitted, system.
   static Result<std::unique_ptr<NodeTransport>, io::IoError> open(const NodeTable& nodes,
                                                                   io::Loop& loop,
-                                                                  BufferPool& received, Warn warn);
+                                                                  Buffers& buffers, Warn warn);
 
   /// The node that sends and receives, and its trace, or null. Call it once, before any packet.
   void attach(node::Node& node, TraceLog* trace);
@@ -48,6 +50,8 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   io::Progress receive(const io::Turn& turn) { return udp_->receive(turn, *this); }
   /// At the end of a turn: all packets leave, and the streams are checked.
   void flush(Instant now);
+  std::optional<Instant> next_deadline() const;
+  void on_timer(Instant now);
 
   /// Seals and opens packets with these keys from now on; packets must be sealed already.
   void set_keys(const seal::Keys& keys);
@@ -58,11 +62,16 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
 
   io::UdpTransport& udp() { return *udp_; }
   const io::UdpTransport& udp() const { return *udp_; }
+  /// The engine ignores this node because its settings differ: see SettingsNotice.
+  void ask_settings(Instant now, NodeId node) { settings_notice_.on_other_settings(now, node); }
+  /// A view has this node: its packets are accepted.
+  void note_member(NodeId node);
   Refusals& refusals() { return refusals_; }
   const Refusals& refusals() const { return refusals_; }
 
  private:
-  NodeTransport(const NodeTable& nodes, std::unique_ptr<io::UdpTransport> udp, Warn warn);
+  NodeTransport(const NodeTable& nodes, std::unique_ptr<io::UdpTransport> udp, Buffers& buffers,
+                Warn warn);
 
   // io::PacketSink
   void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) override;
@@ -76,6 +85,7 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   TraceLog* trace_ = nullptr;
   std::optional<seal::KeyId> sending_;
   Refusals refusals_;
+  SettingsNotice settings_notice_;
   Unreached unreached_;
   mutable bool held_ = false;  ///< the node was told about a slow peer
 };

@@ -53,7 +53,7 @@ Runtime::~Runtime() = default;
 Result<void, io::IoError> Runtime::prepare() {
   const config::Settings& settings = nodes_.settings();
   auto transport =
-      NodeTransport::open(nodes_, loop_, buffers_.received,
+      NodeTransport::open(nodes_, loop_, buffers_,
                           [this](const std::string& text) { application_.on_warning(text); });
   if (!transport) return unexpected(transport.error());
   transport_ = std::move(*transport);
@@ -153,6 +153,7 @@ void Runtime::on_timer(Instant now) {
       application_.on_address(change);
     });
   }
+  transport_->on_timer(now);
 }
 
 void Runtime::on_turn_end(Instant now) {
@@ -174,7 +175,7 @@ void Runtime::on_turn_end(Instant now) {
 
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
-  for (const auto& each : {node_->next_deadline(), transport_->udp().next_deadline(),
+  for (const auto& each : {node_->next_deadline(), transport_->next_deadline(),
                            nodes_.next_deadline(), application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
@@ -196,7 +197,7 @@ void Runtime::on_view(const order::View& view) {
   cause_.on_view(view, names());
   if (!view.transitional) {
     nodes_.set_present(now_, view.members);
-    for (const MemberId& each : view.members) transport_->refusals().erase(each.node);
+    for (const MemberId& each : view.members) transport_->note_member(each.node);
   }
   application_.on_view(view);
   if (!view.transitional) cause_.on_told();
@@ -220,9 +221,8 @@ void Runtime::on_event(const order::Event& event) {
         "the active list of nodes is another one than this node was given: give it that list (peal "
         "reload)");
   }
-  if (event.kind == &order::event::incompatible_peer && event.who != MemberId{}) {
-    transport_->refusals().add(
-        event.who.node, incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
+  if (event.kind == &order::event::incompatible_peer) {
+    on_incompatible(event.who, static_cast<wire::Drop>(event.a));
   }
   if (event.kind == &order::event::owed_dropped) {
     application_.on_warning(owed_text(event, names()));
@@ -241,6 +241,16 @@ void Runtime::on_event(const order::Event& event) {
             : put_back_text(event.who.node, names()));
   }
   application_.on_event(event);
+}
+
+void Runtime::on_incompatible(const MemberId& who, wire::Drop reason) {
+  const std::string text = incompatible_text(who, reason, names());
+  if (who != MemberId{}) transport_->refusals().add(who.node, text);
+  if (reason == wire::Drop::other_settings && nodes_.has(who.node)) {
+    transport_->ask_settings(io::Clock::now(), who.node);
+  } else {
+    application_.on_warning(text);
+  }
 }
 
 void Runtime::on_fatal(std::string_view reason) {

@@ -106,6 +106,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
   void on_epoch_corrected(std::uint64_t epoch);
+  void on_incompatible(const MemberId& who, wire::Drop reason);
   void take_adopted(Instant now);
 
   // io::LoopHost

@@ -45,7 +45,8 @@ enum class FrameKind : std::uint8_t {
   probe = 5,
   hold_cancel = 6,
   epoch_notice = 7,
-  trial = 8,  ///< see trial.h
+  trial = 8,     ///< see trial.h
+  settings = 9,  ///< see settings.h
 };
 /// Frames of engines with acceptors have kinds of their own (paxos.h). An engine drops frames of
 /// other engines as unknown_kind.

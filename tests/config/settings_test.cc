@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "config/cluster_wide.h"
 #include "runtime/text.h"
 
 namespace peal::config {
@@ -88,6 +91,54 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other.options.set("ridge.ensembles", 3);
   EXPECT_NE(cluster_id(other), two);
   EXPECT_NE(cluster_id(other), ridge);
+}
+
+// Nodes of two releases in one cluster compare these numbers.
+TEST(Settings, TheClusterIdIsThatOfEarlierReleases) {
+  Settings settings = good();
+  EXPECT_EQ(cluster_id(settings), 0x30562e695b90d5c7U);
+  settings.options.set("ring.token_loss_ms", milliseconds(999).ns);
+  EXPECT_EQ(cluster_id(settings), 0x30562e69069f3806U);
+  settings.options = {};
+  settings.order = order::find_engine("paxos");
+  settings.packet_bytes = 9'000;
+  EXPECT_EQ(cluster_id(settings), 0x30562e69ed0da43bU);
+  settings.packet_bytes = 0;
+  settings.order = order::find_engine("ridge");
+  settings.domains = {{"east", {NodeId{2}, NodeId{1}}, {NodeId{1}}, {"e-*", "x"}}};
+  EXPECT_EQ(cluster_id(settings), 0x30562e6952001903U);
+}
+
+TEST(Settings, AllThatTheClusterIdHasCanBeTold) {
+  const auto value_of = [](const Settings& settings, const std::string& key) {
+    for (const ClusterWide& each : cluster_wide_settings(settings)) {
+      if (each.key == key) return each.value + (each.value == each.normal ? " by default" : "");
+    }
+    return std::string("absent");
+  };
+  Settings settings = good();
+  EXPECT_EQ(value_of(settings, "order"), "\"ring\" by default");
+  EXPECT_EQ(value_of(settings, "limits.nodes_max"), "32 by default");
+  EXPECT_EQ(value_of(settings, "cluster"), "absent");
+  EXPECT_EQ(value_of(settings, "ring.max_gap"), "absent");
+  EXPECT_EQ(value_of(settings, "network.packet_bytes"), "absent");
+  EXPECT_EQ(value_of(settings, "[[domain]]"), "absent");
+  settings.options.set("ring.token_loss_ms", milliseconds(999).ns);
+  EXPECT_EQ(value_of(settings, "ring.token_loss_ms"), "999");
+  settings.order = order::find_engine("ridge");
+  EXPECT_EQ(value_of(settings, "ring.token_loss_ms"), "absent");
+  EXPECT_EQ(value_of(settings, "network.packet_bytes"), "1472");
+  settings.domains = {{"east", {NodeId{2}, NodeId{1}}, {NodeId{1}}, {"e-*", "x"}},
+                      {"west", {NodeId{2}}, {}, {}}};
+  EXPECT_EQ(value_of(settings, "[[domain]]"),
+            "east: nodes 1 2, acceptors 1, groups e-*, x; west: nodes 2");
+  // Long texts that differ anywhere differ.
+  settings.domains[0].groups.assign(40, "a-group");
+  const std::string before = value_of(settings, "[[domain]]");
+  EXPECT_EQ(before.size(), 255U);
+  settings.domains[0].groups.back() = "A-group";
+  EXPECT_NE(value_of(settings, "[[domain]]"), before);
+  EXPECT_EQ(value_of(settings, "[[domain]]").substr(0, 230), before.substr(0, 230));
 }
 
 TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "paxos_bench.h"
+#include "wire/packet.h"
 #include "with_mutant.h"
 
 namespace peal::order::paxos::test {
@@ -573,6 +574,30 @@ TEST(PaxosEngine, PacketsOfOtherClustersAndSettingsAreToldApart) {
   EXPECT_EQ(std::count_if(three.events.begin(), three.events.end(),
                           [](const Event& each) { return each.kind == &event::incompatible_peer; }),
             2);
+}
+
+TEST(PaxosEngine, PacketsOfOtherEnginesAreUnknownAndThoseWithOtherSettingsReported) {
+  Bench three(kThree);
+  three.start();
+  const auto hear_of = [&three](std::uint64_t cluster, wire::FrameKind kind) {
+    wire::Header header;
+    header.cluster = cluster;
+    header.sender = kOne;
+    Bytes packet(1'000);
+    packet.resize(wire::encode_epoch_notice(header, {kOne}, packet));
+    packet[3] = static_cast<std::byte>(kind);
+    wire::complete(packet);
+    three.hear(packet);
+  };
+  hear_of(three.cluster(), wire::FrameKind::epoch_notice);
+  hear_of(three.cluster(), wire::FrameKind::settings);
+  EXPECT_EQ(three.counter("unknown_kind"), 2U);
+  EXPECT_TRUE(three.events.empty());
+  hear_of(three.cluster() + 1, wire::FrameKind::epoch_notice);
+  EXPECT_EQ(three.counter("other_settings"), 1U);
+  ASSERT_EQ(three.events.size(), 1U);
+  EXPECT_EQ(three.events[0].kind, &event::incompatible_peer);
+  EXPECT_EQ(three.events[0].who, kOne);
 }
 
 // ---- why ----

@@ -488,11 +488,22 @@ TEST_F(Visit, PacketsOfOtherEnginesAreUnknown) {
   };
   as_kind(wire::kPaxosKindFirst);
   as_kind(wire::kPaxosKindLast);
-  EXPECT_EQ(counter("unknown_kind"), 2U);
+  as_kind(static_cast<std::uint8_t>(Kind::settings));
+  EXPECT_EQ(counter("unknown_kind"), 3U);
+  bytes.resize(60'000);
+  bytes.resize(wire::encode_hold_cancel({Kind::hold_cancel, kRingCluster, kB}, {view_}, bytes));
+  as_kind(wire::kPaxosKindFirst);
+  EXPECT_EQ(counter("unknown_kind"), 4U) << "whoever sends it";
   bytes[2] = std::byte{9};
   hear(bytes);
   EXPECT_EQ(counter("bad_version"), 1U);
   EXPECT_EQ(events(&event::incompatible_peer), 1U);
+  // A node with another engine has other settings: that is reported.
+  bytes.resize(60'000);
+  bytes.resize(wire::encode_hold_cancel({Kind::hold_cancel, kRingCluster + 1, kA}, {view_}, bytes));
+  as_kind(wire::kPaxosKindFirst);
+  EXPECT_EQ(counter("other_settings"), 1U);
+  EXPECT_EQ(events(&event::incompatible_peer), 2U);
 }
 
 TEST_F(Visit, WhatIsReadAfterALongPauseIsOldButUnitsAreNot) {

@@ -222,21 +222,25 @@ def incompatible(node, reason):
 
 
 def _expect_stranger(cluster, reason, whom):
-    """c and the others have nothing to do with each other, and say so once. `whom` gives for each
-    node whom it names."""
+    """c and the others have nothing to do with each other, and say so once. `reason` is a part of
+    the line; or it gives one for each node, as `whom` does whom the node names."""
+    reasons = reason if isinstance(reason, dict) else dict.fromkeys("abc", reason)
     cluster.wait_view("ab")
     cluster.wait_view("c")
     for node in cluster:
         node.child.wait_lines(
-            lambda _lines, node=node: len(incompatible(node, reason)) >= len(whom[node.name]), 20,
-            f"line that {whom[node.name]} is incompatible ({reason})")
+            lambda _lines, node=node:
+            len(incompatible(node, reasons[node.name])) >= len(whom[node.name]), 20,
+            f"line that {whom[node.name]} is incompatible ({reasons[node.name]})")
     # "Once" means something after more packets only.
     for node, before in [(node, dropped(node)) for node in cluster]:
         _wait_counted(node, before, 5)
     for node in cluster:
-        said = incompatible(node, reason)
+        said = incompatible(node, reasons[node.name])
         if len(said) != len(whom[node.name]) or (len(said[0]) == 1 and said != whom[node.name]):
             raise Failure(f"{node.name} says not once but: {said}")
+        if incompatible(node, "") != said:
+            raise Failure(f"{node.name} also says: {incompatible(node, '')}")
         if len({len(view) for view in node.views() if "c" in view} - {1}) > 0:
             raise Failure(f"c was admitted: {node.name} has seen {node.views()}")
 
@@ -257,12 +261,14 @@ def with_stranger(cluster, config, reason, whom, others="peal.toml"):
 @case(3)
 def strangers(bench):
     """A node with another cluster name, another cluster-wide setting, or another protocol version:
-    it is not admitted, it is counted, and both sides say so once, with the reason."""
+    it is not admitted, it is counted, and both sides say so once, with the reason: of settings,
+    which differ, and both values."""
     variants = [
         ("another cluster", {"cluster": "another"}),
-        ("settings differ", {"settings": "[ring]\nhold_ms = 7"}),
-        ("settings differ", {"settings": 'primary = "majority"'}),
-        ("settings differ", {"settings": "[limits]\nmessage_bytes_max = 1000000"}),
+        (_differs("ring.hold_ms", "7", "8"), {"settings": "[ring]\nhold_ms = 7"}),
+        (_differs("primary", '"majority"', '"none"'), {"settings": 'primary = "majority"'}),
+        (_differs("limits.message_bytes_max", "1000000", "67108864"),
+         {"settings": "[limits]\nmessage_bytes_max = 1000000"}),
     ]
     cluster = bench.cluster()
     for number, (reason, change) in enumerate(variants):
@@ -280,6 +286,15 @@ def strangers(bench):
     checked = bench.finish(cluster)
     return (f"{len(variants)} other configurations and another version: not admitted, said once "
             f"on both sides; {checked}")
+
+
+def _differs(key, stranger, normal):
+    """The reason that each node gives, if the key has the value `stranger` at c."""
+    def text(there, here):
+        return f"{key} is {there} there and {here} here; it must be the same on all nodes"
+
+    at_others = text(stranger, normal)
+    return {"a": at_others, "b": at_others, "c": text(normal, stranger)}
 
 
 def _next_version(packet):

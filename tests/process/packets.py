@@ -12,7 +12,7 @@ MAGIC = 0x4C50
 VERSION_AT, KIND_AT, LENGTH_AT, CLUSTER_AT, CHECKSUM_AT = 2, 3, 4, 8, 28
 TOKEN, DATA, JOIN, COMMIT, PROBE, HOLD_CANCEL, EPOCH_NOTICE = range(1, 8)
 KIND_NAMES = ("", "token", "data", "join", "commit", "probe", "hold_cancel", "epoch_notice",
-              "trial")
+              "trial", "settings")
 
 
 def _crc_table():

@@ -2,6 +2,8 @@
 // Encoders need exactly the bytes of a frame, and refuse values that no packet can hold.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "examine.h"
@@ -35,6 +37,10 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(EpochNotice{kSender}, encode_epoch_notice, FrameKind::epoch_notice);
   expect_needs_its_size(Trial{Trial::Step::echo, 1, 2, 3, kSender, 4}, encode_trial,
                         FrameKind::trial);
+  SettingsFrame settings;
+  settings.settings.push_back({"a", "1"});
+  settings.settings.push_back({"b.c", ""});
+  expect_needs_its_size(settings, encode_settings, FrameKind::settings);
   expect_needs_its_size(plain_state(), encode_state, frame_kind(PaxosKind::state));
   expect_needs_its_size(Prepare{1, 1}, encode_prepare, frame_kind(PaxosKind::prepare));
   expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));
@@ -94,6 +100,34 @@ TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
 
   none(encode_probe(header_of(FrameKind::probe), {kSomeView, first_members(kProcessesMax + 1)},
                     packet));
+}
+
+TEST(WireEncode, GivesZeroForSettingsThatNoPacketMayHold) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const std::string long_text(kSettingValueMax + 1, 'x');
+  const auto encoded = [&](std::string_view key, std::string_view value) {
+    SettingsFrame frame;
+    frame.settings.push_back({key, value});
+    return encode_settings(header_of(FrameKind::settings), frame, packet);
+  };
+  const std::string_view key = std::string_view(long_text).substr(0, kSettingKeyMax);
+  const std::string_view value = std::string_view(long_text).substr(0, kSettingValueMax);
+  EXPECT_EQ(encoded(key, value), kHeaderBytes + 2 + 2 + kSettingKeyMax + kSettingValueMax);
+  EXPECT_EQ(encoded("", value), 0U);
+  EXPECT_EQ(encoded(std::string_view(long_text).substr(0, kSettingKeyMax + 1), value), 0U);
+  EXPECT_EQ(encoded(key, long_text), 0U);
+
+  SettingsFrame frame;
+  const std::string_view keys = "abcd";
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    frame.settings.push_back({keys.substr(i, 1), value});
+  const std::size_t four = encode_settings(header_of(FrameKind::settings), frame, packet);
+  EXPECT_EQ(four, kHeaderBytes + 2 + 4 * (2 + 1 + kSettingValueMax));
+  const std::string_view rest = value.substr(0, kSettingsBytesMax - four - 3);
+  frame.settings.push_back({"e", rest});
+  EXPECT_EQ(encode_settings(header_of(FrameKind::settings), frame, packet), kSettingsBytesMax);
+  frame.settings.back().value = value.substr(0, rest.size() + 1);
+  EXPECT_EQ(encode_settings(header_of(FrameKind::settings), frame, packet), 0U);
 }
 
 TEST(WireEncode, GivesZeroForMoreMembersOrRunsThanAPacketMayHold) {

@@ -30,6 +30,7 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
   static HoldCancel hold_cancel;
   static EpochNotice notice;
   static Trial trial;
+  static SettingsFrame settings;
   switch (header.kind) {
     case FrameKind::token:
       return examine_body(packet, token, decode_token, rule, with(encode_token), out);
@@ -58,6 +59,11 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
                           out);
     case FrameKind::trial:
       return examine_body(packet, trial, decode_trial, rule, with(encode_trial), out);
+    case FrameKind::settings:
+      return examine_body(
+          packet, settings, decode_settings,
+          [&](const SettingsFrame& frame) { return broken_rule(frame, packet); },
+          with(encode_settings), out);
   }
   if (is_paxos_kind(header.kind)) return examine_paxos(packet, header, out);
   out.wrong = "a kind that does not exist";

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
+#include "wire/settings.h"
 #include "wire/trial.h"
 
 // The properties that hold for any bytes, for the tests and the fuzzers.
@@ -35,6 +36,7 @@ const char* broken_rule(const ProbeFrame& probe);
 const char* broken_rule(const HoldCancel& hold_cancel);
 const char* broken_rule(const EpochNotice& notice);
 const char* broken_rule(const Trial& trial);
+const char* broken_rule(const SettingsFrame& frame, ByteView packet);
 const char* broken_rule(const ValueFrame& value, PaxosKind kind, ByteView bytes);
 const char* broken_rule(const State& state, const MemberId& sender);
 const char* broken_rule(const Prepare& prepare);

@@ -14,6 +14,7 @@
 #include "wire/frames.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
+#include "wire/settings.h"
 #include "wire/trial.h"
 
 namespace peal::wire::test {
@@ -146,6 +147,16 @@ TEST(WireGolden, SmallFrames) {
                 decode_trial, encode_trial);
   expect_golden("v1-trial-passed", FrameKind::trial, kC, Trial{Trial::Step::passed, 0, 0, 6, kB, 0},
                 decode_trial, encode_trial);
+  SettingsFrame settings;
+  settings.asks = true;
+  expect_golden("v1-settings-asks", FrameKind::settings, kA, settings, decode_settings,
+                encode_settings);
+  settings.asks = false;
+  settings.settings.push_back({"order", "\"ring\""});
+  settings.settings.push_back({"ring.hold_ms", "7"});
+  settings.settings.push_back({"ring.idle", ""});
+  expect_golden("v1-settings-answer", FrameKind::settings, kB, settings, decode_settings,
+                encode_settings);
 }
 
 // The frames on quorums.
@@ -381,7 +392,7 @@ TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {
     EXPECT_STREQ(verdict.wrong, nullptr) << name;
     kinds.insert(std::to_integer<int>(golden.bytes[3]));
   }
-  std::set<int> all{1, 2, 3, 4, 5, 6, 7, 8};
+  std::set<int> all{1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (int kind = kPaxosKindFirst; kind <= kPaxosKindLast; ++kind) {
     if (is_paxos_kind(static_cast<FrameKind>(kind))) all.insert(kind);
   }

@@ -81,6 +81,11 @@ TEST(WireRoundTrip, Trials) {
   }
 }
 
+TEST(WireRoundTrip, Settings) {
+  expect_round_trips<SettingsFrame>(random_settings, encode_settings, decode_settings,
+                                    FrameKind::settings);
+}
+
 TEST(WireRoundTrip, States) {
   expect_round_trips<State>(random_state, encode_state, decode_state, frame_kind(PaxosKind::state));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "examine.h"
@@ -157,6 +158,21 @@ const char* broken_rule(const Trial& trial) {
   if (trial.index >= kTrialAsksMax) return "trial.index";
   if (trial.number == 0 || trial.number > kCounterMax) return "trial.number";
   return real(trial.to) ? nullptr : "trial.to";
+}
+
+const char* broken_rule(const SettingsFrame& frame, ByteView packet) {
+  if (packet.size() > 1'200) return "settings too long";
+  if (frame.settings.size() > 64) return "settings count";
+  std::set<std::string> keys;
+  std::size_t bytes = 32 + 2;
+  for (const Setting& setting : frame.settings) {
+    if (setting.key.empty() || setting.key.size() > 64) return "setting.key";
+    if (setting.value.size() > 255) return "setting.value";
+    if (!keys.empty() && *keys.rbegin() >= setting.key) return "settings not ascending";
+    keys.emplace(setting.key);
+    bytes += 2 + setting.key.size() + setting.value.size();
+  }
+  return bytes == packet.size() ? nullptr : "settings are not all of the packet";
 }
 
 }  // namespace peal::wire::test

@@ -330,6 +330,69 @@ TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
   }
 }
 
+/// A SETTINGS whose body is `body`.
+std::string settings_outcome(std::string_view body) {
+  std::vector<std::byte> packet(kHeaderBytes + body.size());
+  Writer out(packet);
+  write_header(out, FrameKind::settings, header_of(FrameKind::settings));
+  out.bytes(as_bytes_view(body));
+  complete(packet);
+  Header header;
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "none");
+  EXPECT_TRUE(is_settings(packet));
+  SettingsFrame decoded;
+  return std::string(drop_name(decode_settings(packet, decoded)));
+}
+
+TEST(WireSettings, BodiesAreCheckedFieldByField) {
+  using std::string_literals::operator""s;
+  EXPECT_EQ(settings_outcome("\0\0"s), "none");
+  EXPECT_EQ(settings_outcome("\1\0"s), "none");
+  EXPECT_EQ(settings_outcome("\2\0"s), "bad_value");
+  EXPECT_EQ(settings_outcome("\0\0\0"s), "trailing_bytes");
+  EXPECT_EQ(settings_outcome("\0\1\1a\0"s), "none");
+  EXPECT_EQ(settings_outcome("\0\1\1a\1"s), "truncated");
+  EXPECT_EQ(settings_outcome("\0\1\0\0"s), "bad_value") << "a key of no bytes";
+  EXPECT_EQ(settings_outcome("\0\2\1a\0\1b\0"s), "none");
+  EXPECT_EQ(settings_outcome("\0\2\1a\0\1a\0"s), "not_sorted") << "a key twice";
+  EXPECT_EQ(settings_outcome("\0\2\1b\0\1a\0"s), "not_sorted");
+  EXPECT_EQ(settings_outcome("\0\2\1\x7f\0\1\x80\0"s), "none") << "bytes have no sign";
+  EXPECT_EQ(settings_outcome("\0\2\1a\0\2ab\0"s), "none");
+}
+
+TEST(WireSettings, CountsAndLengthsAreLimitedBeforeTheyAreUsed) {
+  using std::string_literals::operator""s;
+  const auto with_key = [](std::size_t bytes) {
+    return "\0\1"s + static_cast<char>(bytes) + std::string(bytes, 'k') + "\0"s;
+  };
+  EXPECT_EQ(settings_outcome(with_key(kSettingKeyMax)), "none");
+  EXPECT_EQ(settings_outcome(with_key(kSettingKeyMax + 1)), "bad_value");
+  std::string many = "\0\x40"s;
+  for (std::size_t i = 0; i < kSettingsMax; ++i) many += "\1"s + static_cast<char>(i) + "\0"s;
+  EXPECT_EQ(settings_outcome(many), "none");
+  many[1] = static_cast<char>(kSettingsMax + 1);
+  EXPECT_EQ(settings_outcome(many + "\1\x40\0"s), "count_too_large");
+  // Five values of nearly the largest size are more than a packet may have.
+  const auto with_last = [](std::size_t bytes) {
+    std::string body = "\0\5"s;
+    for (const char key : {'a', 'b', 'c', 'd'}) {
+      body += "\1"s + key + "\xff"s + std::string(kSettingValueMax, 'v');
+    }
+    return body + "\1e"s + static_cast<char>(bytes) + std::string(bytes, 'v');
+  };
+  constexpr std::size_t kFits = kSettingsBytesMax - kHeaderBytes - 2 - 4 * 258 - 3;
+  EXPECT_EQ(settings_outcome(with_last(kFits)), "none");
+  EXPECT_EQ(settings_outcome(with_last(kFits + 1)), "count_too_large");
+}
+
+TEST(WireSettings, TheKindIsToldWithoutALookAtTheRest) {
+  std::vector<std::byte> packet(4, std::byte{9});
+  EXPECT_TRUE(is_settings(packet));
+  EXPECT_FALSE(is_settings(ByteView(packet).first(3)));
+  packet[3] = std::byte{8};
+  EXPECT_FALSE(is_settings(packet));
+}
+
 TEST(WireEpochNotice, NamesANode) {
   const auto with = [](const MemberId& newest) {
     return outcome(EpochNotice{newest}, FrameKind::epoch_notice, encode_epoch_notice,

@@ -2,7 +2,10 @@
 #include "samples.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <string_view>
 
 namespace peal::wire::test {
 
@@ -234,6 +237,32 @@ Trial random_trial(Random& random) {
   trial.to = random_member(random);
   trial.padding = static_cast<std::uint16_t>(random.below(2'000));
   return trial;
+}
+
+SettingsFrame random_settings(Random& random) {
+  static const std::string kTexts = [] {
+    std::string texts;
+    for (Random any(3); texts.size() < 4'096;) texts += static_cast<char>(any.below(256));
+    return texts;
+  }();
+  const auto some = [&](std::size_t least, std::size_t most) {
+    const std::size_t size = least + skewed(random, most - least);
+    return std::string_view(kTexts).substr(random.below(kTexts.size() - size), size);
+  };
+  std::map<std::string_view, std::string_view> chosen;
+  std::size_t left = kSettingsBytesMax - kHeaderBytes - 2;
+  const std::size_t count = skewed(random, kSettingsMax);
+  for (int tries = 0; tries < 200 && chosen.size() < count; ++tries) {
+    const std::string_view key = some(1, kSettingKeyMax);
+    const std::string_view value = some(0, kSettingValueMax);
+    const std::size_t bytes = 2 + key.size() + value.size();
+    if (bytes > left || !chosen.emplace(key, value).second) continue;
+    left -= bytes;
+  }
+  SettingsFrame frame;
+  frame.asks = random.chance(0.5);
+  for (const auto& [key, value] : chosen) frame.settings.push_back({key, value});
+  return frame;
 }
 
 }  // namespace peal::wire::test

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "order/ring/commit_record.h"
 #include "wire/frames.h"
+#include "wire/settings.h"
 #include "wire/trial.h"
 
 // Legal frames for tests: a plain one of each kind, and random ones.
@@ -48,5 +49,6 @@ ProbeFrame random_probe(Random& random);
 HoldCancel random_hold_cancel(Random& random);
 EpochNotice random_epoch_notice(Random& random);
 Trial random_trial(Random& random);
+SettingsFrame random_settings(Random& random);  ///< its texts are static
 
 }  // namespace peal::wire::test

@@ -14,8 +14,8 @@ import sys
 
 NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
-         "epoch_notice": 7, "trial": 8, "state": 32, "submit": 33, "propose": 34, "prepare": 35,
-         "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
+         "epoch_notice": 7, "trial": 8, "settings": 9, "state": 32, "submit": 33, "propose": 34,
+         "prepare": 35, "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
          "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50, "log_heard": 51}
 CLUSTER = 0xC0FFEE0012345678
@@ -259,6 +259,18 @@ def trial(step, part, index, number, to, padding):
     return p
 
 
+def settings(sender, asks, entries):
+    p = Packet("settings", sender)
+    p.u8("asks", asks)
+    p.u8("settings", len(entries))
+    for i, (key, value) in enumerate(entries):
+        p.u8(f"setting[{i}] key bytes", len(key))
+        p.raw(f"setting[{i}] key", key)
+        p.u8(f"setting[{i}] value bytes", len(value))
+        p.raw(f"setting[{i}] value", value)
+    return p
+
+
 def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists,
           start=0, beat=0, fitness=0, unheard=(0, 0), life=0, log=(0, 0)):
     p = Packet("state", sender)
@@ -458,6 +470,10 @@ def golden_of_the_ring():
     yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
     yield "v1-trial-ask", "An ASK for a large packet on the lane of data.", trial(1, 3, 19, 6, B, 5)
     yield "v1-trial-passed", "The link works.", trial(3, 0, 0, 6, B, 0)
+    yield "v1-settings-asks", "A question about settings; the sender has the defaults.", settings(
+        A, 1, [])
+    yield "v1-settings-answer", "The settings of a node; the last one is empty.", settings(
+        B, 0, [(b"order", b'"ring"'), (b"ring.hold_ms", b"7"), (b"ring.idle", b"")])
 
 
 def golden_states():

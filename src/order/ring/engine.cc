@@ -46,6 +46,7 @@ std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, H
 RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
     : options_(config.options),
       checksum_(config.checksum),
+      cluster_(config.cluster),
       pool_(packets),
       host_(host),
       membership_(settings_of(config), *this),

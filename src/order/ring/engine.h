@@ -100,6 +100,7 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   const Options options_;
   const wire::Checksum checksum_;
+  const std::uint64_t cluster_;
   BufferPool& pool_;
   Host& host_;
   evs::Membership membership_;

@@ -17,7 +17,9 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   if (membership_.left()) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
-  if (reason == Drop::none && wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
+  // A node with another engine, and so with other settings, is left to admit(), which reports it.
+  const bool foreign = wire::is_paxos_kind(header.kind) || header.kind == FrameKind::settings;
+  if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
   if (reason != Drop::none) {
     parts_.drop(reason);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/fixed_vector.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "config/cluster_wide.h"
+#include "config/settings.h"
+#include "trace/names.h"
+#include "wire/settings.h"
+
+namespace peal::runtime {
+
+/// Tells which cluster-wide settings another node has different, and both values: packets show only
+/// that they differ. The two nodes send each other their settings (wire/settings.h), since neither
+/// takes the other's packets. Everything that arrives may be forged, so work, memory and lines are
+/// bounded: one answer a second, a line in 10 s, and eight lines for each node. Thread: the loop's.
+class SettingsNotice {
+ public:
+  struct Outputs {
+    std::function<MemberId()> self;
+    std::function<void(NodeId to, const BufferRef& packet)> send;
+    /// One line for a person: the node is ignored, and the reason.
+    std::function<void(NodeId node, const std::string& line)> tell;
+  };
+
+  /// `names` and `frames` must outlive it. Packets are made in slabs of `frames`.
+  SettingsNotice(const config::Settings& settings, const trace::Names& names, BufferPool& frames,
+                 Outputs outputs);
+  SettingsNotice(const SettingsNotice&) = delete;
+  SettingsNotice& operator=(const SettingsNotice&) = delete;
+
+  /// The engine ignores this node because its settings differ: asks which it has. If it does not
+  /// answer, as nodes of earlier releases, the line names all settings that may differ.
+  void on_other_settings(Instant now, NodeId node);
+  /// A packet of kind SETTINGS arrived from the address of `from`. False if it is not one of a node
+  /// with other settings: the engine drops it then, and counts the reason.
+  bool on_packet(Instant now, NodeId from, ByteView packet);
+  /// A view has this node: what differed no longer does.
+  void forget(NodeId node);
+
+  std::optional<Instant> next_deadline() const { return next_deadline_; }
+  void on_timer(Instant now);
+
+ private:
+  static constexpr std::size_t kLinesMax = 8;
+
+  struct Peer {
+    std::uint32_t questions = 0;                 ///< since the engine reported the node
+    std::optional<Instant> ask_at;               ///< the next question; none: the node is not asked
+    Instant answer_from{};                       ///< no answer before this
+    Instant tell_from{};                         ///< no line before this
+    std::string held;                            ///< a line that waits for `tell_from`; empty: none
+    FixedVector<std::uint64_t, kLinesMax> told;  ///< digests of lines
+  };
+
+  Peer* peer(NodeId node);
+  void ask(Instant now, NodeId node, Peer& peer);
+  void send(NodeId to, bool asks);
+  void say(Instant now, NodeId node, Peer& peer, std::string line);
+  void plan();
+  std::string line_about(NodeId node, const wire::SettingsFrame& theirs) const;
+  std::vector<std::string> differences(const wire::SettingsFrame& theirs) const;
+
+  std::uint64_t cluster_;
+  wire::Checksum checksum_;
+  std::vector<config::ClusterWide> own_;  ///< ascending by key
+  const trace::Names& names_;
+  BufferPool& frames_;
+  Outputs outputs_;
+  std::map<NodeId, Peer> peers_;
+  std::optional<Instant> next_deadline_;
+};
+
+}  // namespace peal::runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/fixed_vector.h"
+#include "wire/frames.h"
+
+// The frame in which a node tells another its cluster-wide settings, once packets have shown that
+// they differ. No engine reads it: the runtime compares, and names the settings to a person.
+
+namespace peal::wire {
+
+inline constexpr std::size_t kSettingsMax = 64;
+inline constexpr std::size_t kSettingKeyMax = 64;  // bytes of a key, of which there is at least 1
+inline constexpr std::size_t kSettingValueMax = 255;  // bytes of a value
+/// Of the whole packet, so that it fits a datagram on any link.
+inline constexpr std::size_t kSettingsBytesMax = 1'200;
+
+/// Any bytes, in the packet that was decoded.
+struct Setting {
+  std::string_view key;
+  std::string_view value;
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+struct SettingsFrame {
+  bool asks = false;                            ///< the receiver should answer with its own
+  FixedVector<Setting, kSettingsMax> settings;  ///< ascending by key; no key twice
+  friend bool operator==(const SettingsFrame&, const SettingsFrame&) = default;
+};
+
+// With the rules of frames.h. The decoder does not allocate: the texts of `out` are valid as long
+// as the packet is. The encoder also returns 0 if a text is longer than its maximum, a key is
+// empty, or the packet would be longer than kSettingsBytesMax.
+[[nodiscard]] Drop decode_settings(ByteView packet, SettingsFrame& out);
+[[nodiscard]] std::size_t encode_settings(const Header& header, const SettingsFrame& in,
+                                          ByteSpan out);
+
+/// Whether a packet is of kind SETTINGS, before any check of its header.
+inline bool is_settings(ByteView packet) {
+  constexpr std::size_t kKindOffset = 3;
+  return packet.size() > kKindOffset &&
+         packet[kKindOffset] == static_cast<std::byte>(FrameKind::settings);
+}
+
+}  // namespace peal::wire
