@@ -34,8 +34,8 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   /// Opens the sockets and watches them. `loop`, `buffers` and `nodes` must outlive it. Errors:
   /// invalid_option, address_in_use, not_permitted, system.
   static Result<std::unique_ptr<NodeTransport>, io::IoError> open(const NodeTable& nodes,
-                                                                  io::Loop& loop,
-                                                                  Buffers& buffers, Warn warn);
+                                                                  io::Loop& loop, Buffers& buffers,
+                                                                  Warn warn);
 
   /// The node that sends and receives, and its trace, or null. Call it once, before any packet.
   void attach(node::Node& node, TraceLog* trace);

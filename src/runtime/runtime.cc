@@ -52,9 +52,8 @@ Runtime::~Runtime() = default;
 
 Result<void, io::IoError> Runtime::prepare() {
   const config::Settings& settings = nodes_.settings();
-  auto transport =
-      NodeTransport::open(nodes_, loop_, buffers_,
-                          [this](const std::string& text) { application_.on_warning(text); });
+  auto transport = NodeTransport::open(
+      nodes_, loop_, buffers_, [this](const std::string& text) { application_.on_warning(text); });
   if (!transport) return unexpected(transport.error());
   transport_ = std::move(*transport);
 
