@@ -201,7 +201,7 @@ class Merge {
     }
   }
 
-  // A node is in the same domains in all its incarnations, since its log has the values of these.
+  // A node is in the same domains in all its incarnations, since its log holds their values.
   void note_order(std::size_t i, const trace::Event& start) {
     note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
     const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);
@@ -210,7 +210,7 @@ class Merge {
              ": this node was in other domains before: accepted are traces of one cluster";
   }
 
-  // An engine has its own promises, so traces of another engine are not part of this history.
+  // Engines differ in what they guarantee, so all traces of a history must be of one engine.
   void note_engine(std::size_t i, std::string_view engine) {
     if (!engine_) engine_ = {std::string(engine), i};
     if (engine_->first == engine) return;
@@ -219,7 +219,7 @@ class Merge {
              engine_->first + ": accepted are traces of one cluster";
   }
 
-  // The same file or a copy of it: all its events would be violations.
+  // The list has a file twice, or a file and its copy: each repeated event would be a violation.
   void twice(std::size_t i, std::size_t earlier) {
     const std::string& path = files_[i]->path();
     const std::string& other = files_[earlier]->path();

@@ -115,7 +115,7 @@ class Client {
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
-  /// Like close() without patience, if it was not called before: messages without an
+  /// Like close() with a patience of 0, unless close() was called before: messages without an
   /// acknowledgement may be lost.
   ~Client();
 

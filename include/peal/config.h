@@ -134,10 +134,10 @@ struct Ridge {
 /// The thread that runs the member.
 enum class Thread : std::uint8_t {
   own,  ///< the member starts one
-  /// The application's, inside next() and wait(), which saves handing every message from thread to
-  /// thread; it must call one of them all the time. While it does not, nothing is sent or received
-  /// here, and the other members wait; after some time (with the ring, "token_loss_ms") they
-  /// exclude this member.
+  /// The application's thread runs the member while it is inside next() or wait(), so no message
+  /// is handed from thread to thread. The application must call next() or wait() all the time.
+  /// While it does not, this member sends and receives nothing, and the other members wait; after
+  /// some time (with the ring, "token_loss_ms") they exclude it.
   caller,
 };
 

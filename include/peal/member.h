@@ -113,7 +113,7 @@ struct Status {
   /// The chosen options that determine how it orders, by their keys in a configuration file: "3"
   /// for "ridge.ensembles".
   std::map<std::string, std::string> options;
-  std::vector<std::string> domains;  ///< of Ridge::domains, the ones that this node is in
+  std::vector<std::string> domains;  ///< names of the domains that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::vector<MissingNode> missing;  ///< the nodes that are not in the view
   std::string multicast;             ///< how data reach the others, in words
@@ -131,11 +131,11 @@ struct Status {
 
 /// One member of a cluster, inside this process. Threads: multicast(), multicast_for(), fd(), id(),
 /// status(), reload_keys(), set_nodes() and leave() from any thread, also concurrently; next() and
-/// wait() from one thread at a time. With Thread::caller, leave() counts as one of the latter; and
-/// status() or set_nodes() on another thread wait until one of these runs. A moved-from member can
-/// only be destroyed or assigned to. fork(): a member belongs to the process that created it. In
-/// the child its descriptors are closed. There it can be destroyed, which does not affect the
-/// parent's member; all other calls return closed.
+/// wait() from one thread at a time. With Thread::caller, next(), wait() and leave() may be called
+/// from one thread at a time; status() and set_nodes() may be called from another thread, and block
+/// until one of those three runs. A moved-from member can only be destroyed or assigned to. fork():
+/// a member belongs to the process that created it. In the child its descriptors are closed. There
+/// it can be destroyed, which does not affect the parent's member; all other calls return closed.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.

@@ -59,7 +59,7 @@ class [[nodiscard]] Result {
   constexpr T& operator*() & { return value(); }
   constexpr const T& operator*() const& { return value(); }          ///< the same
   constexpr T&& operator*() && { return std::move(*this).value(); }  ///< the same, to move from
-  /// A member of the value, as value().
+  /// Gives access to the members of the value; throws like value().
   constexpr T* operator->() { return &value(); }
   constexpr const T* operator->() const { return &value(); }  ///< the same
   /// The value, or `otherwise` if there is none.

@@ -23,8 +23,9 @@ class DiskFaults {
 
   /// One acceptor loses its disk and restarts with an empty one.
   void plan_lost(Timeline& timeline, Duration length);
-  /// A disk is damaged, full, or another node's. The operator reads why the node refuses to start,
-  /// follows that advice, and starts it again. Not if a node loses its disk.
+  /// A disk is damaged, full, or another node's. The node says why it refuses to start and what to
+  /// do; the operator does that, and starts the node again. Plans nothing if plan_lost() planned
+  /// the loss of a disk.
   void plan_damaged(Timeline& timeline, Duration length);
   /// An acceptor's disk is replaced by an older copy while all other nodes run: a restarted node
   /// would have forgotten what it heard of logs. Then the operator empties the disk, as the

@@ -92,7 +92,7 @@ void EngineOptions::set(std::string_view name, std::int64_t number) {
   follow();
 }
 
-// Scenarios set packets and gaps for all engines by one name.
+// Copies the packet size and max_gap from the default engine: scenarios set them for all engines.
 void EngineOptions::follow() {
   if (engine_ == &order::default_engine()) return;
   for (const Option& option : engine_->options()) {

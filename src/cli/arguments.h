@@ -82,7 +82,7 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
-/// Limits of a benchmark: the shortest message has space for what the measurement needs.
+/// Limits of a benchmark. The shortest payload has space for the fields of the measurement.
 inline constexpr std::uint32_t kBenchNodesMax = 32;
 /// The size of a node's queue, and so the limit of messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;

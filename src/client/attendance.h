@@ -54,7 +54,7 @@ class Attendance {
   /// How the client's thread watches an application that may sleep on fd().
   enum class Guard : std::uint8_t {
     none,
-    set,      ///< it polls the connection; nothing has arrived since
+    set,      ///< the client's thread polls the connection; no input arrived since it began
     tripped,  ///< input arrived; the application has until look_again_
   };
 

@@ -56,9 +56,9 @@ class Inbox {
   std::uint64_t size() const { return items_.size(); }
   std::uint64_t unread_bytes() const { return unread_bytes_; }
   /// Takes the first item; there must be one. A message is decoded into `message`. Returns nothing
-  /// if the item was in shared memory and is no longer there, or is not valid, which `wrong` then
-  /// says; later events are discarded, too. `open`: the connection is open, and a missing event
-  /// tears it.
+  /// if the item was in shared memory and is no longer there, or is not valid; only if it is not
+  /// valid, `wrong` says why. In both cases later events are discarded, too. `open`: the connection
+  /// is open; a missing event then sets is_torn().
   std::optional<Item> take(wire::MessageEvent& message, bool open, Wrong& wrong);
   /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { spare_.give(std::move(body)); }

@@ -13,7 +13,8 @@
 namespace peal::daemon {
 namespace {
 
-/// Submitted messages may be delivered at once, and lead to more: limit of passes in one turn.
+/// The maximum number of passes in one turn: messages may be delivered as soon as they are
+/// submitted, and lead to further ones.
 constexpr int kPasses = 4;
 /// More is as good as no limit.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
@@ -143,8 +144,8 @@ std::string_view Daemon::node_name(NodeId node) const {
 wire::SessionToken Daemon::draw_token() {
   wire::SessionToken token{};
   const ssize_t drawn = ::getrandom(token.data(), token.size(), 0);
-  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // the kernel returns this few bytes at
-                                                             // once
+  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // a request of up to 256 bytes never
+                                                             // returns fewer
   return token;
 }
 

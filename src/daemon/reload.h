@@ -22,7 +22,7 @@ Result<Options, std::string> options_of(const config::File& file);
 /// The file that a daemon runs by. Thread: the loop's.
 class RunningFile {
  public:
-  /// `file` was read from `path`, with `name` in the place of its key `node` if it is not empty.
+  /// `file` was read from `path`. If `name` is not empty, it replaces the value of the key `node`.
   RunningFile(config::File file, std::string path, std::string name)
       : file_(std::move(file)), path_(std::move(path)), name_(std::move(name)) {}
 

@@ -72,7 +72,7 @@ std::string status_json(const Status& status) {
   if (!status.delivered.views().empty()) {
     out["view"] = json_of(status.delivered.views().back());
     out["view"]["changing"] = status.delivered.transitional();
-    // The claim made when the view was installed ends as soon as most acceptors are silent.
+    // A view that was installed as primary stops being primary once most acceptors are silent.
     if (status.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = status.member.order;

@@ -13,8 +13,8 @@ namespace {
 
 enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
-/// Records a message to a name, since daemons that are not here miss it. `late`: it is delivered in
-/// a transitional view.
+/// Records that a message was sent to a name: daemons outside the view miss it, and learn of it
+/// when they return. `late`: the message is delivered in a transitional view.
 void note(std::string_view target, const Place& place, bool late, TrafficLog& traffic,
           TrafficMark* mark) {
   if (late) {

@@ -85,8 +85,8 @@ struct Disconnect {
   wire::ClientCode reason = wire::ClientCode::goodbye;  ///< not ok
 };
 
-/// Has no content, only a place. Once its sender delivers it as a safe message, all daemons know of
-/// everything that this daemon sent before.
+/// A message without content. Once the daemon that sent it delivers it as a safe message, every
+/// daemon of the view has all earlier messages of that daemon.
 struct Marker {};
 
 /// A client's message. Each client that the targets name gets it once.

@@ -25,7 +25,8 @@ class AddressBook {
   /// Pause between two look-ups of an absent node's name; doubles each time.
   static constexpr Duration kAskAgainMin = seconds(5);
   static constexpr Duration kAskAgainMax = seconds(30);
-  /// Look-ups at a time; others in this process may run some too.
+  /// Maximum number of look-ups of one address book at a time. LookUp::kQuestionsMax limits those
+  /// of the whole process.
   static constexpr int kQuestionsMax = 2;
 
   struct Entry {

@@ -219,7 +219,7 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
 port::DiskResult<void> FolderDisk::sync(const std::string& name) {
   const auto fd = writable(name);
   if (!fd) return unexpected(fd.error());
-  // fdatasync() need not keep a length beyond the bytes written.
+  // fdatasync() need not make a new length durable if it exceeds the bytes written.
   if ((length_is_new_ ? ::fsync(*fd) : ::fdatasync(*fd)) != 0) return failed("sync", name);
   length_is_new_ = false;
   return {};

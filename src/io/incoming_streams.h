@@ -71,7 +71,7 @@ class IncomingStreams {
         : stream(std::move(with)), reader(pool, kStreamPacketMax) {}
     std::unique_ptr<Stream> stream;
     FrameReader reader;
-    std::optional<NodeId> node;  ///< the node that has shown itself
+    std::optional<NodeId> node;  ///< the sender; known once a packet that it sealed has arrived
     std::uint64_t heard = 0;     ///< count of all reads at the time of the last one here
     bool readable = true;
     bool hung_up = false;

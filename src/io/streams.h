@@ -65,7 +65,7 @@ struct StreamsCounters {
   std::uint64_t turned_away{};        ///< no place, or no descriptor
   std::uint64_t handshakes_failed{};  ///< including late ones
   std::uint64_t handshakes_late{};    ///< too slow, or replaced by newer ones
-  std::uint64_t broken{};             ///< broken while sending what write() had taken
+  std::uint64_t broken{};             ///< connections that broke while written bytes were sent
   std::uint64_t cut_off{};            ///< finish() ended before the other side did
 };
 

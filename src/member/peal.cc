@@ -122,7 +122,7 @@ class Member::Impl {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< that the member is the parent's
+  bool told_ = false;  ///< in a child: Closed, which says that the member is the parent's, was read
 };
 
 Result<Member> Member::embed(const Config& config, std::uint32_t header) {

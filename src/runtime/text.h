@@ -18,7 +18,7 @@ namespace peal::runtime {
 /// What a node waits for, in plain words; empty if nothing.
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names);
 
-/// The message that new messages wait for this node, which does not accept what is sent to it.
+/// What new messages wait for, in plain words: this node does not accept what is sent to it.
 std::string congested_text(NodeId node, const trace::Names& names);
 /// How data travel, and which nodes cannot be reached that way.
 std::string data_text(const io::UdpTransport& transport, const trace::Names& names);

@@ -303,7 +303,8 @@ void Backlog::check_ages(Session& it) {
 }
 
 void Backlog::on_written(Session& it) {
-  // A client reads an event in shared memory after its place was written, so the event must stay.
+  // Written events must stay if the session can be resumed, or if the client reads them in shared
+  // memory: there, only the location of an event has been written to the connection.
   if (it.keep > Duration{} || it.events.shares()) {
     if (it.events.spills() && read_back(it) && it.events.has_output()) it.link->want_write();
     return;

@@ -19,7 +19,7 @@ struct Sent {
   enum class State : std::uint8_t {
     taken,         ///< also if the client had sent it before
     refused,       ///< for the reason in `code` and `text`
-    waits,         ///< for what `pause` says; the protocol sends it again after that
+    waits,         ///< until the cause in `pause` is gone; then the protocol sends it again
     out_of_order,  ///< its number does not follow the one before: the client is at fault
   } state = State::taken;
   Link::Pause pause = Link::Pause::none;

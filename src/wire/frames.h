@@ -170,8 +170,8 @@ struct Join {
 
 using CommitOptions = FixedVector<std::byte, kCommitOptionsMax>;
 
-/// How COMMIT codecs find and check those bytes. The functions get bytes from the network, with the
-/// lengths that the format declares. The defaults describe a protocol without such bytes.
+/// How COMMIT codecs find and check the two byte strings. The functions get bytes from the network,
+/// with the lengths that the format declares. The defaults describe a protocol without such bytes.
 struct CommitFormat {
   std::size_t options_bytes = 0;
   /// A record begins with a head of fixed length, which gives the length of the tail. The head has

@@ -48,7 +48,7 @@ bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
   return true;
 }
 
-// Handled like a packet of that incarnation: see admit().
+// Does what admit() does with a packet of an earlier incarnation, and notes the newest one.
 void Membership::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
   if (left_ || newest.node == self_.node) return;
   tally_.drop(Drop::stale);
@@ -87,7 +87,7 @@ Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64
       shift_to_gather(now, &gather::nodes, from, out);
     }
   }
-  Peer* known = peers_.find(from.node);  // none: the list just adopted does not have it
+  Peer* known = peers_.find(from.node);  // null: the node is not in the list just adopted
   const bool other = known == nullptr || list != lists_.active();
   if (known != nullptr) known->other_list = other;
   if (!other) return Drop::none;

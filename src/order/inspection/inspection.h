@@ -38,7 +38,7 @@ struct InspectedPacket {
 struct PacketContent {
   std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
   bool proposes_view = false;               ///< it proposes the members of the next view
-  std::optional<std::uint64_t> told_votes;  ///< the sender says that it has voted so far
+  std::optional<std::uint64_t> told_votes;  ///< the last instance that the sender says it voted in
   std::optional<std::uint32_t> rotation;    ///< of a commit token: 1 or 2
   std::optional<bool> retransmission;       ///< of a unit
   std::optional<bool> post;                 ///< of a unit: sent after the token

@@ -68,7 +68,7 @@ class Acceptor {
   /// The round of the last votes, and the instance up to which they are on disk.
   const Round& round() const { return round_; }
   Instance voted_upto() const;
-  /// The log became durable further: true if voted_upto() grew.
+  /// More of the log is durable. Returns true if voted_upto() grew.
   bool on_durable();
   /// The next instance of this node's order at the last checkpoint in the log.
   Instance base() const { return base_; }

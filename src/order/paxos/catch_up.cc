@@ -54,9 +54,10 @@ std::optional<Instance> CatchUp::first_missing() const {
   return std::nullopt;
 }
 
-// The coordinator certainly has the value, but is busy: it is asked if no other node is known to
-// have it. Each node begins with a different one of the others, to spread the load if many lack the
-// same.
+// The coordinator certainly has the value, but is busy: it gets every second request, after the
+// first one went to another node; or all requests, if no other node is known to have the value.
+// Each node begins with a different one of the others, to spread the load if many nodes lack the
+// same value.
 const Peer* CatchUp::who_has(Instance instance) const {
   const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;

@@ -17,8 +17,8 @@ std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
 }
 
-/// Its present incarnation, if it knows the active list. Otherwise this may be a late report of an
-/// earlier incarnation than the list names.
+/// The acceptor incarnation that the peer reports, if it knows the active list. Else its report may
+/// be late, and of an earlier incarnation than the one that the list names: returns `named`.
 std::uint64_t life_said(const OrderState& state, const Peer& peer, std::uint64_t named) {
   const bool knows = peer.self || (peer.has_state && peer.state.list == state.nodes().number &&
                                    peer.state.first_list == state.nodes().first);

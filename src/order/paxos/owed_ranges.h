@@ -62,7 +62,7 @@ class OwedRanges {
  public:
   /// A checkpoint of the log names them all.
   static constexpr std::size_t kRangesMax = 1'024;
-  /// A member for whom values were dropped that it may need.
+  /// A member, and how many values that it may need were dropped.
   struct Dropped {
     MemberId member{};
     std::uint64_t instances = 0;

@@ -74,7 +74,7 @@ struct Peer {
   Instant keeps_up{};  ///< when it last progressed, had everything, or its application was full
   wire::Instance came_to{};  ///< its progress then
   bool has_state = false;
-  wire::State state;     ///< its last STATE; without one, it knows and did nothing
+  wire::State state;     ///< its last STATE; until the first one, default values
   bool refused = false;  ///< its last STATE was of another list or of another order
   bool bound = false;    ///< it sent LIVES for another list, which it never changes in its
                          ///< incarnation

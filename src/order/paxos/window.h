@@ -20,7 +20,8 @@ class Window {
 
   std::uint32_t size() const { return size_; }
 
-  /// May one more be sent? Ask only when there is one.
+  /// Returns true if one more item may be sent. Call only when there is one: if the window is full,
+  /// it may then grow.
   bool allows(Instant now, std::uint64_t under_way) {
     if (under_way < size_) return true;
     full_at_ = now;

@@ -87,7 +87,8 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   }
 
   void may_learn(const std::vector<NodeId>& nodes);
-  /// In rotation. The ensemble may begin elsewhere than behind the value that it consumed last.
+  /// In rotation: if a checkpoint or the log gave the ensemble another key than that of the value
+  /// that it consumed last, moves the line to that key.
   void see_where_it_begins();
   std::uint64_t last_of_others() const;
   std::uint64_t others_begin() const;

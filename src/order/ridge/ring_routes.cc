@@ -91,8 +91,9 @@ bool RingRoutes::note_sent(Instance instance) {
 
 // ---- for a coordinator ----
 
-// A node that is gone had values that it did not forward: they go along another ring, in the same
-// round. A node that joins requests values that it lacks.
+// If a node of the ring is gone, it may not have forwarded some values: they are sent along a new
+// ring, in the same round. A node that joins needs no new ring: it requests the values that it
+// lacks.
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
   for (const Peer& peer : l_.peers.all()) {

@@ -120,7 +120,7 @@ void RingEngine::on_work(Instant now, Effects& out) {
 
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (membership_.left()) return;
-  // A short pause ended nothing: packets that wait in the sockets are still valid.
+  // After a pause shorter than the token timeout, packets waiting in the sockets are still valid.
   stale_input_ = gap >= options_.token_loss;
   flow_.spoil();
   membership_.on_pause(now, gap, out);

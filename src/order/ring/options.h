@@ -38,7 +38,7 @@ struct Options {
   std::uint32_t global_window = 0;    ///< packets per rotation; 0: automatic
   std::uint32_t accelerated_window =
       kAutoWindow;                         ///< packets after the token; 0 is the original ring
-  std::uint32_t max_gap = 4'096;           ///< packets between the safe line and a new packet
+  std::uint32_t max_gap = 4'096;           ///< a new packet's lead over the last that all have
   std::uint32_t retransmit_max = 64;       ///< retransmissions per visit
   std::uint32_t request_ranges_max = 64;   ///< request ranges added per visit
   std::uint32_t request_lag = 1;           ///< rotations before a missing packet is requested

@@ -16,9 +16,9 @@
 
 namespace peal::session::native {
 
-/// All connections that speak the native protocol: cuts what they receive into records
-/// (connections.cc), calls the interfaces for clients' requests for each of these (records.cc), and
-/// has what sessions say written.
+/// All connections that speak the native protocol: cuts received bytes into records
+/// (connections.cc), passes the request in each record to the module's interfaces (records.cc), and
+/// asks the owner to write the output of sessions.
 class Connections {
  public:
   Connections(Context& context, Lifecycle& lifecycle, Requests& requests, Backlog& backlog)

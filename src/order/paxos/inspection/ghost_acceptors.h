@@ -125,7 +125,7 @@ class GhostAcceptors {
     std::uint64_t order = 0;  ///< 0: none yet
     std::uint64_t list = 0;   ///< number of the last list that it knows
     Round promised{};
-    LogPosition promised_at{};  ///< the last record that says so
+    LogPosition promised_at{};  ///< position of the last record of that promise
     Round promised_durable{};
     ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
     ByInstance<Noted> decided;  ///< likewise
