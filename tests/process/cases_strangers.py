@@ -216,7 +216,7 @@ def incompatible(node, reason):
     found = []
     for line in list(node.child.lines):
         text = json.loads(line).get("text", "") if '"warning"' in line else ""
-        if "is ignored" in text and reason in text:
+        if "ignored: " in text and reason in text:
             found.append(text.split()[1])
     return sorted(found)
 
