@@ -28,8 +28,8 @@ void check_accepted(const config::File& file) {
   bool self = false;
   for (const config::NodeEntry& entry : settings.nodes) {
     require(config::is_name(entry.name), "node names are names");
-    require(peal::io::parse_host_port(peal::io::to_string(entry.address), 0) == entry.address,
-            "an address reads back as itself");
+    const auto address = peal::io::parse_host_port(peal::io::to_string(entry.address), 0);
+    require(address && *address == entry.address, "an address reads back as itself");
     self = self || entry.name == settings.name;
   }
   require(self, "this node is one of the nodes");
