@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Says in one line what is wrong; returns `status`.
+/// Writes one line about an error; returns `status`.
 int fail(Exit status, std::string line) {
   for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
@@ -40,7 +40,7 @@ int fail(Exit status, std::string line) {
   return status;
 }
 
-/// Says which seed it was when an assertion fails in this process.
+/// The running script, which on_abort() names when an assertion fails in this process.
 std::string what_runs;
 extern "C" void on_abort(int) {
   std::fprintf(stderr, "peal sim: the assertion failed in %s; the last events were:\n",
@@ -87,7 +87,7 @@ int run_seeds(const Arguments& a) {
   return summary.violations == 0 ? kClean : kViolations;
 }
 
-/// One script in this process, with everything said that can be said.
+/// Runs one script in this process, with full output.
 int run_one(const Arguments& a, const Script& script) {
   RunOptions run;
   run.mutant = a.mutant;
@@ -218,7 +218,7 @@ int run_words(const std::vector<std::string>& words) {
   return kClean;
 }
 
-/// The status; or 1, if not everything could be written.
+/// Returns `status`, or 1 if output could not be written.
 int finish(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   return fail(kViolations, std::string("cannot write to standard output: ") + std::strerror(errno));

@@ -19,8 +19,8 @@ namespace peal::sim {
 
 class HistoryRecorder;
 
-/// Judges what the clients of one simulated node receive, together with the oracle, which it tells
-/// all that they do and receive.
+/// Judges what the clients of one simulated node receive. Reports all that the clients do and
+/// receive to the oracle, which judges too.
 class ClientJudge final : public ClientWatcher {
  public:
   ClientJudge(const Process& process, ClientNames& names) : process_(process), names_(names) {}
@@ -29,29 +29,28 @@ class ClientJudge final : public ClientWatcher {
   std::uint32_t next_number() { return ++last_number_; }
   void add(const std::string& client) { accounts_[client]; }
   void remove(const std::string& client) { accounts_.erase(client); }
-  /// The oracle gets no more reports of the client, which misses messages.
+  /// The oracle gets no more reports of the client, because the client misses messages.
   void doom(const std::string& client);
   bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
-  /// The id of a client; none before it has read its welcome.
+  /// The id of a client; the default value until the client has read its welcome.
   oracle::ClientId id_of(std::string_view name) const;
 
   void sent(const std::string& client, std::uint64_t number, std::vector<std::string> targets,
             std::uint64_t hash, oracle::OwnCopy own);
   /// This daemon has delivered the client's own message.
   void ordered(const std::string& client, std::uint64_t number);
-  /// The daemon completed an exchange in `view` when the client's session had `events` events.
-  /// Clients receive events later than the daemon creates them, but must see the state of that
-  /// moment.
+  /// The daemon completed an exchange of tables in `view` when the client's session had `events`
+  /// events. The client receives these events later, but must then see the state of that moment.
   void mark(const std::string& client, std::uint64_t events, const ViewId& view);
-  /// The client has received all events that its session had.
+  /// The client has received all events of its session so far.
   void caught_up(const SimClient& client) { come_past_marks(of(client), client.events()); }
-  /// The node has its first view, or a later one.
+  /// The node has installed a view.
   void entered() { early_.clear(); }
-  /// The node's id changed from `before`; no other node has seen it under the old id.
+  /// The node's id changed from `before`; no other node has seen the old id.
   void renamed(MemberId before);
   /// The node's process has ended, and its clients with it.
   void end();
-  /// For people who read what happens.
+  /// Writes a line about the client to HistoryRecorder's `echo`, for people.
   void note(const SimClient& client, const std::string& text) const;
 
   // ClientWatcher
@@ -74,10 +73,10 @@ class ClientJudge final : public ClientWatcher {
   };
   struct Account {
     oracle::ClientId id{};            ///< set once the session has started
-    bool doomed = false;              ///< the oracle gets no more reports of it
+    bool doomed = false;              ///< the oracle gets no more reports of the client
     std::set<std::uint64_t> ordered;  ///< its own messages that this daemon has delivered
-    std::deque<Mark> marks;           ///< marks whose events it has not all received
-    /// The oracle knows the client and gets reports of it.
+    std::deque<Mark> marks;           ///< marks for which the client lacks events
+    /// True if the oracle knows the client and still gets reports of it.
     bool is_reported() const { return id.connection != 0 && !doomed; }
   };
 
@@ -94,7 +93,7 @@ class ClientJudge final : public ClientWatcher {
   const Process& process_;
   ClientNames& names_;
   std::map<std::string, Account, std::less<>> accounts_;  ///< by client name
-  std::vector<SentEarly> early_;  ///< sent before the first view, also by clients that are gone
+  std::vector<SentEarly> early_;  ///< sent before the first view, also by clients that have ended
   std::uint32_t last_number_ = 0;
 };
 

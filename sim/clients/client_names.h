@@ -33,7 +33,7 @@ class ClientNames {
     const auto at = ids_.find(private_name);
     return at == ids_.end() ? nullptr : &at->second;
   }
-  /// A random name; empty if there is none.
+  /// A random private name; empty if there are no names.
   std::string draw(Random& random) const {
     if (ids_.empty()) return {};
     return std::next(ids_.begin(), static_cast<std::ptrdiff_t>(random.below(ids_.size())))->first;

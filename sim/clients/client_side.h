@@ -18,7 +18,7 @@ namespace peal::sim {
 class Process;
 struct Submission;
 
-/// Each payload begins with the number of its message, so that receivers can identify it.
+/// Each payload begins with the number of its message, so that receivers can identify the message.
 inline constexpr std::size_t kNumberBytes = 8;
 
 /// An action of a scenario's client. A client that is not connected connects first.
@@ -39,7 +39,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
 /// The domains of the process's world, with the groups of the mix that belong to each.
 group::Domains domains_of(const Process& process, const ClientMix& mix);
 
-/// A message of a client that the oracle was told of before its node's first view.
+/// A client's message that was reported to the oracle before the node's first view.
 struct SentEarly {
   std::uint32_t connection;
   std::uint64_t number;
@@ -53,19 +53,19 @@ class ClientSide {
  public:
   virtual ~ClientSide() = default;
 
-  /// Carries out the submission's wish. Without a wish it draws one, mostly a message with the
-  /// given bytes. The node gets the result at its next flush().
+  /// Carries out the submission's wish. Without a wish, draws one: mostly a message with the given
+  /// bytes. The node gets the result at its next flush().
   virtual void carry_out(const Submission& submission) = 0;
   virtual void on_view(const order::View& view) = 0;
   virtual void on_message(const node::Message& message) = 0;
-  /// The node's id changed from `before`; no other node has seen it under the old id.
+  /// The node's id changed from `before`; no other node has seen the old id.
   virtual void renamed(MemberId before) = 0;
   /// The nodes that may be in a view with this one, sorted.
   virtual void set_nodes(std::vector<NodeId> nodes) = 0;
   /// The node's process has ended.
   virtual void ended() = 0;
 
-  /// Describes unfinished work; empty if there is none.
+  /// Describes unfinished work; empty if all work is finished.
   virtual std::string waits_for() const = 0;
   /// Reports the final table to the oracle. Call when no work is unfinished.
   virtual void report_table() = 0;
@@ -78,12 +78,12 @@ class ClientSide {
   virtual void serve() {}
   /// Bytes of messages that may be delivered now; 0: the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }
-  /// True if a connected client of this name was given this payload.
+  /// True if a connected client of this name received this payload.
   virtual bool was_given(std::string_view /*client*/, std::string_view /*payload*/) const {
     return false;
   }
   virtual void keep_payloads() {}
-  /// True if a connected client of this name was told of missing messages of the group.
+  /// True if a connected client of this name was notified of a gap in the group's messages.
   virtual bool was_told_of_gap(std::string_view /*client*/, std::string_view /*group*/) const {
     return false;
   }
@@ -93,12 +93,12 @@ class ClientSide {
 
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
-  // Calls to the node, and reports to the oracle, that both kinds of clients use.
+  // Calls to the node and reports to the oracle, for both kinds of clients.
   Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
                                              order::Domain domain);
   void replace_control_of_node(ByteView message);
-  /// Tells the oracle that the node has delivered this message, if a client sent it. `id_of` maps
-  /// the client's name and connection to its id.
+  /// Reports to the oracle that the node has delivered this message, if a client sent it. `id_of`
+  /// maps the client's name and connection to the client's id.
   template <class IdOf>
   void note_order(const node::Message& message, IdOf id_of);
   void count_exchanges(const group::Groups::Counters& before);

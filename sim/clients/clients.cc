@@ -42,7 +42,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
   Random random(seed);
   ClientMix mix;
   mix.nodes = nodes;
-  // With long names, tables do not fit into one unit.
+  // With long names, the group tables do not fit into one unit.
   constexpr std::array<std::size_t, 4> kLengths{2, 2, 40, group::kNameBytesMax};
   const std::size_t length = kLengths[random.below(kLengths.size())];
   const std::uint64_t count = 1 + random.below(12);
@@ -113,7 +113,7 @@ Clients::Client* Clients::connect(const std::string& name) {
   const auto at = clients_.find(name);
   if (at != clients_.end()) return &at->second;
   const auto connection = groups_.connect(name);
-  if (!connection) {  // a client that is gone still has the name, since its leaving is not ordered
+  if (!connection) {  // an ended client still has the name, since its departure is not ordered
                       // yet
     ++process_.submissions.refused;
     return nullptr;

@@ -18,8 +18,8 @@
 
 namespace peal::sim {
 
-/// Clients inside their node: without connections or a protocol between them. Tells the oracle all
-/// that they do and receive.
+/// Clients inside their node, without connections or a client protocol. Reports all that the
+/// clients do and receive to the oracle.
 class Clients final : public ClientSide, group::Effects {
  public:
   Clients(Process& process, const ClientMix& mix, std::uint64_t seed);
@@ -57,7 +57,7 @@ class Clients final : public ClientSide, group::Effects {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
     std::vector<std::uint64_t> given;  ///< hashes of payloads, if keep_payloads() was called
-    std::vector<std::string> gaps;     ///< groups of which it was told gaps, likewise
+    std::vector<std::string> gaps;     ///< groups with gaps reported to the client, likewise
   };
 
   ClientWish draw_wish();

@@ -55,7 +55,7 @@ Instant SessionClients::local_now() const { return process_.clock.local(process_
 
 // ---- what clients do ----
 
-/// The client that has this slot now, or a new one.
+/// The client that now has this slot, or a new client.
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
@@ -274,8 +274,8 @@ std::uint64_t SessionClients::room_bytes() const {
   return room;
 }
 
-/// A client that misses messages keeps no guarantee from the first missing message on. It learns of
-/// that from a gap event, after the events that wait for it, and ends its session then.
+/// A client that misses messages has no guarantees from the first missing message on. After the
+/// events queued for the client, a gap event reports the loss, and the client ends its session.
 void SessionClients::doom_those_who_miss() {
   const std::uint64_t left_out = sessions_.counters().left_out;
   if (std::exchange(left_out_, left_out) == left_out) return;
@@ -288,7 +288,7 @@ void SessionClients::doom_those_who_miss() {
   }
 }
 
-/// Plans the next time at which a connection, or the daemon's side of one, has work.
+/// Plans the next time at which a client, a connection or the daemon has work.
 void SessionClients::plan_service() {
   const Instant here = process_.world.now();
   std::optional<Instant> at;

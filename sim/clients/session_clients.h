@@ -19,9 +19,9 @@
 
 namespace peal::sim {
 
-/// The daemon's side of one simulated node with whole sessions, and its clients. The clients speak
-/// the protocol; they are cut off and reconnect, stop reading, or vanish. Tells the oracle all that
-/// they do and receive, through a ClientJudge.
+/// The sessions of one simulated node's daemon, and its clients. The clients use the client
+/// protocol; they are cut off and reconnect, stop reading, or vanish. A ClientJudge reports all
+/// that the clients do and receive to the oracle.
 class SessionClients final : public ClientSide, session::Host {
  public:
   SessionClients(Process& process, const ClientMix& mix, ClientNames& names, std::uint64_t seed);
@@ -49,12 +49,12 @@ class SessionClients final : public ClientSide, session::Host {
     std::unique_ptr<SimClient> client;
     session::ConnectionId link = 0;  ///< 0: no connection
     bool daemon_reads = true;        ///< false: the client's bytes wait
-    bool asks_again = false;         ///< the daemon wants another call for it, with or without
-                                     ///< bytes
-    bool daemon_writes = false;      ///< the daemon has output for it
+    bool asks_again = false;         ///< the daemon wants another call for this connection, even
+                                     ///< without bytes
+    bool daemon_writes = false;      ///< the daemon has output for the client
     Instant reads_from{};            ///< the client does not read before this time
-    Instant back_at{};               ///< without a connection: when it reconnects
-    bool shares = false;             ///< it reads events from shared memory
+    Instant back_at{};               ///< without a connection: when the client reconnects
+    bool shares = false;             ///< the client reads events from shared memory
     std::uint32_t uid = 0;           ///< clients of one user map the same memory
   };
   using Stations = std::map<std::string, Station>;
@@ -105,7 +105,7 @@ class SessionClients final : public ClientSide, session::Host {
   session::Wanted wanted_;
   std::uint64_t left_out_ = 0;  ///< messages that the daemon has omitted so far
   bool ordered_ = false;
-  mutable bool node_waits_ = false;  ///< the node was told that there is no space
+  mutable bool node_waits_ = false;  ///< the node waits for room in the daemon
 };
 
 }  // namespace peal::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's side towards its node.
+// The part of SessionClients that faces the node.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -42,7 +42,8 @@ void SimClient::cut() {
   taken_ = 0;
   input_.clear();
   memory_ = {};
-  // Without a session the client cannot resume; the daemon may not have got a goodbye.
+  // A client whose session has not started cannot resume. After its goodbye a client ends, though
+  // the daemon may not have received the goodbye.
   if (!started_) return end(wire::ClientCode::silent);
   if (leaving_) end(wire::ClientCode::goodbye);
 }
@@ -222,7 +223,7 @@ void SimClient::on_refused(const wire::Refused& refused) {
 }
 
 void SimClient::on_reply(const wire::Reply& reply) {
-  // Ignore the reply to a request from before a cut, which was repeated.
+  // Ignore replies to requests from before a cut; the client has repeated these requests.
   if (!request_ || reply.request != requests_) return;
   request_.reset();
 }

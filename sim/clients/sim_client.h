@@ -22,7 +22,7 @@ class SimClient;
 class ClientWatcher {
  public:
   virtual ~ClientWatcher() = default;
-  virtual void started(SimClient& client) = 0;  ///< its session has started; called once
+  virtual void started(SimClient& client) = 0;  ///< the session has started; called once
   virtual void resumed(SimClient& client) = 0;
   virtual void message(SimClient& client, const wire::MessageEvent& event) = 0;
   virtual void view(SimClient& client, const wire::GroupViewEvent& event) = 0;
@@ -30,15 +30,15 @@ class ClientWatcher {
   virtual void left(SimClient& client, std::string_view group) = 0;
   virtual void gap(SimClient& client, const wire::GapEvent& event) = 0;
   virtual void shared(SimClient& client) = 0;  ///< the next event came through shared memory
-  /// A message was acknowledged that was not refused.
+  /// A message was acknowledged, and was not refused.
   virtual void settled(SimClient& client, std::uint64_t number) = 0;
   virtual void ended(SimClient& client, wire::ClientCode code) = 0;
   /// The daemon violated the protocol.
   virtual void wrong(SimClient& client, const std::string& text) = 0;
 };
 
-/// One simulated client of a daemon, from its first hello to the end of its session. It does what a
-/// client library does, without sockets: its owner moves the bytes in both directions.
+/// One simulated client of a daemon, from its first hello to the end of its session. Acts as a
+/// client library, but without sockets: the owner moves the bytes in both directions.
 class SimClient {
  public:
   SimClient(std::string name, ClientWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
@@ -51,8 +51,8 @@ class SimClient {
   /// Number of events received, including the one being handled.
   std::uint64_t events() const { return events_; }
 
-  /// A connection exists: sends hello, for a new session or to resume its own. `shares`: it can
-  /// read events from shared memory.
+  /// A connection exists: sends hello, to start a session or to resume the client's own session.
+  /// `shares`: the client can read events from shared memory.
   void connect(std::uint32_t keep_ms, bool shares);
   /// Passes the memory that came with the connection; call before the first hear().
   void share(ByteView memory) { memory_ = memory; }
@@ -61,7 +61,8 @@ class SimClient {
   /// The client disappears for good, without a goodbye.
   void vanish() { end(wire::ClientCode::silent); }
 
-  // While connected. False if there is no space for more messages, or a request is pending.
+  // Requests. False if the client is not connected, has no space for more messages, or has a
+  // pending request.
   bool send(std::span<const std::string_view> targets, Service service, bool self_discard,
             ByteView payload);
   std::uint64_t next_number() const { return sent_ + 1; }

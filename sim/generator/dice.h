@@ -9,20 +9,20 @@
 
 namespace peal::sim {
 
-/// A source of chance, with the distributions that scenarios need.
+/// A random generator with the distributions that scenarios need.
 class Dice : public Random {
  public:
   using Random::Random;
 
   bool often() { return chance(0.5); }
-  /// Between 0 and 1; small values are likelier.
+  /// A number between 0 and 1; small values are more likely.
   double small();
   std::string number(std::int64_t low, std::int64_t high) {
     return std::to_string(between(low, high));
   }
   /// "8-200"; draws the second number first.
   std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
-  /// Between two durations, with equal weight for each order of magnitude.
+  /// A duration in the range, with equal weight for each order of magnitude.
   Duration spread(Duration low, Duration high);
 };
 

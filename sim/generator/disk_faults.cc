@@ -79,9 +79,9 @@ void DiskFaults::write_put_back(Script& script) const {
   script.add("settle quick");
 }
 
-/// Whether votes are on disk and, without those of `victim`, most acceptors of each list of this
-/// scenario keep theirs. A node that is removed for good does not count, since it may stop before
-/// the removal is decided.
+/// True if votes are on disk and, for each list of this scenario, a majority of acceptors keeps its
+/// votes without `victim`. Nodes that are removed for good do not count as keeping their votes,
+/// since they may stop before the removal is decided.
 bool DiskFaults::may_lose(NodeId victim) const {
   const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
@@ -101,7 +101,7 @@ bool DiskFaults::may_lose(NodeId victim) const {
          (lists_.between().empty() || enough(lists_.between()));
 }
 
-/// In this share of the scenarios, an acceptor that may lose its disk.
+/// With probability `share`, draws an acceptor that may lose its disk; else nullopt.
 std::optional<NodeId> DiskFaults::some_disk(Random& own, double share) const {
   if (!own.chance(share)) return std::nullopt;
   const auto most = std::min<std::uint64_t>(nodes_, 5);

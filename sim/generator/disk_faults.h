@@ -13,8 +13,8 @@
 
 namespace peal::sim {
 
-/// Acceptors of a scenario that lose their disk, or what is on it. Each fault has a source of
-/// chance of its own, so that everything else does not depend on it.
+/// Faults of a scenario in which acceptors lose their disks or the disks' content. Each fault has
+/// its own random generator, so that the rest of the scenario does not depend on the fault.
 class DiskFaults {
  public:
   /// `acceptors` 0: the default number.
@@ -23,15 +23,15 @@ class DiskFaults {
 
   /// One acceptor loses its disk and restarts with an empty one.
   void plan_lost(Timeline& timeline, Duration length);
-  /// A disk is damaged, full, or another node's. The node says why it refuses to start and what to
-  /// do; the operator does that, and starts the node again. Plans nothing if plan_lost() planned
-  /// the loss of a disk.
+  /// A disk is damaged, full, or another node's. The node reports why it refuses to start, and a
+  /// remedy; the operator applies the remedy and starts the node again. Plans nothing if
+  /// plan_lost() planned the loss of a disk.
   void plan_damaged(Timeline& timeline, Duration length);
-  /// An acceptor's disk is replaced by an older copy while all other nodes run: a restarted node
-  /// would have forgotten what it heard of logs. Then the operator empties the disk, as the
-  /// documentation says.
+  /// An older copy replaces an acceptor's disk while all other nodes run: if the other nodes
+  /// restarted, they would lose what they know of that acceptor's log. Then the operator empties
+  /// the disk, as the documentation demands.
   void write_put_back(Script& script) const;
-  /// Damage on a disk may make a node refuse to start.
+  /// True if plan_damaged() planned a fault, so that a node may refuse to start.
   bool damages() const { return damages_; }
 
  private:

@@ -70,8 +70,8 @@ void ScenarioGenerator::plan_packets() {
   }
 }
 
-/// Delays or duplicates packets of one kind for a while: nodes must ignore tokens of a past
-/// attempt.
+/// Delays or duplicates packets of one kind for a while: nodes must ignore tokens of an earlier
+/// attempt to form a view.
 void ScenarioGenerator::plan_rule() {
   static constexpr std::array<const char*, 6> kKinds{"commit",         "commit phase=2", "token",
                                                      "recovery-token", "join",           "data"};
@@ -87,8 +87,8 @@ void ScenarioGenerator::plan_rule() {
   timeline_.at(from + random_.spread(milliseconds(20), seconds(2)), "clear rules");
 }
 
-/// A node crashes and leaves a gap: its last packets reach no or few nodes, while others have sent
-/// later ones.
+/// A node crashes and leaves a gap in the order: its last packets reach few nodes or none, while
+/// other nodes have sent later packets.
 void ScenarioGenerator::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
@@ -151,7 +151,7 @@ void ScenarioGenerator::plan_processes() {
         timeline_.at(from, "crash " + a + " after-sends " + random_.number(1, 40));
         timeline_.at(until, "start " + a);
         break;
-      case 3:  // it joins and crashes
+      case 3:  // the node restarts, and crashes while it joins
         timeline_.at(from, "crash " + a);
         timeline_.at(until, "start " + a);
         timeline_.at(until, "crash " + a + " after-sends " + random_.number(1, 12));

@@ -4,9 +4,9 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// What follows at the end of a scenario, after the cluster has recovered: very old packets, and
-// faults that stay while the other nodes continue. Each uses a generator of its own, so that
-// earlier parts do not depend on it.
+// The end of a scenario, after the cluster has recovered: very old packets, and faults that stay
+// while the other nodes continue. Each part has its own random generator, so that earlier parts of
+// the scenario do not depend on it.
 
 namespace peal::sim {
 namespace {

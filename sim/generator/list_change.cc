@@ -66,7 +66,8 @@ void ListChange::plan(Timeline& timeline, Duration length) {
   timeline.at(stops, "list " + nodes_text({odd}) + change);
 }
 
-/// Two changes in sequence: one node of `first` is removed, and the node not in it is added.
+/// Two changes in sequence: one node of `first` is removed, and the node that `first` lacks is
+/// added.
 void ListChange::draw_replacement(const std::vector<NodeId>& all,
                                   const std::vector<NodeId>& first) {
   before_ = first;
@@ -78,8 +79,9 @@ void ListChange::draw_replacement(const std::vector<NodeId>& all,
   between_ = random_.chance(0.5) ? all : fewer;
 }
 
-/// Each node learns of one list in the first half, and of the other in the second. Some know the
-/// second list before the first is active, and some never learn of the first.
+/// Each node gets the first new list in the first half of the phase, and the second one in the
+/// second half. Some nodes have the second list before the first is active; some never get the
+/// first.
 void ListChange::plan_replacement(Timeline& timeline, Duration length) {
   const std::int64_t half = length.ns / 2;
   const auto first_half = [&] { return Duration{random_.between(0, half)}; };
@@ -98,8 +100,8 @@ void ListChange::plan_replacement(Timeline& timeline, Duration length) {
       const Duration starts = holds(between_, node) ? first_half() : second_half();
       timeline.at(starts, "start " + name);
     }
-    if (!holds(after_, node)) {  // a removed node stops once it has learnt of the list with
-                                 // the added node
+    if (!holds(after_, node)) {  // a removed node stops, sometimes after it got the list
+                                 // in between
       const Duration stops = holds(between_, node) ? second_half() : first_half();
       if (holds(between_, node)) timeline.at(first_half(), "list " + name + middle);
       timeline.at(stops, (random_.chance(0.5) ? "leave " : "crash ") + name);

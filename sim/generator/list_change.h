@@ -11,28 +11,28 @@
 
 namespace peal::sim {
 
-/// A change of the list of nodes during a scenario, which most scenarios do not have. It has a
-/// source of chance of its own, so that everything else does not depend on it.
+/// A change of the list of nodes during a scenario. Most scenarios have no change. The change has
+/// its own random generator, so that the rest of the scenario does not depend on it.
 class ListChange {
  public:
   explicit ListChange(std::uint64_t seed);
 
   struct Kind {
     std::uint64_t nodes = 0;
-    double share = 0;              ///< of scenarios in which the list changes
+    double share = 0;              ///< share of scenarios in which the list changes
     bool may_replace = false;      ///< one node may be removed and then another added
-    bool may_set_primary = false;  ///< the option `primary` is free
+    bool may_set_primary = false;  ///< no override sets the option `primary`
   };
   /// Draws whether the list of nodes gains or loses a node, or both.
   void draw(const Kind& kind);
-  /// Each node learns of the new list at a random time. An added node may run before the others
-  /// know of it; a removed one stops at a random time.
+  /// Each node gets the new list at a random time. An added node may run before the other nodes
+  /// have the new list; a removed node stops at a random time.
   void plan(Timeline& timeline, Duration length);
 
   bool none() const { return after_.empty(); }
-  /// Sorted; empty if there is no change.
+  /// The first list, sorted; empty if there is no change.
   const std::vector<NodeId>& before() const { return before_; }
-  /// The list in between if there are two changes.
+  /// The list between two changes; empty if there is at most one change.
   const std::vector<NodeId>& between() const { return between_; }
   const std::vector<NodeId>& after() const { return after_; }
   /// The nodes of the last list among nodes 1 to `nodes`.

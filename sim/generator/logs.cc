@@ -6,7 +6,8 @@
 #include "sim/world/node_log.h"
 
 // Scenarios in which durable state matters: truncated logs, repeated restarts, competing
-// coordinators, clocks that jump ahead. Drawn apart, so that everything else does not depend on it.
+// coordinators, clocks that jump ahead. Each part has its own random generator, so that the rest of
+// the scenario does not depend on it.
 
 namespace peal::sim {
 namespace {
@@ -36,21 +37,22 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
     const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
     add(0.7, "segment", std::max(least, packet), 256 << 10);
   }
-  // Nodes retain twice as much for cut-off members (seed 326 of ridge lacked 1 MiB). Several
-  // ensembles share the history, which is then too short for that.
+  // Nodes retain up to twice `history` for cut-off members (with Ridge, seed 326 was short of 1
+  // MiB). Several ensembles share the history, which is then too short for these members.
   const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
   // A disk without progress for five times `suspect` counts as hanging (order/paxos/link_watch.cc),
-  // and the slowest sync takes 200 ms. With both, the scenario would say that a node works which
-  // the others exclude.
+  // and the slowest sync takes 200 ms. With a short `suspect` and slow syncs, the other nodes would
+  // exclude a node that the scenario regards as working.
   if (own.chance(0.3) && !is_fixed("suspect") && !slow_syncs) {
     keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
   }
   return keys;
 }
 
-/// Some nodes restart repeatedly, at unrelated times, while clocks jump ahead. With an engine with
-/// acceptors, coordinators pause, so that other nodes take over and the paused ones return.
+/// Some nodes restart repeatedly, at unrelated times, and some of their clocks jump ahead. If the
+/// engine has acceptors, coordinators pause, so that other nodes take over and the paused nodes
+/// return.
 void ScenarioGenerator::plan_restarts() {
   if (!options_.faults) return;
   Random own = part_of(seed_, 0x74);
@@ -88,8 +90,9 @@ void ScenarioGenerator::plan_restarts() {
   }
 }
 
-/// A node restarts at another address, and the files of some other nodes still have the old one. It
-/// and they cannot reach each other until they have read a new file.
+/// A node restarts at another address, but the files of some other nodes still have the old
+/// address. The restarted node and such a node cannot reach each other until the latter has read a
+/// new file.
 void ScenarioGenerator::plan_moved_node() {
   constexpr double kShareMoved = 0.12;
   if (!options_.faults) return;

@@ -5,8 +5,8 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// Faults only for engines with acceptors: at moments of their protocols, power failures of the
-// whole cluster, disks.
+// Faults only for engines with acceptors: faults at moments of their protocols, power failures of
+// the whole cluster, faults of disks.
 
 namespace peal::sim {
 
@@ -47,7 +47,7 @@ void ScenarioGenerator::plan_quorum_targets() {
            " heal=" + duration_text(low) + "-" + duration_text(high);
   };
   timeline_.at(Duration{}, line(kinds, 0.25));
-  // Votes are frequent: let few of them trigger a fault.
+  // Votes are frequent: let few votes trigger a fault.
   if (random_.often()) timeline_.at(Duration{}, line("vote", 0.01) + " most=20");
   // Something must make a new coordinator necessary.
   const Duration first{random_.between(0, length_.ns / 4)};
@@ -61,7 +61,7 @@ void ScenarioGenerator::plan_quorum_targets() {
   }
 }
 
-/// The disks alone must suffice: power fails for all nodes at once, and disks fail or are slow.
+/// Power fails for all nodes at once, so that only the disks keep state; disks fail or are slow.
 void ScenarioGenerator::plan_power_and_disks() {
   if (random_.chance(0.3)) {
     const std::int64_t times = random_.between(1, 3);
@@ -87,7 +87,8 @@ void ScenarioGenerator::plan_power_and_disks() {
   }
 }
 
-/// One node has a slow disk, a slow application and sometimes a slow processor. Drawn apart, too.
+/// One node has a slow disk, a slow application and sometimes a slow processor. Has its own random
+/// generator.
 void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
   if (!options_.faults || !options_.engine.has_quorum()) return;
@@ -108,9 +109,9 @@ void ScenarioGenerator::plan_slow_node() {
   timeline_.at(to, "slow " + name + " 1");
 }
 
-/// An acceptor with votes in memory that crashed votes no more. Once most acceptors have crashed,
-/// the scenario cannot continue until all nodes restart. So in most scenarios only one node crashes
-/// or leaves, unless all do at once.
+/// With votes in memory, a crashed acceptor may not vote after its restart. Once most acceptors
+/// have crashed, the cluster cannot order until all nodes restart. So in most scenarios only one
+/// node crashes or leaves, unless all nodes crash or leave at once.
 void ScenarioGenerator::spare_lives() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
   if (!own.chance(0.7)) return;

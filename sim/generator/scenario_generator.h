@@ -17,8 +17,8 @@
 namespace peal::sim {
 
 /// Draws the scenario of one seed and writes it as a script. The order of draws determines the
-/// scenario of a seed. So new draws come last, or use a generator of their own. Two draws never
-/// stand in one expression, since compilers differ in their order of evaluation.
+/// scenario of a seed, so new draws come last or use their own random generator. No expression has
+/// two draws, since compilers differ in their order of evaluation.
 class ScenarioGenerator {
  public:
   ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options);

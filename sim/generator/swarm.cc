@@ -11,8 +11,8 @@
 namespace peal::sim {
 namespace {
 
-/// Approximate number of events of one seed: enough for a few view changes under load, and a
-/// fraction of a second of work.
+/// Approximate number of events of one seed: enough for a few view changes under load, in a
+/// fraction of a second of processor time.
 constexpr double kEventsPerSeed = 150'000;
 
 }  // namespace
@@ -108,8 +108,8 @@ void ScenarioGenerator::draw_options() {
   if (random_.chance(0.2) && !is_fixed("primary")) knobs_ += " primary=majority";
 }
 
-/// Network delays under which the ring can work: a rotation takes at most a third of
-/// token_retransmit. Faults come on top of them.
+/// Network delays under which the ring works: the base delays of a rotation add up to at most a
+/// quarter of token_retransmit, or 40 us per hop if that is more. Faults add to these delays.
 void ScenarioGenerator::draw_network() {
   const std::int64_t most =
       drawn_.time("token_retransmit").ns / 4 / static_cast<std::int64_t>(nodes_);
@@ -126,7 +126,7 @@ void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(random_.spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  // An engine with acceptors has no token, but votes for every few units, and heartbeats.
+  // An engine with acceptors sends no token, but a vote for every few units, and heartbeats.
   const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
@@ -160,13 +160,13 @@ void ScenarioGenerator::write_cluster() {
   add(0.3, "read-budget", random_.number(1, 64));
   add(0.3, "step-cost", duration_text(nanoseconds(random_.between(200, 5'000))));
   add(0.2, "socket", random_.number(16, 256));
-  // The replay of an acceptor's log must fit.
+  // The buffers must hold the values that an acceptor replays from its log.
   const std::int64_t read_back = options_.engine.has_quorum() ? 2'000 : 0;
   add(0.2, "buffers", random_.number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", random_.number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", random_.number(1, 40));
-  // Near the powers of two at which narrower or signed counters would overflow. Drawn apart, so
-  // that the rest of a seed's scenario does not depend on it.
+  // Start near the powers of two at which narrower or signed counters would overflow. Uses its own
+  // random generator, so that the rest of a seed's scenario does not depend on first-count.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
   if (own.chance(0.1) && !is_fixed("first-count") && !options_.engine.has_quorum()) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
@@ -179,7 +179,7 @@ void ScenarioGenerator::write_cluster() {
     add(0.5, "checkpoint-every", random_.number(1, 200));
     add(0.3, "sync", duration_text(random_.spread(microseconds(20), milliseconds(10))));
     add(0.2, "slow-syncs", random_.number(1, 50));
-    // Of fewer than three acceptors, a node removed for good may be needed.
+    // With fewer than three acceptors, a majority may need a node that is removed for good.
     const bool most = lists_.none();
     const std::string acceptors = random_.number(
         most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_),
@@ -197,12 +197,12 @@ void ScenarioGenerator::write_cluster() {
   script_.add(line);
 }
 
-/// Some nodes for each domain; domains may overlap. Drawn apart, as first-count.
+/// Draws some nodes for each domain; domains may overlap. Has its own random generator.
 std::string ScenarioGenerator::domains() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
   const std::uint64_t count = 1 + own.below(options_.domains);
-  // Of fewer than three acceptors, a node removed for good may be needed.
+  // With fewer than three acceptors, a majority may need a node that is removed for good.
   const std::size_t least = lists_.none() ? 1 : std::min<std::size_t>(3, lists_.before().size());
   const auto counts = [this](NodeId node) {
     return lists_.none() ||
@@ -247,16 +247,16 @@ void ScenarioGenerator::write_timeline() {
 
 void ScenarioGenerator::write_ending(const DiskFaults& disks) {
   if (!lists_.none()) script_.add("list all to " + nodes_text(lists_.after()));
-  for (const NodeId node : lists_.before()) {  // a removed node that was paused when it had to stop
+  for (const NodeId node : lists_.before()) {  // a removed node may have been paused
     if (lists_.removes(node)) script_.add("crash " + nodes_text({node}));
   }
-  if (options_.engine.has_quorum()) {  // most acceptors and most nodes are needed
-    // A node that writes nothing has not noticed its failed disk, and would stop after the start of
-    // all.
+  if (options_.engine.has_quorum()) {  // majorities of acceptors and of nodes are needed
+    // A node that writes nothing has not noticed its failed disk. It would stop after the start of
+    // all nodes.
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    // Restart nodes that refused to start: once for each of the two folders.
+    // Restart nodes that refused to start, once for each of the two logs' folders.
     for (int times = disks.damages() ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();

@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// The lines of a scenario's phase with faults, by time and then by insertion.
+/// The lines of a scenario's phase with faults, sorted by time and then by insertion.
 class Timeline {
  public:
   void at(Duration when, std::string line) { lines_.emplace(when.ns, std::move(line)); }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kTurn = milliseconds(1);
 constexpr std::int64_t kTrafficParts = 16;
-/// The search for sets of nodes tries all of them.
+/// Most nodes of the search for sets of nodes, which tries all sets.
 constexpr std::size_t kNodesTried = 16;
 
 bool holds(const std::vector<NodeId>& sorted, NodeId node) {
@@ -92,10 +92,10 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
   return true;  // another violation has been reported already
 }
 
-/// Whether the condition holds when the bound ends, or soon after it if links are lossy.
+/// Whether `met` is true when the bound ends or, if links are lossy, within another bound.
 bool Availability::settle_down(const std::function<bool()>& met) {
-  // What a link loses of large packets does not show in a ring that has nothing to send. Nodes of
-  // quorums try their links all the time, and have to settle without traffic.
+  // A ring that has nothing to send does not notice that a link loses large packets. Engines with
+  // acceptors probe their links all the time, and must reach stable views without traffic.
   const bool traffic = !world_.options().engine.has_quorum();
   for (std::int64_t part = 0; part < kTrafficParts; ++part) {
     if (traffic) send_large();
@@ -170,8 +170,9 @@ void Availability::wake_applications() {
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes));
   }
-  // Members of its view that could order without it must report that they wait for it. A member
-  // that it cannot reach may report that instead, or that the disk hangs too.
+  // If the other members of its view could order without the stopped node, all members must report
+  // that they wait for the stopped application. A member may instead report that the node's disk
+  // hangs or, if the link from the node to the member fails, any reason that names the node.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -180,7 +181,7 @@ void Availability::wake_applications() {
       if (others.empty() || !all_work_together(others)) return true;
       if (world_.options().engine.has_quorum() && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
-        if (!holds(view_of(member), node)) return true;  // the member's view goes on without it
+        if (!holds(view_of(member), node)) return true;  // the member's view excludes the node
         const Process& process = *world_.process(member);
         if (process.work.own_delivered == process.submissions.accepted)
           return true;  // not blocked yet
@@ -203,8 +204,8 @@ void Availability::wake_applications() {
 
 // ---- engines that order on each side of a partition ----
 
-/// Each set of nodes that work together, without a pair that works to anybody else, has one view
-/// that stays. All others have views of their own, in which they order.
+/// Each set of nodes in which all pairs work, and no pair with another node works, must have one
+/// view that stays. Other working nodes must order in the views that they have.
 void Availability::judge_sets() {
   std::vector<Nodes> sets;
   Nodes settled, others;
@@ -239,7 +240,7 @@ void Availability::judge_sets() {
 
 // ---- engines with acceptors ----
 
-/// False for an acceptor that is amnesiac: it restarted without its votes, or lost its disk.
+/// True for an acceptor, unless it is amnesiac: it restarted without its votes, or lost its disk.
 bool Availability::can_vote(NodeId node) const {
   bool acceptor = false;
   for (const order::Counter& each : world_.process(node)->counters()) {
@@ -281,7 +282,7 @@ std::vector<Availability::Nodes> Availability::quorums() const {
 
 void Availability::judge_quorum() {
   const Nodes all = running();
-  for (const NodeId node : all) {  // while lists differ, the majority depends on the node
+  for (const NodeId node : all) {  // if lists differ, each node may have another majority
     if (world_.lists().file(node).hash != world_.lists().file(all.front()).hash) return;
   }
   const std::vector<Nodes> sets = quorums();
@@ -300,7 +301,7 @@ void Availability::judge_quorum() {
     return say("no view holds a set that works and can order, such as " + nodes_text(sets.back()) +
                ", within " + duration_text(times_.bound));
   }
-  // A member whose disk hangs leaves late: only once its buffers are full.
+  // A member whose disk hangs leaves the view late: only when its buffers are full.
   Nodes working = members;
   std::erase_if(working, [this](NodeId node) { return !node_works(node); });
   if (stopped_() || !exchange(working, "while faults stay")) return;

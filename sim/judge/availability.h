@@ -10,22 +10,23 @@
 
 namespace peal::sim {
 
-/// E13 (TESTING.md): nodes that can talk both ways continue to order while other nodes or links
-/// stay faulty. The judge reads from the simulated world which links and nodes work. It repairs
-/// nothing except stopped applications, which by design block all nodes. First the nodes must
-/// report that they wait for them; then the judge lets them continue, and bounds count from there.
+/// E13 (TESTING.md): nodes whose links work in both directions continue to order while other nodes
+/// or links stay faulty. The judge reads from the simulated world which links and nodes work. The
+/// judge repairs only stopped applications, which by design block all nodes: first the nodes must
+/// report that they wait for the stopped applications; then the judge lets these applications
+/// continue, and the bounds count from that time.
 class Availability {
  public:
   struct Times {
     Duration bound;  ///< longest time for each step
     Duration watch;  ///< how long views must stay unchanged
   };
-  /// 2 s, or 5 s with lossy links; longer if the ring's timers are longer than usual.
+  /// 2 s, or 5 s with lossy links; times order::Needs::slower of the engine.
   static Duration usual_bound(World& world);
 
   Availability(World& world, const Times& times) : world_(world), times_(times) {}
 
-  /// Reports violations E13. Ends early if `stopped` returns true.
+  /// Reports violations of E13. Ends early if `stopped` returns true.
   void judge(const std::function<bool()>& stopped);
 
  private:
@@ -35,7 +36,7 @@ class Availability {
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;
   bool all_work_together(const Nodes& nodes) const;
-  /// The nodes that `first` reaches over working pairs, sorted.
+  /// The nodes that `first` reaches over pairs of nodes whose links work both ways, sorted.
   Nodes linked_with(NodeId first) const;
   Nodes running() const;
 
@@ -50,8 +51,8 @@ class Availability {
 
   bool in_one_view(const Nodes& nodes) const;
   Nodes view_of(NodeId node) const;
-  /// Each of the nodes sends in each of its domains, and all members of its view must get it in
-  /// time.
+  /// Each of the nodes sends a message in each of its domains. All members of the sender's view
+  /// must get the message in time.
   bool exchange(const Nodes& nodes, const std::string& when);
   bool try_exchange(const Nodes& nodes, Instant limit);
   bool drain(const Nodes& nodes);

@@ -28,7 +28,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     });
   });
   if (!ordered || stopped_()) return false;
-  // For each view, the position that the other members must reach now.
+  // For each sender and domain, the position that all members of its view must reach.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
     for (const NodeId node : nodes) views.push_back(world_.process(node)->status.views);
@@ -61,8 +61,8 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   });
 }
 
-/// Waits until the nodes' submissions are delivered. Each node must deliver some within each bound;
-/// false if one does not.
+/// Waits until each node has delivered all its own submissions. False if a node with undelivered
+/// submissions delivers none of them within a bound.
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
@@ -86,8 +86,8 @@ bool Availability::drain(const Nodes& nodes) {
 
 bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
-  // Disks, buffers and windows of a scenario may be too slow for its load. Then the backlog is
-  // ordered first, and must make progress all the time.
+  // Disks, buffers and windows of a scenario may be too slow for its load. Then the nodes order the
+  // backlog first, with progress within each bound.
   world_.loads().stop();
   if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
   if (stopped_()) return true;

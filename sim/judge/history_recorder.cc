@@ -8,7 +8,7 @@ namespace peal::sim {
 namespace {
 
 constexpr std::size_t kLastEvents = 64;
-/// Numbers for units that no node originated, which the oracle does not know.
+/// First number for units that no node originated. The oracle does not know such units.
 constexpr std::uint64_t kUnknownUnit = 1ULL << 62;
 
 oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Options& options,
@@ -199,8 +199,8 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
 
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
-  // The first delivery shows that the unit has its place; its sender may not know yet. With
-  // domains, other domains may have later positions.
+  // With acceptors, the first delivery shows that a unit has its place; the unit's sender may not
+  // know the place yet. With domains, other domains may already have later positions.
   const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
   if (options_.engine->traits.quorum && next) {
     units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};

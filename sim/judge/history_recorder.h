@@ -43,40 +43,41 @@ struct Figures {
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
   std::uint64_t group_deliveries = 0;  ///< to clients
-  std::uint64_t group_views = 0;       ///< views told to clients
-  std::uint64_t group_gaps = 0;        ///< gaps told to clients: messages ordered where their nodes
-                                       ///< were not
+  std::uint64_t group_views = 0;       ///< views reported to clients
+  std::uint64_t group_gaps = 0;        ///< gaps reported to clients: messages ordered in a
+                                       ///< partition without the clients' node
   std::uint64_t group_exchanges = 0;   ///< exchanges of tables, counted at each node
   std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t session_settled = 0;  ///< acknowledged messages of clients
   std::uint64_t session_resumed = 0;  ///< sessions resumed after a connection broke
   std::uint64_t session_shared = 0;   ///< events that clients read in shared memory
-  std::uint64_t session_gaps = 0;     ///< gaps told to slow clients
+  std::uint64_t session_gaps = 0;     ///< gaps reported to slow clients
   std::uint64_t sessions_ended_slow = 0;
   std::uint64_t logs_read = 0;           ///< logs of restarted acceptors
   std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
   std::uint64_t votes_read = 0;          ///< votes in them
-  std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
+  std::uint64_t votes_needed = 0;        ///< of these, votes in instances not consumed yet
   std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
-  std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
+  std::uint64_t promises_read = 0;       ///< logs with a promise above all their votes' rounds
   std::uint64_t virtual_ns = 0;
 };
 
-/// Records what every application sees and has it judged: the oracle gets both layers of the
-/// history as they happen. Also keeps statistics and, if requested, the history itself.
+/// Records all events that applications see. The oracle gets both layers of this history, units and
+/// messages, as the events happen, and judges them. Also keeps statistics and, if requested, the
+/// history itself.
 class HistoryRecorder {
  public:
   struct Options {
-    std::uint32_t nodes = 0;  ///< for the majority rule of primary views
+    std::uint32_t nodes = 0;  ///< size of the cluster, for the majority rule of primary views
     const order::Descriptor* engine = &order::default_engine();
     bool optimistic = false;                     ///< nodes also deliver messages optimistically
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
     bool sessions = false;       ///< clients receive events later than their nodes do
     bool lists_change = false;   ///< the majority changes during the run
-    Seq first_count = 0;         ///< positions begin after it; recorded events subtract it
+    Seq first_count = 0;         ///< positions begin after this; recorded events subtract this
     bool keep_history = false;   ///< events() holds the layer of messages
     std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
-    std::FILE* echo = nullptr;   ///< the same for a person; may be null
+    std::FILE* echo = nullptr;   ///< every event as text for people; may be null
   };
   explicit HistoryRecorder(const Options& options);
   HistoryRecorder(const HistoryRecorder&) = delete;
@@ -99,7 +100,7 @@ class HistoryRecorder {
   /// Judges what clients of groups see.
   oracle::GroupChecker& groups() { return group_checker_; }
 
-  /// These only write to `echo`.
+  /// reported() and sent() only write to `echo`.
   void reported(Instant now, MemberId who, const order::Event& event);
   void sent(Instant now, const std::string& packet);
   bool echoes() const { return options_.echo != nullptr; }
@@ -127,11 +128,12 @@ class HistoryRecorder {
     MemberId origin{};
     std::uint64_t number{};
   };
-  /// The units of one view by position, as their originators reported them.
+  /// The units of one view by position: as their originators or, for engines with acceptors, the
+  /// first deliveries reported them.
   struct UnitsOfView {
     std::unordered_map<Seq, UnitRecord> by_seq;
     Seq last = 0;                                             ///< the highest position
-    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of a position
+    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< numbers of second claims
   };
 
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Duration kSlice = milliseconds(1);
 constexpr Duration kLinkSlice = milliseconds(20);
-/// In units of Options::suspect: how long a link may count as failing after the last fault. Losses
-/// count for that long, and longer after each of several relapses.
+/// How long a link may count as failing after the last fault, in units of Options::suspect. A link
+/// counts as failing for a while after losses, and longer after each relapse.
 constexpr std::int64_t kLinksFailFor = 120;
 
 const char* describe(const Process* process) {
@@ -159,12 +159,12 @@ void Liveness::advance(Duration length) {
   }
 }
 
-/// An earlier packet may tell a node with a clock set back that its id is in use. The node then
-/// stops, and its operator restarts it.
+/// A packet from before the end of faults may show a node, whose clock was set back, that its id is
+/// in use. The node then stops, and its operator restarts it.
 void Liveness::start_again() {
   if (world_.now() > strays_ + patience_)
-    return;  // a node that was told may stop at its next
-             // packet
+    return;  // patience_: a node may stop only at its
+             // next packet after the notice
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       if (world_.process(node) != nullptr) continue;
@@ -182,16 +182,16 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// Votes may be lost, with votes in memory or with a lost disk. Then too few acceptors have votes
-/// for any decision; or some nodes know an order that cannot continue, while others have begun
-/// another. The cluster waits until its operator restarts all nodes.
+/// True if the cluster cannot recover because votes in memory or on a disk are lost: too few
+/// acceptors have votes for any decision; or some nodes know an order that cannot continue, while
+/// other nodes have begun another order. The operator must then restart all nodes.
 bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (!world_.options().engine.votes_in_memory() && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
-  // Nobody tells a node that votes in memory went with their node.
+  // Nodes may still count a stopped acceptor, whose votes in memory are lost, as living.
   const std::uint64_t unseen = world_.options().engine.votes_in_memory() ? gone : 0;
   bool told = false;
   std::set<std::uint64_t> orders;
@@ -205,14 +205,14 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // Acceptors that know no order do not count for an order whose acceptors lost their votes.
+    // If an order has lost its majority of votes, only acceptors that know an order count below.
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
     list = counted["quorum_list"];
     named = counted["quorum_acceptors"];
   }
-  // Nor do nodes bootstrap an order while an acceptor of their first list is missing.
+  // Nodes do not bootstrap an order while an acceptor of their first list is missing.
   if (orders.empty()) return gone > 0;
   const std::uint64_t majority = named / 2 + 1;
   return able < majority || (told && knowing < majority) || orders.size() > 1;
@@ -227,7 +227,7 @@ void Liveness::restart_all() {
 
 bool Liveness::wait_for_views() {
   // A pause may outlast the other faults: time counts from the end of the last pause, and from the
-  // arrival of the last packet sent before.
+  // arrival of the last packet from before the end of faults.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
     return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
       return world_.process(node) != nullptr && !world_.machines().is_up(node);
@@ -265,7 +265,7 @@ std::uint64_t Liveness::failing_links() const {
   return sum;
 }
 
-// Nodes remember earlier losses for a while, which may still cost a view.
+// Nodes remember earlier losses for a while; these losses may still cause a view change.
 bool Liveness::wait_for_links() {
   const Duration most = world_.options().engine.needs(1).suspect * kLinksFailFor;
   const Instant limit = std::max(world_.now(), strays_) + most;
@@ -355,12 +355,12 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stop_faults();
   strays_ = world_.transit().latest_arrival();
   if (!wait_for_views() || !wait_for_links()) return;
-  // A member that was kept from its packets may still be left out for it: the stall rule counts
-  // from before the faults ended.
+  // Members may still exclude a member whose packets the faults blocked: the stall rule counts from
+  // before the end of faults.
   advance(world_.options().engine.usual().remembers);
   if (stopped_() || !wait_for_views() || !drain()) return;
   if (!quick) {
-    // What is still under way from before must not count.
+    // Packets still in transit from before the end of faults must not count.
     advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().engine.usual().suspect);
     if (stopped_() || !wait_for_views() || !drain()) return;
     remember_views();

@@ -14,11 +14,11 @@ bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>
 /// True if every running node is in a view, has nothing to order, and has delivered all that the
 /// other members of its view have.
 bool cluster_is_idle(const World& world);
-/// Which nodes wait, and for what.
+/// Describes which nodes wait, and the reasons.
 std::string waiting_text(const World& world);
 
 /// The end of a run: faults stop, the network heals into parts, and then the cluster must recover
-/// in bounded time. Violations: E10 (liveness), E11 (a view given up without a reason), R1
+/// in bounded time. Violations: E10 (liveness), E11 (a view that ended without a reason), R1
 /// (memory), R2 (bytes on the wire), R3 (useless work).
 class Liveness {
  public:
@@ -60,11 +60,11 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
-  Instant strays_{};                  ///< when the last packet sent before the end arrives
+  Instant strays_{};                  ///< arrival of the last packet from before the end of faults
   bool restarted_ = false;            ///< all nodes were restarted
   bool started_again_ = false;        ///< a stopped node was restarted, and the cluster has not
                                       ///< recovered since
-  std::vector<std::uint64_t> views_;  ///< by node: number of views installed when the cluster had
+  std::vector<std::uint64_t> views_;  ///< by node: number of views installed once the cluster had
                                       ///< recovered
 };
 

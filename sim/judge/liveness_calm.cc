@@ -3,20 +3,21 @@
 
 #include "sim/judge/liveness.h"
 
-// Checks a cluster in a calm network: how much it sends, what it holds, and that views stay.
+// Checks of a cluster in a calm network: bytes and packets sent, buffers held, stable views.
 
 namespace peal::sim {
 namespace {
 
 /// Buffers that an idle node may hold: copies of its last token and JOINs.
 constexpr std::uint32_t kSlabsAtRest = 64;
-/// A calm network loses nothing, so every unit should cross it about once; requests and answers
-/// that cross each other may double some.
+/// A calm network loses no packet, so every unit should cross the network about once. Requests and
+/// answers that cross each other may duplicate some units.
 constexpr std::uint64_t kBytesPerByteMost = 4;
 constexpr Duration kIdleWatch = milliseconds(500);
 
-/// An acceptor keeps its votes for an earlier coordinator's open instances until they have other
-/// values: at most a window, and perhaps another value heard since.
+/// An acceptor keeps its votes in an earlier coordinator's open instances until these instances
+/// have other values. These votes span at most one window; the acceptor may hold a newer value
+/// beside each vote.
 std::uint64_t ahead_of(const Process& process) {
   for (const order::Counter& each : process.counters()) {
     if (each.name == "quorum_instances_ahead") return each.value;
@@ -26,7 +27,7 @@ std::uint64_t ahead_of(const Process& process) {
 
 }  // namespace
 
-/// For a while one packet in a hundred is lost: members retransmit tokens, and must not exclude any
+/// Loses one packet in a hundred for a while: members must retransmit, and must not exclude any
 /// member.
 void Liveness::lose_a_little() {
   constexpr Duration kLength = milliseconds(150);
@@ -82,10 +83,10 @@ void Liveness::check_traffic() {
   sum(sent, units);
   const std::uint64_t count = world_.recorder().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
-  // Along a chain and from a distributor each node gets a copy of its own.
+  // A chain or a distributor sends each node its own copy.
   const bool each = world_.options().fan_out || world_.options().engine.engine().traits.ensembles;
   const std::uint64_t copies = each ? world_.nodes() : 1;
-  // While a disk is slower than before, delayed answers may look lost.
+  // If a disk becomes slower, nodes may take delayed answers for lost ones.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
     world_.recorder().violation(world_.now(), "R2",
@@ -115,13 +116,14 @@ void Liveness::check_idleness() {
   const EngineOptions& engine = world_.options().engine;
   const auto idle_turns = static_cast<std::uint64_t>(kIdleWatch.ns / engine.needs(1).idle.ns);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    // Each ensemble has heartbeats of its own, those of a domain one for each of its nodes.
+    // Each ensemble sends its own heartbeats; the ensemble of a domain sends one to each of its
+    // nodes.
     std::uint64_t to = engine.ensembles();
     for (const order::Domain domain : world_.domains().of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();
     }
-    // Signs of life to each; or what comes with a view that rests, joins to nobody, and probes.
-    // Twice that is too much.
+    // An engine with acceptors sends heartbeats to each destination; the ring sends its idle token,
+    // JOINs without answers, and probes. The bounds are about twice this traffic.
     const std::uint64_t most =
         engine.has_quorum() ? 2 * idle_turns * to + 100 : 4 * (idle_turns + 8) + 100;
     const Process* process = world_.process(NodeId{n});

@@ -13,7 +13,7 @@
 #include "sim/netmodel/run.h"
 #include "trace/event.h"
 
-// `peal sim --net`: estimates what a cluster would reach on a network that is not at hand.
+// `peal sim --net`: estimates throughput and latency of a cluster on a modelled network.
 
 namespace peal::sim {
 namespace {
@@ -38,7 +38,7 @@ constexpr const char* kNetAbout =
     "Runs a cluster of whole nodes on a model of a switched Ethernet (bandwidth, delay, switch\n"
     "buffers that overflow, processor time per packet and byte), and prints what it reached.";
 
-/// One line of help for each.
+/// One line of help for each kind.
 template <class Kinds>
 std::string list_of(const Kinds& kinds) {
   std::string text;
@@ -75,7 +75,7 @@ std::vector<std::string> engine_list() {
   return names;
 }
 
-/// An option that some engines have; votes are on a disk whose time --disk-us says.
+/// Adds an option that some engines have, except storage: --disk-us sets where votes are.
 void add_choice(CLI::App& app, NetArguments& a, std::string_view name) {
   if (name == "storage") return;
   const order::Option& option = *find_option_named(name);
@@ -249,7 +249,7 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
   }
 }
 
-/// Options that cannot be combined, or that the engine does not accept: one line, or empty.
+/// One line about options that cannot be combined or that the engine does not accept; else empty.
 std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.senders > options.nodes) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +

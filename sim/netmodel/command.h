@@ -3,8 +3,8 @@
 
 namespace peal::sim {
 
-/// True if the command line has --net: it then asks for figures of a modelled network, not for
-/// seeds.
+/// True if the command line has --net, and so asks for figures of a modelled network instead of
+/// running seeds.
 bool asks_for_net(int argc, char** argv);
 /// `peal sim --net …`; returns the exit status.
 int run_net_command(int argc, char** argv);

@@ -16,7 +16,7 @@
 
 // A model of switched Ethernet and of its cost for hosts: how long a datagram occupies a link,
 // where it waits, which buffer it overflows, and how much processor time it takes. Off by default:
-// scenarios with faults do not need it.
+// scenarios with faults do not need the model.
 
 namespace peal::sim {
 
@@ -32,8 +32,8 @@ struct WorkCost {
   }
 };
 
-/// Costs of a node's one thread. `deliver` and `submit` include the path between a daemon and its
-/// clients, if there are clients.
+/// Costs in the single thread of a node. `deliver` and `submit` include the path between a daemon
+/// and its clients, if there are clients.
 struct CpuCosts {
   WorkCost send;     ///< per datagram, unicast or multicast
   WorkCost receive;  ///< per datagram
@@ -45,7 +45,8 @@ struct NetModelOptions {
   std::uint32_t megabits = 10'000;  ///< megabit per second of every network card and switch port
   /// From the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
-  /// How long a card delays the interrupt for a first packet, so that it covers later packets too.
+  /// How long a card delays the interrupt for a first packet, so that the interrupt covers later
+  /// packets too.
   Duration coalesce{};
   std::uint32_t mtu = 1'500;
   std::uint32_t port_buffer_bytes = 256U << 10;  ///< of each output port; the port drops frames
@@ -90,8 +91,8 @@ class NetModel {
   /// nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
-  /// When a packet whose last bit left the port of `to` at `left` reaches the socket. Call it in
-  /// the order of `left`.
+  /// When a packet reaches the socket of `to` after its last bit left the port at `left`. Calls
+  /// must be in the order of `left`.
   Instant arrive(NodeId to, Instant left);
 
   std::uint32_t keep(const Flight& flight);

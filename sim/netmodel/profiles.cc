@@ -17,7 +17,7 @@ constexpr std::array kNets{
     NetKind{"100g", 100'000, microseconds(10), 2'048 * kKiB, "100 Gb/s, a guess"},
 };
 
-// One system call per datagram, and its path through the kernel.
+// Cost of one datagram: a system call and the path through the kernel.
 constexpr Duration kKernel = nanoseconds(2'150);
 constexpr Duration kKernelFrame = nanoseconds(1'075);
 constexpr std::int64_t kCopyPs = 120;

@@ -26,8 +26,8 @@ struct CpuKind {
   Duration step;  ///< fixed cost of any input
   CpuCosts costs;
   std::string_view priority;  ///< when the token is read before data: "careful" or "aggressive"
-  /// Packets per visit, all of which may follow the token, and those of the original ring; 0:
-  /// automatic.
+  /// Packets per visit: of the accelerated ring, all of which may follow the token, and of the
+  /// original ring. 0: automatic.
   std::uint32_t window, original_window;
   std::uint32_t datagram_bytes_large;  ///< largest datagram if messages do not fit in one frame
   std::string_view help;

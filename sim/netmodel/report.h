@@ -9,7 +9,7 @@ namespace peal::sim {
 
 // One experiment and its result, for people and for programs.
 
-/// The experiment in one line.
+/// A description of the experiment in one line.
 std::string net_title(const NetRunOptions& options);
 /// Column titles of net_row.
 std::string net_header();

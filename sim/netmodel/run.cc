@@ -55,7 +55,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;
   WorldOptions world;
-  world.ghost = false;  // the experiment measures, it does not judge
+  world.ghost = false;  // an experiment measures and needs no ghost
   world.nodes = options.nodes;
   world.seed = options.seed;
   world.engine = engine_of(options);
@@ -169,9 +169,9 @@ void Experiment::submit(NodeId node, Instant due) {
   world_.submit(node, options_.service, std::move(payload), domain_of(options_, node));
 }
 
-/// Plans the node's next messages, of which the first is number `number`. The node sends at a
-/// constant rate, with a jitter of half an interval: clocks in phase with the token would be a
-/// coincidence.
+/// Plans the node's next messages, of which the first has number `number`. The node sends at a
+/// constant mean rate with a jitter of one interval (one burst with bursts), since clocks in phase
+/// with the token would be a coincidence.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
   const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
   const auto burst = std::max<std::uint64_t>(
@@ -348,7 +348,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
   EngineOptions engine = options.engine;
   const CpuKind& cpu = *options.cpu;
   engine.set("packet_bytes_max", datagram_of(options));
-  // As nodes run it, and with their history: see order::Descriptor::make.
+  // Values of real nodes, including their history: see order::Descriptor::make.
   engine.set("gap", microseconds(500).ns);
   engine.set("suspect", milliseconds(200).ns);
   engine.set("history", 64 << 20);

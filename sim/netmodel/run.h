@@ -20,25 +20,25 @@ struct NetRunOptions {
   const CpuKind* cpu = nullptr;
   EngineOptions engine;
   std::uint32_t nodes = 8;
-  std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
+  std::uint32_t senders = 0;            ///< number of nodes that send, the lowest; 0: all
   std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
   double rate = 0;   ///< messages per second of all nodes together; 0: as many as possible
-  Duration burst{};  ///< a client sends the messages of this time at once; 0: evenly
+  Duration burst{};  ///< clients send the messages of this long a time at once; 0: evenly
   double loss = 0;   ///< share of data packets that each node drops
-  /// Packets per visit, and of these after the token. Without a value: from `cpu`. personal 0:
-  /// automatic. accelerated 0: the original ring.
+  /// Packets per visit; how many of these follow the token; packets per rotation. nullopt: from
+  /// `cpu`. personal_window 0: automatic. accelerated_window 0: the original ring.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
   std::uint32_t datagram_bytes =
-      0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
+      0;  ///< largest datagram; 0: 1472, or the value of `cpu` if a message does not fit in 1472
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
   Duration coalesce{};          ///< interrupt delay of the network cards
-  bool multicast = true;        ///< else each multicast is a unicast to each other node
+  bool multicast = true;        ///< false: each multicast is a unicast to each other node
   std::uint32_t acceptors = 3;  ///< for engines with acceptors: the lowest nodes; all nodes if
                                 ///< there are fewer
-  /// For engines with domains: divides the nodes evenly into this many domains, in which alone they
-  /// send; 0: all nodes learn everything.
+  /// For engines with domains: divides the nodes evenly into this many domains. Each node sends
+  /// only in its domain. 0: all nodes learn all messages.
   std::uint32_t domains = 0;
   Duration disk{};  ///< for engines with acceptors: time of a sync; 0: logs in memory
   Duration warm_up = milliseconds(200);
@@ -62,12 +62,12 @@ struct NetFigures {
   // Latency from when a message was due until a node delivered it; microseconds, over all nodes.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the worst twentieth
-  // With optimistic delivery: the same until a node delivered it optimistically. mistaken: units
-  // whose guessed place was wrong. inverted: neighbours in the order whose optimistic deliveries
-  // came in reverse.
+  // With optimistic delivery: the latency until a node delivered a message optimistically.
+  // mistaken: units whose guessed place was wrong. inverted: neighbours in the order whose
+  // optimistic deliveries came in reverse.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
   double rotation_us = 0;              ///< 0 for engines with acceptors: nothing rotates
-  double least_sender = 0;             ///< packets of the sender with the fewest, per mean of the
+  double least_sender = 0;             ///< fewest packets of a sender, divided by the mean of the
                                        ///< senders
   double retransmitted = 0;            ///< retransmissions per packet
   double busiest_cpu = 0;              ///< share of the time that the busiest node worked
@@ -77,14 +77,15 @@ struct NetFigures {
   std::uint64_t dropped_frames = 0;    ///< by full ports, during the whole run
   std::uint64_t dropped_packets = 0;   ///< by full sockets, during the whole run
   std::uint64_t port_queue_bytes = 0;  ///< most bytes that waited at one port
-  std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if automatic
+  std::uint32_t accelerated_percent = 0;  ///< packets of a visit after the token, at the end, if
+                                          ///< automatic
   std::uint32_t global_window = 0;        ///< at the end
   std::uint64_t views = 0;
   std::uint64_t messages_compared = 0;
   std::string violation;  ///< empty if every node delivered in the one order
   std::uint64_t digest = 0;
 
-  /// The cluster carried the load: less than 2 % is missing.
+  /// True if the cluster carried the load: less than 2 % is missing.
   bool keeps_up() const { return offered_mbps == 0 || total_mbps > 0.98 * offered_mbps; }
 };
 

@@ -52,14 +52,14 @@ constexpr Applies kApplies[] = {
     {"--budget", kMutants, "come with --mutants"},
     {"--mutant-scenarios", kMutants, "come with --mutants"},
 };
-/// Beside the second option of a pair, the first has no meaning.
+/// If both options of a pair are given, the first has no effect.
 constexpr std::pair<const char*, const char*> kApart[] = {
     {"--shrink", "--print"},      {"--trace", "--print"},   {"--record", "--shrink"},
     {"--ensembles", "--domains"}, {"--merge", "--domains"}, {"--json", "--print"},
     {"--json", "--shrink"},       {"--trace", "--shrink"},
 };
 
-/// What was chosen of the engine, which may not have it: one line if something is wrong.
+/// Sets the chosen engine options. One line if the engine lacks an option; else empty.
 std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   EngineOptions& engine = a.swarm.engine;
   for (const auto& [name, text] : texts.choices) {
@@ -81,7 +81,7 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   return engine.validate(domains);
 }
 
-/// Finds options that cannot be combined: one line, or empty.
+/// One line about options that cannot be combined; else empty.
 std::string clash(const Given& given, const Texts& texts) {
   const Mode mode = given("--mutants")    ? kMutants
                     : given("--scenario") ? (texts.scenarios.size() == 1 ? kScenario : kScenarios)
@@ -103,7 +103,7 @@ std::string clash(const Given& given, const Texts& texts) {
   return {};
 }
 
-/// What is wrong with the line `cluster` of a scenario; empty if nothing is.
+/// The problem of a scenario's line `cluster`; empty if there is none.
 std::string script_problem(const Script& script) {
   std::string problem = check_script(script);
   const std::size_t place = problem.find(": ");
@@ -115,8 +115,8 @@ std::string script_problem(const Script& script) {
   return problem;
 }
 
-/// What is wrong with the first scenarios of a run. Other draws of a scenario can make the settings
-/// valid, so the check looks at whole scenarios.
+/// The problem of the first scenarios of a run; empty if there is none. Other draws of a scenario
+/// can make the settings valid, so the check needs whole scenarios.
 std::string stories_problem(const Arguments& a, const SwarmOptions& swarm) {
   constexpr std::uint64_t kStories = 50;
   const std::uint64_t first = a.seed.value_or(a.first);
@@ -170,7 +170,7 @@ std::string take_files(const Texts& texts, Arguments& a) {
                      std::string("a file that can be written (") + std::strerror(errno) + ")");
     }
     std::fclose(file);
-    if (fresh) std::filesystem::remove(*path, error);  // it is created when there is output
+    if (fresh) std::filesystem::remove(*path, error);  // output creates the file later
   }
   return {};
 }

@@ -32,8 +32,8 @@ std::string refusal(const std::string& name, const std::string& value, const std
 /// False if there is no mutant of this name.
 bool read_mutant(const std::string& text, sim_hooks::Mutant& out);
 
-/// Completes `a` from `texts`. `given` says whether an option is present. Returns one line that
-/// says what is wrong, or an empty string.
+/// Completes `a` from `texts`. `given` returns whether an option is present. Returns one line about
+/// an error, or an empty string.
 std::string take_texts(const std::function<bool(const char*)>& given, const Texts& texts,
                        Arguments& a);
 

@@ -62,7 +62,7 @@ class Builder {
              const std::string& help, std::function<bool(const std::string&)> store) {
     must_[name] = must;
     auto check = [this, name, must, store = std::move(store)](const std::string& text) {
-      // CLI11 surrounds the message of a check with words of its own: show this text instead.
+      // CLI11 adds its own words to the message of a check: keep the message to show it alone.
       if (!store(text)) problem_ = refusal(name, text, must);
       return problem_;
     };
@@ -124,7 +124,7 @@ bool read_range(const std::string& text, Arguments& a) {
   return true;
 }
 
-/// An option that some engines have; which, is known once all arguments are read.
+/// Adds an option that only some engines have. The engine is known once all arguments are read.
 void add_choice(Builder& b, std::string_view name, Texts& texts) {
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);
@@ -221,7 +221,7 @@ void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("-v,--verbose", a.verbose, "say more; with --seed, every event");
 }
 
-/// One line for a person from the error of CLI11.
+/// Turns an error of CLI11 into one line for people.
 std::string explain(const CLI::ParseError& error, Builder& builder,
                     std::span<const std::string> arguments) {
   if (!builder.problem().empty()) return builder.problem();

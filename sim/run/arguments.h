@@ -12,7 +12,7 @@
 #include "sim/generator/swarm.h"
 #include "sim/scenario/scenario.h"
 
-// The command line of `peal sim`: parsed into this struct, or one line that says what is wrong.
+// The command line of `peal sim`: parsed into Arguments, or one line about an error.
 
 namespace peal::sim {
 

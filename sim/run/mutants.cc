@@ -47,7 +47,7 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
           run.mutant = row.mutant;
           const Outcome outcome = run_script(*script, run);
           RunResult finding;
-          // The script itself says what must be detected: if the script passes, the mutant is
+          // The script states which violation must occur: if the script passes, the mutant is
           // killed.
           finding.property = outcome.ok() ? "" : outcome.property();
           finding.text = outcome.problem();
@@ -69,7 +69,7 @@ void set_family(std::string_view name, SwarmOptions& swarm) {
   if (of("gm")) swarm.groups = true;  // process groups
   if (of("px_"))
     swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines with acceptors
-  if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge:
+  if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge
     swarm.engine = EngineOptions(*order::find_engine("ridge"));
   }
   const auto choose = [&swarm](std::string_view option, const std::string& value) {
@@ -133,10 +133,10 @@ std::vector<sim_hooks::Mutant> all_mutants() {
   for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
     const auto mutant = static_cast<sim_hooks::Mutant>(i);
     // Other tests hunt the mutants of sessions (sm1, sm2, ..., tests/session) and of the log (wm1,
-    // wm2, ..., tests/wal): nothing here runs that code. Some mutants of Paxos need a combination
-    // of rounds that a few hundred scenarios do not produce; tests/order explores every run of a
-    // small system. And since acceptors vote in order, no scenario decides a unit twice or after
-    // its view; tests/order shows that the engine would ignore it.
+    // wm2, ..., tests/wal): the hunt does not run that code. Some mutants of Paxos need a
+    // combination of rounds that a few hundred scenarios do not produce; tests/order explores
+    // every run of a small system. Since acceptors vote in order, no scenario decides a unit twice
+    // or after its view; tests/order shows that the engine would ignore such a unit.
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,
@@ -150,11 +150,11 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
-        // No scenario of an order has an earlier order, or a crash between a view and the moment at
-        // which all ensembles have reached it.
+        // In no scenario does a backlog of an earlier order exist, or a node crash after it
+        // installs a view but before all ensembles have reached the view.
         Mutant::px_owed_of_any_order,
         Mutant::px_owed_unmerged,
-        // These only cause delays, which order_paxos_test measures.
+        // These mutants only cause delays, which order_paxos_test measures.
         Mutant::px_patience_grows,
         Mutant::px_pauses_add_up,
         Mutant::px_rounds_overtake,

@@ -14,11 +14,11 @@ struct MutantOptions {
   std::vector<sim_hooks::Mutant> mutants;
   std::uint32_t jobs = 2;
   std::uint64_t budget = 400;  ///< most seeds to try
-  std::string scenarios;  ///< folder of scenarios for single mutants, which run first; may be empty
+  std::string scenarios;       ///< folder of scenarios for single mutants, run first; may be empty
   SeedOptions seeds;
 };
 
-/// How one deliberate fault was detected, if it was.
+/// Whether and how one deliberate fault was detected.
 struct MutantRow {
   sim_hooks::Mutant mutant{};
   std::string killed_by;    ///< "seed 17" or a file; empty: the mutant survived
@@ -37,11 +37,11 @@ std::string mutant_line(const MutantRow& row);
 std::string mutants_text(const std::vector<MutantRow>& rows);
 std::string mutants_json(const std::vector<MutantRow>& rows);
 
-/// True if the script says `expect violation assert` or `any`: its process may crash.
+/// True if the script has `expect violation assert` or `any`: its process may crash.
 bool expects_assertion(const Script& script);
 /// Runs a scenario file in this process.
 RunResult run_scenario(const Script& script, sim_hooks::Mutant mutant);
-/// The finding, without an assertion failure that the script expects.
+/// The result, without an assertion failure that the script expects.
 RunResult judged(const Script& script, RunResult finding);
 
 }  // namespace peal::sim

@@ -46,13 +46,13 @@ void write_all(int fd, const std::string& bytes) {
   while (at < bytes.size()) {
     const ssize_t wrote = ::write(fd, bytes.data() + at, bytes.size() - at);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) _exit(3);  // the parent does not read any more
+    if (wrote <= 0) _exit(3);  // the parent no longer reads
     at += static_cast<std::size_t>(wrote);
   }
 }
 
-/// Keeps the buffers of one seed for the next: returning pages and requesting them again would take
-/// longer than everything else.
+/// Keeps the memory of one seed for the next: returning pages and requesting them again would take
+/// longer than the run itself.
 void keep_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 0x7fff'ffff);
@@ -60,7 +60,7 @@ void keep_memory() {
 }
 
 /// Ends this process with SIGPROF after `seconds` of processor time. Waiting time does not count,
-/// so that a busy machine changes nothing.
+/// so the limit does not depend on the load of the machine.
 void limit_processor_time(double seconds) {
   itimerval limit{};
   limit.it_value.tv_sec = static_cast<time_t>(seconds);

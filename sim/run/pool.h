@@ -6,8 +6,8 @@
 
 #include "sim/run/run_result.h"
 
-// Worker processes: a failed assertion ends one worker and not the run, and the parent knows which
-// script the worker was running.
+// Worker processes: a failed assertion ends only one worker, not the run, and the parent knows the
+// script that the worker was running.
 
 namespace peal::sim {
 
@@ -15,7 +15,7 @@ struct PoolOptions {
   std::uint64_t first = 1, last = 1;  ///< indexes, both included
   std::uint32_t jobs = 2;
   bool stop_at_failure = false;
-  double hang_seconds = 120;  ///< of processor time; a script that takes longer ends its worker
+  double hang_seconds = 120;  ///< processor time; a script that takes longer ends its worker
 };
 
 /// Calls `work` for every index in worker processes, and `done` in this process for every result,

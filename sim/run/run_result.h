@@ -13,7 +13,7 @@ namespace peal::sim {
 /// A worker's result for one script.
 struct RunResult {
   std::uint64_t index = 0;  ///< of the script, e.g. its seed
-  std::string property;     ///< empty if all is well; "assert" or "hang" if the worker ended early
+  std::string property;     ///< empty: no problem; "assert" or "hang": the worker ended early
   std::string text;
   Figures figures;
   FaultCounts faults;

@@ -12,7 +12,7 @@ namespace peal::sim {
 struct SeedOptions {
   SwarmOptions swarm;
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
-  bool replay_check = true;  ///< one seed in twenty runs twice and must behave the same
+  bool replay_check = true;  ///< one seed in twenty runs twice; both runs must be the same
 };
 
 /// Runs one seed in this process.

@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The line without nodes above `nodes`; nullopt if it names no other node.
+/// The line without nodes above `nodes`.
 std::optional<std::string> without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {
@@ -161,7 +161,7 @@ void Shrinker::make_plain(const Script& original) {
   static_cast<void>(accept(parse_script(original.name, text)));
 }
 
-/// Omits halves, then quarters, down to single lines; keeps the first line.
+/// Removes halves of the script, then quarters, down to single lines; keeps the first line.
 bool Shrinker::drop_lines() {
   bool any = false;
   for (std::size_t chunk = std::max<std::size_t>(best_.lines.size() / 2, 1); chunk > 0;
@@ -171,7 +171,7 @@ bool Shrinker::drop_lines() {
       candidate.lines.clear();
       for (std::size_t i = 0; i < best_.lines.size(); ++i) {
         const bool inside = i >= at && i < at + chunk;
-        // Keep the time, so that the remaining lines run when they did.
+        // Keep the `run` lines, so that the remaining lines run at the same times as before.
         if (!inside || begins(best_.lines[i].text, "run ")) candidate.add(best_.lines[i].text);
       }
       if (accept(candidate)) {
@@ -201,7 +201,7 @@ bool Shrinker::drop_nodes() {
       Tokenizer check(text, fewer);
       candidate.add(text);
     }
-    // Remove lines that are invalid without the removed ones.
+    // Remove lines that are invalid without the lines removed above.
     while (true) {
       const std::string problem = check_script(candidate);
       if (problem.empty()) break;

@@ -23,9 +23,8 @@ struct Shrunk {
   std::uint32_t tries = 0;
 };
 
-/// Removes nodes, faults, options and messages from a script while it still breaks the same
-/// property. First it turns targeted faults into plain lines. Runs every candidate in a process of
-/// its own.
+/// Turns targeted faults into plain lines; then removes nodes, faults, options and messages from
+/// the script while it still breaks the same property. Runs every candidate in its own process.
 Shrunk shrink(const Script& script, const ShrinkOptions& options);
 
 }  // namespace peal::sim

@@ -23,7 +23,7 @@ struct Summary {
   void add(const RunResult& result);
   /// One JSON object.
   std::string json() const;
-  /// The same for a person.
+  /// The summary for people.
   std::string text() const;
 };
 

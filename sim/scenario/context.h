@@ -27,7 +27,7 @@ namespace peal::sim {
 /// check a script without running it.
 class ScenarioContext final : public Watcher {
  public:
-  /// Executes or checks one command, which the script has in this line.
+  /// Executes or checks one command from the given line of the script.
   using RunCommand = std::function<void(const std::string& text, std::uint32_t line)>;
 
   ScenarioContext(const Script& script, const RunOptions& options, bool checking,
@@ -36,25 +36,27 @@ class ScenarioContext final : public Watcher {
 
   // The script.
   bool checking() const { return checking_; }
-  /// Ends the parsing of a command's words. False: they are wrong, or the script is only checked.
+  /// Ends the parsing of a command's words. False: the words are wrong, or the script is only
+  /// checked.
   bool acting(Tokenizer& words) const;
   std::uint32_t line() const { return line_; }
   void set_line(std::uint32_t line) { line_ = line; }
   void run_command(const std::string& text, std::uint32_t line) { run_command_(text, line); }
   RunOptions& options() { return options_; }
 
-  // Errors. The first of each kind counts.
+  // Errors. Only the first error of each kind is kept.
   /// The script cannot be run.
   void refuse(const std::string& text);
   /// An expectation is not met.
   void fail(const std::string& text);
-  /// True if nothing more is to be executed.
+  /// True if the script must not execute further commands.
   bool stopped() const;
   Outcome& outcome() { return outcome_; }
   /// "file:7: ".
   std::string where() const;
 
-  // The cluster. It is described before it exists, and a script that is only checked has no world.
+  // The cluster. The script describes the cluster before it exists. A script that is only checked
+  // has no world.
   bool has_cluster() const { return cluster_.has_value(); }
   const WorldOptions& cluster() const { return *cluster_; }
   void set_cluster(const WorldOptions& cluster) { cluster_ = cluster; }
@@ -69,16 +71,17 @@ class ScenarioContext final : public Watcher {
 
   // Time.
   Instant now() const { return world_->now(); }
-  /// The time within which the ordering engine promises to recover.
+  /// The time within which the ordering engine must recover.
   Duration timeout() const;
   void advance(Instant limit);
-  /// Steps until `met` returns true, or until `limit`; false if `met` never did.
+  /// Steps until `met` returns true, or until `limit`. False if `met` never returned true. True if
+  /// stopped(), since an earlier error has been reported already.
   bool advance_until(Instant limit, const std::function<bool()>& met);
-  /// Calls `action` at `at`, unless faults end before that.
+  /// Calls `action` at `at`, unless end_faults() is called before.
   void plan(Instant at, std::function<void()> action);
   /// Ends targeted faults and triggers, and cancels what plan() has planned.
   void end_faults();
-  /// When `settle` left the cluster idle; empty if it did not.
+  /// When `settle` left the cluster idle; nullopt if no `settle` did so.
   std::optional<Instant> settled_at() const { return settled_at_; }
   void settled() { settled_at_ = now(); }
 

@@ -10,24 +10,24 @@
 
 namespace peal::sim {
 
-/// What `expect` lines have to remember: the violations that the script wants, and the views that
-/// earlier lines have expected.
+/// State between `expect` lines: the violations that the script wants, and the views that earlier
+/// lines expected.
 class Expectations {
  public:
   explicit Expectations(const Script& script);
 
-  /// The script wants a violation, so it runs on after one.
+  /// True if the script wants a violation, so that it continues after a violation.
   bool violation_wanted() const { return violation_wanted_; }
   void want_violation(std::string property) { wanted_.push_back(std::move(property)); }
   /// Position in the history after the last view that an earlier line expected of the node.
   std::size_t& views_expected(NodeId node) { return views_expected_[node.value]; }
-  /// At the end: removes what the script wants from the outcome, and adds what it misses. `where`
-  /// begins the text of a failure.
+  /// Call at the end: removes wanted violations and failures from the outcome, and adds a failure
+  /// for each wanted one that did not occur. `where` begins the text of a failure.
   void judge(Outcome& outcome, const std::string& where) const;
 
  private:
   bool violation_wanted_;
-  bool failure_wanted_;  ///< the script wants an expectation that is not met
+  bool failure_wanted_;  ///< the script wants an unmet expectation
   std::vector<std::string> wanted_;
   std::map<std::uint32_t, std::size_t> views_expected_;  ///< by node
 };

@@ -21,7 +21,7 @@ class ExpectedTranscript {
     if (recording_) sent_.add(packet);
   }
 
-  /// The lines after this one are the expected transcript, until close().
+  /// The lines after `line` are the expected transcript, until close().
   void open(std::uint32_t line);
   bool is_open() const { return expected_.has_value(); }
   void expect(std::string text) { expected_->push_back(std::move(text)); }
@@ -33,14 +33,14 @@ class ExpectedTranscript {
   };
   /// Ends the expected transcript without comparing it.
   void close() { expected_.reset(); }
-  /// Writes what was sent to `record`, unless that is null.
+  /// Compares; nullopt if equal. Writes the recorded packets to `record`, unless that is null.
   std::optional<Difference> compare(std::FILE* record) const;
 
  private:
   Transcript sent_;
   bool recording_ = false;
   std::optional<std::vector<std::string>> expected_;
-  std::uint32_t line_ = 0;  ///< of `expect transcript`
+  std::uint32_t line_ = 0;  ///< number of the line `expect transcript`
 };
 
 }  // namespace peal::sim

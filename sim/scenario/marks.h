@@ -13,13 +13,13 @@
 
 namespace peal::sim {
 
-/// What has happened since the last `mark`: counts of nodes, as they were then, and of packets.
-/// Counts of an incarnation that is younger than the mark begin at 0.
+/// Counts of nodes and packets since the last `mark`. The counts of an incarnation that is younger
+/// than the mark begin at 0.
 class Marks {
  public:
-  /// A cluster of so many nodes begins.
+  /// Call when a cluster of `nodes` nodes begins.
   void begin(std::uint32_t nodes);
-  /// From now on counts begin here.
+  /// Sets the mark: counts begin now.
   void set(const World& world);
   void on_send(const Packet& packet);
 
@@ -27,9 +27,9 @@ class Marks {
   std::uint64_t events_since(const Process& process, const order::EventKind* kind) const;
   /// Empty if the node has no counter of this name.
   std::optional<std::uint64_t> counter_since(const Process& process, std::string_view name) const;
-  /// Packets of this kind from these nodes; no nodes: from any.
+  /// Packets of this kind from the nodes in `from`; empty: from any node.
   std::uint64_t packets_since(PacketKind kind, const std::vector<NodeId>& from) const;
-  /// True if the node is still in the view of the mark, or did not run then and does not now.
+  /// True if the node is still in its view at the mark, or ran neither at the mark nor now.
   bool view_kept(NodeId node, const World& world) const;
 
  private:
@@ -39,7 +39,7 @@ class Marks {
     std::vector<std::uint64_t> counters;
     std::map<const order::EventKind*, std::uint64_t> events;
   };
-  /// The mark of this incarnation; null if it is younger.
+  /// The mark of this incarnation; null if the incarnation is younger than the mark.
   const Mark* of(const Process& process) const;
 
   std::vector<Mark> marks_;                                            ///< by node

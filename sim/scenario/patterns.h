@@ -25,7 +25,7 @@ struct PacketPattern {
   bool matches(const Packet& packet, const World& world) const;
 };
 
-/// The event that an `on event` or a `run until event` line waits for, and `expect events` counts.
+/// The event that an `on event` or `run until event` line waits for, or `expect events` counts.
 struct EventPattern {
   std::vector<NodeId> nodes;
   const order::EventKind* kind = nullptr;
@@ -39,7 +39,7 @@ using Pattern = std::variant<PacketPattern, EventPattern>;
 PacketPattern read_packet_pattern(Tokenizer& words);
 /// n1,n2 recovery_started
 EventPattern read_event_pattern(Tokenizer& words);
-/// The kind of packet that a key names; empty without the key.
+/// The kind of packet that a key names; nullopt if the key is absent.
 std::optional<PacketKind> read_packet_kind(Tokenizer& words, std::string_view key);
 
 }  // namespace peal::sim

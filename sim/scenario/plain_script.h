@@ -15,14 +15,14 @@ class PlainScript {
   /// `file`: null if there is none.
   explicit PlainScript(std::FILE* file) : file_(file) {}
 
-  /// The cluster has been built, and stands at this time.
+  /// The cluster has been built; its time is `now`.
   void built(Instant now) { written_ = now; }
-  /// A command is executed now; an empty one only lets time pass.
+  /// A command is executed at `now`; an empty command only lets time pass.
   void command(const std::string& text, Instant now);
 
  private:
   std::FILE* file_;
-  Instant written_{};  ///< time up to which the script goes
+  Instant written_{};  ///< end time of the script so far
 };
 
 }  // namespace peal::sim

@@ -15,7 +15,7 @@
 namespace peal::sim {
 
 /// A scenario for a simulated cluster, in the language of tests/scenario/README.md. The generator
-/// writes the same language, so every failure that it finds is a scenario already.
+/// writes the same language, so every failure in a generated script is a scenario already.
 struct Script {
   struct Line {
     std::uint32_t number = 0;  ///< in the file, from 1
@@ -40,9 +40,9 @@ struct RunOptions {
   std::FILE* trace = nullptr;
   std::FILE* echo = nullptr;    ///< events as they happen
   std::FILE* record = nullptr;  ///< receives transcripts
-  bool keep_history = true;     ///< `expect` needs it; the generated scenarios do not
-  /// Gets the same run as a script in which targeted faults are plain lines at fixed times; written
-  /// during the run. May be null.
+  bool keep_history = true;     ///< `expect` needs the history; generated scenarios do not
+  /// Receives, during the run, the run as a script in which targeted faults are plain lines at
+  /// fixed times. May be null.
   std::FILE* plain = nullptr;
 };
 
@@ -63,7 +63,8 @@ struct Outcome {
   std::string property() const;
 };
 
-/// Parses every line without running it. Empty if all is well; else an error with file and line.
+/// Parses every line without running it. Empty if the script is valid; else an error with file and
+/// line.
 std::string check_script(const Script& script);
 
 /// Runs a script from the first to the last line. Deterministic. A failed PEAL_ASSERT ends the
@@ -71,7 +72,7 @@ std::string check_script(const Script& script);
 Outcome run_script(const Script& script, const RunOptions& options = {});
 
 /// The last events of the script that runs in this thread, as trace lines, for use after a failed
-/// assertion. Empty if none runs.
+/// assertion. Empty if no script runs.
 std::vector<std::string> last_events_now();
 
 /// The mutant whose name equals `name`, or begins with `name` and a '_', e.g. "m5".

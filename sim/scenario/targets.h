@@ -13,7 +13,7 @@
 
 namespace peal::sim {
 
-/// Targeted faults: when a node sends a packet of a chosen kind, something breaks with some
+/// Targeted faults: when a node sends a packet of a chosen kind, a fault follows with some
 /// probability within a very short time. Faults at random times almost never hit these moments.
 struct TargetRule {
   enum Moment : std::uint32_t {
@@ -34,7 +34,8 @@ struct TargetRule {
   std::uint64_t most = 200;  ///< most faults in a run
 };
 
-/// For "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote"; else 0.
+/// The TargetRule::Moment named "commit", "recovery", "token", "join", "prepare", "promise", "view"
+/// or "vote"; else 0.
 std::uint32_t moment_of_name(std::string_view name);
 
 /// Plans the faults as lines of the scenario language; `run_line` executes each at its time.
@@ -63,7 +64,7 @@ class Targets {
   Random random_;
   RunLine run_line_;
   std::vector<TargetRule> rules_;
-  std::vector<std::uint64_t> told_votes_;  ///< by node
+  std::vector<std::uint64_t> told_votes_;  ///< votes last reported, by node
   std::uint32_t era_ = 0;
 };
 

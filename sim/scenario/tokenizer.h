@@ -13,7 +13,7 @@
 
 namespace peal::sim {
 
-/// Parses one line of a scenario, word by word. It remembers the first problem; after it every
+/// Parses one line of a scenario, word by word. Remembers the first problem. After a problem, every
 /// reader returns a harmless value, so that a command checks for problems once, at its end.
 class Tokenizer {
  public:
@@ -39,7 +39,7 @@ class Tokenizer {
   std::string text();                                     ///< "quoted"
   std::vector<std::string> names(std::string_view what);  ///< x or x,y or x1-x9, as written
 
-  /// Takes all `key=value` words from here on; the readers below look keys up.
+  /// Takes all following `key=value` words; the readers below look keys up.
   void take_keys();
   bool has(std::string_view key) const;
   std::optional<std::string> value(std::string_view key);
@@ -52,7 +52,7 @@ class Tokenizer {
   std::pair<std::uint64_t, std::uint64_t> range(std::string_view key,
                                                 std::pair<std::uint64_t, std::uint64_t> normal);
   std::vector<NodeId> nodes(std::string_view key, std::vector<NodeId> normal);
-  /// Sets the size of the cluster: nodes are n1 to this.
+  /// Sets the size of the cluster: nodes are n1 to n<nodes>.
   void set_cluster(std::uint32_t nodes) { nodes_ = nodes; }
   std::optional<bool> yes_no(std::string_view key);
   /// Keys that no reader has looked up, with their values.
@@ -62,7 +62,7 @@ class Tokenizer {
   void fail(std::string problem);
   bool failed() const { return !problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  /// How the command is written; the text must outlive this.
+  /// Sets the syntax of the command, for messages; the text must outlive this object.
   void set_usage(std::string_view usage) { usage_ = usage; }
   std::string problem_and_usage() const;
   /// Fails if a word or a key is left over. Returns true if there is no problem.

@@ -14,7 +14,7 @@ namespace peal::sim {
 struct Verb {
   std::string_view name;
   void (*run)(ScenarioContext& context, Tokenizer& words);
-  std::string_view usage;  ///< for a message about a mistake
+  std::string_view usage;  ///< syntax, for error messages
 };
 
 /// The command with this name, or null.

@@ -19,7 +19,7 @@ class Clock {
   Instant local(Instant world) const {
     return Instant{origin_ns_ + world.ns + scaled(world.ns, drift_ppm_, 1'000'000)};
   }
-  /// The same clock with another rate from `now` on.
+  /// The same clock, but with another rate from `now` on.
   Clock drifting(Instant now, std::int32_t drift_ppm) const {
     Clock other(Duration{}, drift_ppm);
     other.origin_ns_ = local(now).ns - other.local(now).ns;

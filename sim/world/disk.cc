@@ -78,7 +78,7 @@ port::DiskResult<void> Disk::create(const std::string& name, std::uint64_t bytes
   Failure failure = begin();
   if (find(name) != nullptr) return refuse("create", name, Failure::error);
   if (failure == Failure::none && used() + bytes > bytes_max_) failure = Failure::full;
-  // Without space or after an error, the name may exist all the same.
+  // The name may exist even if creation fails.
   if (failure != Failure::none && random_.chance(0.5)) return refuse("create", name, failure);
   const FileId id = next_++;
   files_[id].live.resize(failure == Failure::none ? bytes : 0);
@@ -166,7 +166,7 @@ port::DiskResult<void> Disk::sync_folder() {
   return {};
 }
 
-/// Bytes `from` to `to` of the write did not reach the disk.
+/// Handles bytes `from` to `to` of a write that did not reach the disk.
 void Disk::forget(File& file, const Write& write, std::uint64_t from, std::uint64_t to) {
   if (!exposes_old_ || !random_.chance(0.5)) return;
   for (std::uint64_t i = from; i < to; ++i) {

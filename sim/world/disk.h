@@ -13,18 +13,18 @@
 
 namespace peal::sim {
 
-/// A disk that tracks which writes were synced, and loses the others as real disks do. A copy is
-/// the same disk at that moment; later changes to one do not affect the other.
+/// A disk that tracks which writes were synced, and loses unsynced writes as real disks do. A copy
+/// has the same content at first; later changes to one do not affect the other.
 class Disk : public port::Disk {
  public:
   /// How an operation, counted from 1, fails.
   enum class Failure : std::uint8_t { none, error, full };
-  /// What a disk loses when the machine, or only the process, stops.
+  /// What a disk loses when the process or the machine stops.
   enum class Loss : std::uint8_t {
     nothing,   ///< the process was killed: the disk keeps all writes, synced or not
     unsynced,  ///< power failure: the disk loses everything that was not synced
-    some,      ///< power failure: the disk loses any part of it, in any order, with writes torn at
-               ///< any byte
+    some,      ///< power failure: the disk loses random parts of the unsynced writes, which may be
+               ///< torn at any byte
   };
 
   explicit Disk(std::uint64_t seed) : random_(seed) {}
@@ -44,8 +44,8 @@ class Disk : public port::Disk {
   /// A lost write may leave bytes of a removed file instead of zeros.
   void expose_old_bytes() { exposes_old_ = true; }
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
-  /// Makes an operation fail; 1 is the next one. A failed write writes a part. A failed sync syncs
-  /// a part, and the rest never becomes durable though it stays readable.
+  /// Makes an operation fail; 1 is the next one. A failed write writes a part of its bytes. A
+  /// failed sync syncs a part; the rest never becomes durable, though the process can read it.
   void fail(std::uint64_t operation, Failure failure);
   /// Cancels a planned failure.
   void mend() { failing_ = 0; }
@@ -53,12 +53,12 @@ class Disk : public port::Disk {
   std::uint64_t used() const;
   /// Limits the bytes of all files together.
   void limit(std::uint64_t bytes_max) { bytes_max_ = bytes_max; }
-  /// Sets a function that is called during each operation that changes something, when the change
-  /// may or may not have happened. Copies of the disk do not call it.
+  /// Sets a function that the disk calls during each operation that changes something, before or
+  /// after the change. Copies of the disk do not call the function.
   void observe(std::function<void()> observer) { observer_.call = std::move(observer); }
   std::uint64_t operations() const { return operations_; }
 
-  /// For tests: these change live and durable bytes alike.
+  /// For tests: flip() and put() change live and durable bytes alike.
   void flip(const std::string& name, std::uint64_t at, std::byte bits);
   void put(const std::string& name, std::vector<std::byte> bytes);
   const std::vector<std::byte>& bytes_of(const std::string& name) const;
@@ -74,16 +74,16 @@ class Disk : public port::Disk {
     std::vector<std::byte> live;     // read by the process
     std::vector<std::byte> durable;  // survives a crash
     std::vector<Write> unsynced;
-    bool sized = false;  // its length is durable
+    bool sized = false;  // the file's length is durable
   };
   using FileId = std::uint64_t;
   struct NameChange {
     std::string name;
     FileId file{};       // 0: the name is removed
-    std::string source;  // of a rename: removed at the same time
+    std::string source;  // old name in a rename, removed at the same time
   };
   using Names = std::map<std::string, FileId>;
-  /// Not copied with the disk.
+  /// A copy of the disk has no observer.
   struct Observer {
     Observer() = default;
     Observer(const Observer&) {}
@@ -110,7 +110,7 @@ class Disk : public port::Disk {
   bool exposes_old_ = false;
   std::uint64_t bytes_max_ = UINT64_MAX;
   std::uint64_t operations_ = 0;
-  std::uint64_t failing_ = 0;  // counts down to the operation that fails; 0: none
+  std::uint64_t failing_ = 0;  // counts down to the operation that fails; 0: none fails
   Failure failure_ = Failure::none;
   Observer observer_;
 };

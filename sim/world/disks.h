@@ -15,16 +15,16 @@ namespace peal::sim {
 /// The disks of acceptors, which write in the background while their nodes continue.
 class Disks {
  public:
-  /// A process's log has become durable further, or has failed.
+  /// Called when more of a process's log has become durable, or the log has failed.
   using Durable = std::function<void(Process&)>;
   Disks(const WorldOptions& options, Schedule& schedule, Machines& machines, Durable durable);
 
   /// The disk of an acceptor; null for other nodes.
   NodeLog* of(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
-  /// The ghost sees all operations from the next incarnations on.
+  /// The ghost sees all operations of later incarnations.
   void watch(order::Ghost* ghost);
-  /// Opens the log of a new incarnation. False if the folder's content is refused; the process then
-  /// ends before its start.
+  /// Opens the log of a new incarnation. False if the log refuses the folder's content; the process
+  /// then ends before its start.
   bool open(MemberId self, order::Ghost* ghost);
   /// Writes and syncs the records that the process has appended.
   void commit(const Process& process);

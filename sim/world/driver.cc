@@ -66,7 +66,7 @@ void Driver::arrive(NodeId to, PacketIndex index) {
   }
   socket.push(index);
   if (model_ != nullptr && model_->options().coalesce.ns > 0) {
-    // All packets of one interrupt are there when the process reads.
+    // All packets of one interrupt are in the socket when the process reads.
     if (process->state == Process::State::up) {
       plan_run(*process, std::max(schedule_.now(), process->processor.busy_until));
     }
@@ -159,7 +159,7 @@ void Driver::run_once(Process& process) {
     inputs.inbox.pop_front();
     submit(process, submission);
   } else if (inputs.log_grew && model_ != nullptr) {
-    tell_durable(process);  // an event loop, too, checks this once per turn
+    tell_durable(process);  // an event loop also checks the log once per turn
   } else if (packets && !time_for_timers) {
     read_packet(process);
   } else if (inputs.clients_wanted) {
@@ -183,7 +183,7 @@ void Driver::run_once(Process& process) {
   }
 }
 
-/// The lane of one of the sockets that have packets.
+/// Chooses one of the sockets that have packets.
 Lane Driver::choose_lane(Process& process) {
   std::array<Lane, 3> waiting{};
   std::size_t count = 0;
@@ -195,7 +195,7 @@ Lane Driver::choose_lane(Process& process) {
   // The node's preference is a hint: the node must be correct whichever socket is read first.
   if (!options_.follow_preference && random_.chance(0.5)) return waiting[random_.below(count)];
   Lane preferred = process.node->preferred_lane();
-  if (preferred == Lane::control) {  // data and control in turn
+  if (preferred == Lane::control) {  // read data and control in turn
     process.processor.control_next = !process.processor.control_next;
     if (!process.processor.control_next) preferred = Lane::data;
   }
@@ -280,7 +280,7 @@ void Driver::resume(Process& process) {
   process.processor.timer_planned.reset();
   const Duration gap =
       process.clock.local(schedule_.now()) - process.clock.local(process.processor.paused_at);
-  if (gap < options_.engine.usual().pause) {  // an event loop would not notice it
+  if (gap < options_.engine.usual().pause) {  // an event loop does not notice so short a pause
     plan_timer(process);
     kick(process);
     return;
@@ -302,7 +302,7 @@ void Driver::consume(Process& process) {
   kick(process);
 }
 
-// ---- after it ----
+// ---- after one input ----
 
 void Driver::after_call(Process& process) {
   const std::int64_t sends = model_ != nullptr ? process.processor.charged.ns

@@ -14,23 +14,23 @@
 
 namespace peal::sim {
 
-/// How a node gets to run: one input at a time, each of which takes processor time; sockets before
-/// timers; after a pause first the input that had accumulated. io's event loop does the same on a
-/// real machine.
+/// Runs nodes: one input at a time, each of which takes processor time; sockets before timers;
+/// after a pause, first the input that accumulated during the pause. The event loop in io does the
+/// same on a real machine.
 class Driver {
  public:
   /// `model`: null if there is none.
   Driver(const WorldOptions& options, Schedule& schedule, Machines& machines, Disks& disks,
          Transit& transit, NetModel* model, Observers& observers);
 
-  /// A planned event of a process, which may be gone.
+  /// Executes a planned event of a process, which may have ended.
   void happen(const Planned& planned);
   /// A packet arrives at the node's socket.
   void arrive(NodeId to, PacketIndex packet);
-  /// Lets the process run, if anything waits for it and its processor is free; else as soon as that
-  /// is so.
+  /// Lets the process run if it has input. If its processor is busy, the process runs when the
+  /// processor is free.
   void kick(Process& process);
-  /// One input of a node. Afterwards the process may be gone.
+  /// Passes one input to the node. Afterwards the process may have ended.
   template <class Call>
   void call(Process& process, Call&& body) {
     ++process.work.calls;
@@ -44,9 +44,9 @@ class Driver {
     after_call(process);
   }
   void plan_timer(Process& process);
-  /// Schedules clients->serve() for `at`; it runs when the process next runs after that.
+  /// Schedules clients->serve() for the first run of the process at or after `at`.
   void wake_clients(const Process& process, Instant at);
-  /// The node has delivered a message to its application, or has done so optimistically.
+  /// The node has delivered a message to its application: in its place, or optimistically.
   void delivered(Process& process, const node::Message& message);
   void delivered_early(Process& process, const node::Message& message);
   /// Ends the process; Process::end says how.
@@ -63,7 +63,7 @@ class Driver {
   Lane choose_lane(Process& process);
   /// False if the node drops the packet.
   bool charge_receive(Process& process, const Packet& packet);
-  /// Charges the delivery of a message to the application, and returns when it is done.
+  /// Charges the delivery of a message to the application. Returns when the delivery is done.
   Instant charge_delivery(Process& process, const node::Message& message);
   void tell_durable(Process& process);
   void submit(Process& process, const Submission& submission);

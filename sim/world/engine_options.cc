@@ -12,7 +12,7 @@ namespace {
 
 using order::Option;
 
-/// What simulated nodes keep of decided values: enough for a scenario, and little memory.
+/// Bytes of decided values that simulated nodes keep: enough for a scenario, and little memory.
 constexpr std::int64_t kHistoryBytes = 16 << 20;
 
 std::string with_underscores(std::string_view name) {
@@ -23,7 +23,7 @@ std::string with_underscores(std::string_view name) {
 
 bool has_value(const Option& option) { return option.kind != Option::Kind::acceptors; }
 
-/// As a scenario has it; nothing if the option does not take it.
+/// Reads a value in a scenario's syntax; nullopt if the option does not accept the value.
 std::optional<std::int64_t> number_in(const Option& option, const std::string& text) {
   const bool time = option.kind == Option::Kind::duration;
   if (option.kind == Option::Kind::flag) {

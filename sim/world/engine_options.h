@@ -13,17 +13,16 @@
 
 namespace peal::sim {
 
-/// True if `name` is what scenarios call the option: the name of its key, "token_loss_ms", without
-/// the unit, "token_loss" or "history", or with '-' in the place of '_'.
+/// True if scenarios may call the option `name`: the name of its key ("token_loss_ms"), the same
+/// without the unit ("token_loss", "history"), or either with '-' in place of '_'.
 bool is_called(const order::Option& option, std::string_view name);
 
-/// What `peal sim` and the word `cluster` of scenarios let people choose of engines that have it.
+/// Engine options that users choose by arguments of `peal sim` and keys of `cluster` in scenarios.
 inline constexpr std::array<std::string_view, 5> kEngineChoices{"dissemination", "ensembles",
                                                                 "merge", "optimistic", "storage"};
 
-/// The engine of a simulated cluster, and all of its options. The options of the default engine
-/// come with every engine: seeds draw them, and packets and gaps of all engines are as large as
-/// they say.
+/// The engine of a simulated cluster, and all of its options. Every engine also has the options of
+/// the default engine: seeds draw them, and they set the packet size and max_gap of all engines.
 class EngineOptions {
  public:
   EngineOptions() : EngineOptions(order::default_engine()) {}
@@ -33,49 +32,51 @@ class EngineOptions {
   const order::Descriptor& engine() const { return *engine_; }
   bool has_quorum() const { return engine_->traits.quorum; }
 
-  /// The options by the names that scenarios use; those of the engine before the default engine's.
-  /// Null if there is none.
+  /// Finds an option by a name that scenarios use: first in the engine, then in the default engine.
+  /// Null if neither has the option.
   const order::Option* find(std::string_view name) const;
-  /// Sets all options of that name, as text has them: 40ms, 64, aggressive, yes. False if there is
-  /// none that takes the value. Times without a unit are in milliseconds.
+  /// Sets all options of that name from a text: 40ms, 64, aggressive, yes. False if no option of
+  /// that name accepts the value. Times without a unit are in milliseconds.
   bool read(std::string_view name, const std::string& text);
-  /// Sets all options of that name to the number, which for times is in nanoseconds. Without one
-  /// it does nothing: no other engine needs it.
+  /// Sets all options of that name to the number; times are in nanoseconds. No effect if the engine
+  /// has no such option, and so does not need the value.
   void set(std::string_view name, std::int64_t number);
-  /// The value; the option exists.
+  /// The value of an option that exists.
   std::int64_t number(std::string_view name) const;
   Duration time(std::string_view name) const { return Duration{number(name)}; }
-  /// The word, without quotes.
+  /// The value of an option whose value is a word, without quotes.
   std::string_view word(std::string_view name) const;
-  /// Empty if the options go together; else one line that names key, value and what is accepted.
+  /// Empty if the options are valid together; else one line with the key, its value and the
+  /// accepted values.
   std::string validate(const std::vector<order::DomainNodes>& domains) const;
 
   const order::OptionValues& values() const { return values_; }
   std::uint32_t packet_bytes_max() const;
   std::uint32_t max_gap() const;
-  /// Those of kEngineChoices that are not the default, as a scenario has them: " ensembles=3".
+  /// Options in kEngineChoices whose values are not the defaults, in a scenario's syntax:
+  /// " ensembles=3".
   std::string choices() const;
-  /// The engine has the option, and another value was chosen than the default.
+  /// True if the engine has the option and its value is not the default.
   bool differs(std::string_view name) const;
 
   bool has_logs() const { return has_quorum() && needs(1).log; }
   bool votes_in_memory() const { return has_quorum() && !needs(1).log; }
   std::uint32_t ensembles() const { return needs(1).ensembles; }
   bool is_optimistic() const { return needs(1).optimistic; }
-  /// What the engine takes with these options, on so many nodes.
+  /// What the engine needs with these options in a cluster of `nodes` nodes.
   order::Needs needs(std::uint32_t nodes) const { return engine_->needs(values_, nodes); }
-  /// The same of the default engine: how long its views take bounds what scenarios wait for.
+  /// What the default engine needs; its time for a view change bounds how long scenarios wait.
   order::Needs usual() const;
 
  private:
-  /// Options of packets and gaps follow those of the default engine, unless they were set.
+  /// Copies the packet size and max_gap from the default engine.
   void follow();
 
   const order::Descriptor* engine_;
   order::OptionValues values_;
 };
 
-/// An option of any engine; null if there is none of that name.
+/// Finds an option of any engine; null if no engine has an option of that name.
 const order::Option* find_option_named(std::string_view name);
 /// The engines that have an option of that name: "paxos or ridge".
 std::string engines_with_option(std::string_view name);

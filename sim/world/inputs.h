@@ -18,7 +18,7 @@ struct Submission {
   Service service = Service::agreed;
   order::Domain domain = 0;
   std::string payload;
-  std::optional<ClientWish> wish;  ///< with groups: the exact message; without it, a random one
+  std::optional<ClientWish> wish;  ///< with groups: the client's action; without it, a random one
 };
 
 /// Packets that wait in a socket, first in, first out.
@@ -37,15 +37,15 @@ class Socket {
   std::deque<PacketIndex> packets_;
 };
 
-/// Everything but timers that waits for a node to run.
+/// All input, except timers, that waits until the node runs.
 struct Inputs {
   std::array<Socket, 3> sockets;  ///< by Lane
   std::deque<Submission> inbox;   ///< messages that the application submits when it runs next
   bool leave_wanted = false;
-  bool clients_wanted = false;  ///< Driver::wake_clients() was called, and its time has come
+  bool clients_wanted = false;  ///< the time given to Driver::wake_clients() has come
   bool draining = false;        ///< after on_pause(), before on_drained()
   bool room_grew = false;
-  bool log_grew = false;  ///< more of its log is durable, or the log has failed
+  bool log_grew = false;  ///< more of the node's log is durable, or the log has failed
 
   Socket& socket(Lane lane) { return sockets[static_cast<std::size_t>(lane)]; }
   bool has_packets() const {

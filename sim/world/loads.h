@@ -25,7 +25,7 @@ struct Load {
   Instant until{};
 };
 
-/// The background loads of a world, and the contents of its messages.
+/// The background loads of a world, and the payloads of its messages.
 class Loads {
  public:
   Loads(const WorldOptions& options, Schedule& schedule);
@@ -36,7 +36,7 @@ class Loads {
   std::string payload(NodeId node, std::size_t bytes);
 
   using Submit = std::function<void(NodeId node, Service service, std::string payload)>;
-  /// The time of a load has come: submits some messages, and plans the next time.
+  /// Runs a load that is due: submits some messages, and plans the next time.
   void run(std::uint32_t load, const Submit& submit);
 
  private:

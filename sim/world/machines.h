@@ -19,19 +19,20 @@ class Machines {
   /// The running incarnation, or null.
   Process* process(NodeId node) { return machines_[node.value].process.get(); }
   const Process* process(NodeId node) const { return machines_[node.value].process.get(); }
-  /// This incarnation, or null if it does not run any more.
+  /// This incarnation, or null if it has ended.
   Process* process(NodeId node, std::uint32_t incarnation);
   bool is_up(NodeId node) const;
   bool anyone_recovers() const;
 
   bool has_run(NodeId node) const { return machines_[node.value].incarnation != 0; }
-  /// The epoch of the node's next incarnation: `step` is added to that of a correct clock.
+  /// The epoch of the node's next incarnation: the epoch by a correct clock, plus `step`.
   std::uint64_t next_epoch(NodeId node, std::int64_t step, Instant now) const;
   Process& start(World& world, MemberId self);
-  /// The process ends.
+  /// Removes a process that ends.
   void remove(Process& process);
 
-  /// Changes how fast the node's clock is; it never goes back. False if that is so already.
+  /// Changes how fast the node's clock is; the clock never goes back. False if the clock has
+  /// this drift already.
   bool set_clock_drift(NodeId node, std::int32_t drift_ppm, Instant now);
   std::int32_t first_drift(NodeId node) const { return machines_[node.value].first_drift; }
 
@@ -39,8 +40,8 @@ class Machines {
   struct Machine {
     Clock clock;
     std::int32_t first_drift = 0;
-    std::uint32_t incarnation = 0;  ///< number of the last one
-    std::uint64_t epoch = 0;        ///< the largest one so far
+    std::uint32_t incarnation = 0;  ///< number of the last incarnation
+    std::uint64_t epoch = 0;        ///< the largest epoch so far
     std::unique_ptr<Process> process;
   };
 

@@ -23,8 +23,8 @@ inline constexpr std::uint32_t kNodesMax = 128;
 struct Conditions {
   Duration delay = microseconds(50);  ///< base delay of every packet
   Duration tail = microseconds(10);   ///< mean of an exponential addition
-  Duration per_kilobyte{};            ///< added for each 1,000 bytes
-  double loss = 0;                    ///< each copy, independently
+  Duration per_kilobyte{};            ///< delay added for each 1,000 bytes
+  double loss = 0;                    ///< probability that a copy is lost, independently
   double burst = 0;                   ///< probability that a burst of losses begins on a link
   std::uint32_t burst_packets = 10;   ///< mean length of a burst
   double duplicate = 0;
@@ -39,7 +39,7 @@ struct Conditions {
   std::uint32_t mtu = 0;    ///< larger packets of the data lane are lost; 0: no limit
   std::uint32_t large = 0;  ///< larger packets are delayed by `large_by`; 0: none
   Duration large_by = milliseconds(900);
-  std::optional<PacketKind> bad_kind;  ///< packets of this kind are lost with `bad_kind_loss`
+  std::optional<PacketKind> bad_kind;  ///< kind of packets lost with `bad_kind_loss`
   double bad_kind_loss = 0;
   bool dead_data = false;        ///< all packets of the data lane are lost
   bool dead_control = false;     ///< all packets of the other lanes are lost
@@ -48,7 +48,7 @@ struct Conditions {
 
 /// A link works if it loses less than one packet in twenty, of every kind and size.
 bool works(const Conditions& conditions);
-/// The link loses packets of every kind and size, but not all.
+/// The link loses packets of every kind and size, but not all packets.
 bool is_lossy(const Conditions& conditions);
 
 /// A scenario's rule for matching packets. Absent fields match everything.
@@ -60,7 +60,7 @@ struct Rule {
   std::vector<NodeId> to;
   std::optional<Seq> seq;              ///< position of a data packet, or instance of a proposed or
                                        ///< decided value
-  std::optional<bool> view;            ///< of a proposed value: whether it is the next view
+  std::optional<bool> view;            ///< whether a proposed value is the next view
   std::optional<bool> retransmission;  ///< of a data packet
   std::optional<bool> post;            ///< of a data packet
   std::optional<std::uint32_t> phase;  ///< of a commit token, 1 or 2
@@ -97,8 +97,7 @@ class Network {
   void heal(NodeId from, NodeId to);
   void heal_all();
   bool connected(NodeId from, NodeId to) const;
-  /// Whether the link from `from` to `to` is not cut and its conditions are those of a working
-  /// link.
+  /// True if the link from `from` to `to` is not cut, and works() accepts its conditions.
   bool link_works(NodeId from, NodeId to) const;
   bool link_is_lossy(NodeId from, NodeId to) const;
   /// Connects nodes that share a part; parts may overlap. Nodes in no part are alone. Replaces all

@@ -17,7 +17,7 @@ NodeDomains::NodeDomains(const WorldOptions& options)
   }
 }
 
-// The draw includes domain 0. In a world without domains nothing is drawn.
+// The draw includes domain 0. A world without domains consumes no random number.
 order::Domain NodeDomains::draw(NodeId node) {
   const std::vector<order::Domain>& own = of(node);
   return own.size() == 1 ? own[0] : own[random_.below(own.size())];

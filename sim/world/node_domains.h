@@ -14,7 +14,7 @@ class NodeDomains {
  public:
   explicit NodeDomains(const WorldOptions& options);
 
-  /// The domains that the node learns: 0, and those that it belongs to.
+  /// The domains whose messages the node learns: 0, and those that the node belongs to.
   const std::vector<order::Domain>& of(NodeId node) const { return domains_[node.value]; }
   /// One of the node's domains, at random.
   order::Domain draw(NodeId node);

@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// The lists of nodes in the files of all nodes.
+/// The list of nodes in each node's configuration file.
 class NodeLists {
  public:
   explicit NodeLists(const WorldOptions& options);
@@ -19,14 +19,14 @@ class NodeLists {
   void set(NodeId node, const std::vector<NodeId>& list);
   const order::NodeList& file(NodeId node) const { return files_[node.value]; }
   const std::vector<NodeId>& nodes(NodeId node) const { return files_[node.value].nodes; }
-  /// Whether the list in the node's file names the node. Another node cannot be started.
+  /// Whether the list in the node's file names the node itself. Otherwise the node cannot start.
   bool names_itself(NodeId node) const;
-  /// The nodes that a daemon tells its clients of, sorted: those of the active list, given by its
-  /// hash, and of the pending one.
+  /// The nodes that a daemon reports to its clients, sorted: those of the active list, given by its
+  /// hash, and of the list in the node's file.
   std::vector<NodeId> known_to(NodeId node, std::uint64_t active) const;
-  /// A primary view has most nodes of the node's active list, or of the list in its file, which may
-  /// just have become active. Engines with acceptors do not report their active list, so for them
-  /// any list will do.
+  /// True if the view has a majority of the node's active list, or of the list in its file, which
+  /// may just have become active. Engines with acceptors do not report their active list; for them
+  /// a majority of any list so far suffices.
   bool may_be_primary(NodeId node, std::uint64_t active, const order::View& view) const;
 
  private:

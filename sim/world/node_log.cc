@@ -13,8 +13,8 @@ namespace {
 /// Offset in a segment's header (docs/wal.md).
 constexpr std::size_t kFirstOffset = 48;
 constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
-/// Size limit of a log. It is well above the decided values that an engine retains; otherwise the
-/// engine could write no more.
+/// Size limit of a log: well above the decided values that an engine retains, so that the engine
+/// can always write.
 constexpr std::uint64_t kLogBytes = 256U << 20;
 constexpr std::uint64_t kLogOwner = 0x5eed0001;
 
@@ -82,13 +82,13 @@ bool NodeLog::open_folder(MemberId self) {
     Disk given = *std::exchange(given_, {});
     auto opened = wal::Log::open(given, options, wal::Start::existing);
     PEAL_ASSERT(!opened.has_value() && "the folder of another node is refused");
-    return refused(opened.error().message);  // as after an operator has moved the node's own folder
-                                             // back
+    return refused(opened.error().message);  // the next start uses the node's own folder, as if an
+                                             // operator had moved it back
   }
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) {
     PEAL_ASSERT((damaged || full_) && "what a crash leaves can always be opened");
-    if (damaged) lose();  // the remedy that the message names
+    if (damaged) lose();  // apply the remedy that the message names
     return refused(opened.error().message);
   }
   log_ = std::move(*opened);
@@ -185,7 +185,7 @@ void NodeLog::crash() {
   if (owed_) owed_->crash();
   if (log_ == nullptr) return;
   if (under_way_ && random_.chance(0.7)) {
-    // Part of the write in progress reached the disk, part did not.
+    // Only a part of the write in progress reached the disk.
     disk_.fail(1 + random_.below(4), Disk::Failure::error);
     log_->carry_out();
     disk_.mend();

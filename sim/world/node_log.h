@@ -24,15 +24,15 @@ struct DiskTimes {
   Duration slow_time = milliseconds(200);
 };
 
-/// One folder on a node's disk, which survives its processes, and the running process's durable log
-/// in it. A crash may lose any part of what was not reported as durable.
+/// One folder on a node's disk, and the running process's log in this folder. The folder outlives
+/// the process. A crash may lose any bytes that were not reported as durable.
 class NodeLog {
  public:
   enum class Kind : std::uint8_t {
     votes,  ///< an acceptor's votes, with `owed()` beside it on the same disk
     owed,   ///< the retained backlog of excluded members
   };
-  /// Small, so that a scenario fills many segments.
+  /// Segments are small, so that a scenario fills many of them.
   static constexpr std::uint64_t kSegmentBytes = 1U << 20;
   static constexpr std::uint64_t kSegmentBytesLeast = 16U << 10;
 
@@ -43,14 +43,14 @@ class NodeLog {
   NodeLog* owed() { return owed_.get(); }
 
   /// Opens the log of a new incarnation, and the one in `owed()`. The epoch of `self` is larger
-  /// than all earlier ones. False if the folder's content is refused, which only damage() and
-  /// give() may cause.
+  /// than all earlier ones. False if the log refuses the folder's content, which only damage(),
+  /// give() and fill() may cause.
   bool open(MemberId self);
   /// The log of the running process.
   port::Log* log();
   /// Why open() refused the folder.
   const std::string& refusal() const { return refusal_; }
-  /// The witness sees all operations from the next incarnation on, and outlives this object.
+  /// The witness sees all operations of later incarnations, and must outlive this object.
   void watch(order::Ghost* witness) { witness_ = witness; }
   /// Position of the first record of the newest segment on the disk; 0: no segment.
   LogPosition newest_segment() const;
@@ -59,14 +59,14 @@ class NodeLog {
   std::optional<Duration> begin();
   /// The write is complete.
   void finish();
-  /// The process has crashed, perhaps during a write; affects this log and `owed()`.
+  /// The process has crashed, perhaps during a write. Affects this log and `owed()`.
   void crash();
 
   /// The next incarnation finds an empty folder.
   void lose() { lost_ = true; }
   /// Copies the folder as it is on disk now.
   void copy();
-  /// The next incarnation finds the last copy, if there is one.
+  /// The next incarnation finds the last copy of the folder, if there is one.
   void put_back() { put_back_ = copy_.has_value(); }
   bool is_put_back() const { return put_back_; }
   /// Damage that the next incarnation finds. rot: one bit of an old record is flipped. stray: a
@@ -77,7 +77,7 @@ class NodeLog {
   void give(const NodeLog& other);
   /// The disk has no space beyond what its files use now.
   void fill() { full_ = true; }
-  /// The next write or sync fails, and so does the log of the running process.
+  /// The next write or sync fails, and the log of the running process fails with it.
   void fail() { fails_ = true; }
   /// Each sync takes `time`.
   void slow(Duration time) { slow_ = time; }
@@ -119,7 +119,7 @@ class NodeLog {
   bool under_way_ = false;
   bool fails_ = false, failed_ = false;
   bool hangs_ = false, waits_ = false;
-  Duration slow_{};  ///< 0: as `times_` says
+  Duration slow_{};  ///< time of each sync; 0: drawn from `times_`
 };
 
 }  // namespace peal::sim

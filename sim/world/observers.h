@@ -16,18 +16,18 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void on_send(const Packet& packet, MemberId from) = 0;
   virtual void on_event(MemberId who, const order::Event& event) = 0;
-  /// A message of `who` got its place in the order.
+  /// A message of `who` has its place in the order.
   virtual void on_originate(MemberId /*who*/) {}
-  /// `who` delivered a message; the earlier work of the same step is done at `at`.
+  /// `who` delivered a message at `at`, after the earlier work of the same step.
   virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
-  /// `who` delivered a message optimistically, before it has its place.
+  /// `who` delivered a message optimistically, before the message had its place in the order.
   virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
 };
 
 /// Everything that observes a world.
 struct Observers {
   HistoryRecorder& recorder;
-  Watcher* watcher = nullptr;           ///< null: none
+  Watcher* watcher = nullptr;           ///< may be null
   std::unique_ptr<order::Ghost> ghost;  ///< knows more than any node; null if not wanted, or if the
                                         ///< engine has none
 

@@ -16,7 +16,7 @@ namespace {
 struct Voter {
   NodeId node;
   std::uint64_t order = 0;      ///< identifies the order
-  std::uint64_t acceptors = 0;  ///< number of acceptors that it knows in this order
+  std::uint64_t acceptors = 0;  ///< number of acceptors of this order, as the node knows it
 };
 
 /// nullopt if the node is not running or does not vote.
@@ -39,7 +39,7 @@ bool lists(const World& world, NodeId node, NodeId other) {
   return std::find(list.begin(), list.end(), other) != list.end();
 }
 
-/// Whether most acceptors of its order vote in it.
+/// Whether a majority of the acceptors of the voter's order vote in that order.
 bool can_decide(const Voter& voter, const std::vector<Voter>& all) {
   const auto count = std::count_if(
       all.begin(), all.end(), [&voter](const Voter& each) { return each.order == voter.order; });

@@ -6,11 +6,12 @@ namespace peal::sim {
 class World;
 
 /// For engines with acceptors: reports the violation "fork" unless all running acceptors that vote
-/// belong to one order. Acceptors that are all amnesiac may bootstrap an order in place of a lost
-/// one. They must not do so beside an order that continues, nor while an acceptor of that order
-/// still votes. View numbers of the two orders differ, so no node's own history shows a fork. One
-/// exception: an acceptor that the other nodes' lists no longer name may vote on in the lost order,
-/// since no node could ask it. It is a fork all the same if both orders can decide.
+/// belong to one order. If all acceptors are amnesiac, they may bootstrap a new order in place of
+/// the lost one. They must not bootstrap while the old order continues, or while an acceptor still
+/// votes in the old order. The view numbers of two orders differ, so no node's own history shows a
+/// fork. Exception: an acceptor that the other nodes' lists no longer name may still vote in the
+/// lost order, since the other nodes cannot query it. The exception does not apply if both orders
+/// can decide.
 void check_one_order(World& world);
 
 }  // namespace peal::sim

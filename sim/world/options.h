@@ -18,9 +18,9 @@ namespace peal::sim {
 
 /// Limits of one process on its machine.
 struct ProcessLimits {
-  std::uint32_t receive_slabs = 0;  ///< buffers of one ordinary packet; 0: enough for the largest
+  std::uint32_t receive_slabs = 0;  ///< buffers for ordinary packets; 0: enough for the largest
                                     ///< gap
-  std::uint32_t unit_slabs = 0;     ///< likewise, for units
+  std::uint32_t unit_slabs = 0;     ///< buffers for units; 0 as above
   std::uint32_t socket_packets = 2'048;
   std::uint32_t room_units = 65'536;  ///< units that the application buffers before it stops the
                                       ///< ring
@@ -38,7 +38,7 @@ struct WorldOptions {
   EngineOptions engine;
   std::vector<order::DomainNodes> domains;  ///< of engines with domains
   std::uint32_t nodes = 3;                  ///< 1 to kNodesMax
-  /// The list of nodes in the file of each of them; empty: all, and it never changes.
+  /// The list of nodes in each node's file at first; empty: all nodes, and the list never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;
   std::uint32_t acceptors = 0;                           ///< 0: as many as the engine chooses
@@ -53,21 +53,21 @@ struct WorldOptions {
   Duration send_cost = nanoseconds(300);          ///< processor time of one packet sent
   Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
   std::uint32_t read_budget = 32;                 ///< packets read before timers are checked
-  bool follow_preference = false;      ///< else the choice of the socket is partly random
+  bool follow_preference = false;      ///< false: the choice of the socket is partly random
   bool loopback = false;               ///< multicasts return to their senders
   bool fan_out = false;                ///< data multicasts go to the destinations one by one
-  bool multicast = true;               ///< else every multicast goes to all other nodes one by one
+  bool multicast = true;               ///< false: multicasts go to all other nodes one by one
   bool ghost = true;                   ///< see order/inspection
   bool keep_packets = true;            ///< store old packets for replay
   std::uint32_t digest_every = 1'000;  ///< planned events between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
   bool sessions = false;               ///< these clients have sessions with their node
   bool keep_payloads = false;          ///< clients keep the payloads delivered to them, for queries
-  /// Replaces `send_cost` and `wire_per_kilobyte` if present.
+  /// If present, the network model replaces `send_cost` and `wire_per_kilobyte`.
   std::optional<NetModelOptions> net;
 };
 
-/// The seed of one of a world's sources of chance: those of different purposes are unrelated.
+/// The seed of one random generator of a world. Seeds for different purposes are unrelated.
 inline std::uint64_t seed_for(const WorldOptions& options, std::uint64_t purpose) {
   Random random(options.seed * 0x9e3779b97f4a7c15ULL + purpose);
   random.next();

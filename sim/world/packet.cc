@@ -18,7 +18,7 @@ struct Row {
 };
 using Rows = std::array<Row, kPacketKinds>;
 
-/// The packets that engines of this program name, by kind.
+/// The packet kinds that engines of this program name, by kind.
 const Rows& rows() {
   static const Rows kRows = [] {
     Rows rows;

@@ -15,8 +15,9 @@
 
 namespace peal::sim {
 
-/// The frame kind in a packet's header (wire/frames.h); `other` if no engine of this program names
-/// it in its inspection, and for a TRIAL. The simulator itself speaks of these; there are more.
+/// The frame kind in a packet's header (wire/frames.h); `other` for a TRIAL, and for a kind that no
+/// engine of this program names in its inspection. Only kinds that the simulator's code uses have
+/// a name here.
 enum class PacketKind : std::uint8_t {
   other = 0,
   token = 1,
@@ -58,7 +59,7 @@ inline order::InspectedPacket inspected(const Packet& packet) {
 }
 /// Properties of a packet that only its content shows.
 order::PacketContent content_of(const Packet& packet);
-/// The same for transcripts; empty if there is nothing.
+/// content_of() as text for transcripts; empty if the packet has no such properties.
 std::string content_text(const Packet& packet);
 
 /// Holds packets by index and counts references to them; reuses memory.

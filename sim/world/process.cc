@@ -51,8 +51,8 @@ void Process::tell_clients_list() {
   if (clients != nullptr) clients->set_nodes(world.lists().known_to(self.node, status.list));
 }
 
-/// With an engine with acceptors, other nodes may deliver a unit that this node hands out before
-/// this node knows the unit's place, even if this node crashes at once.
+/// If the engine has acceptors, other nodes may deliver a unit of this node before this node knows
+/// the unit's place, even if this node crashes right after sending.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
 }
@@ -152,7 +152,8 @@ void Process::on_view(const order::View& installed) {
   }
 }
 
-/// The oracle judges primary views only if there is one list of nodes.
+/// Checks that a primary view has a majority. The oracle judges primary views only if the list of
+/// nodes never changes.
 void Process::check_primary(const order::View& installed) const {
   if (installed.transitional || installed.primary != order::Primary::yes) return;
   if (world.recorder().broken()) return;
@@ -197,8 +198,7 @@ void Process::on_event(const order::Event& event) {
   world.observers().reported(world.now(), self, event);
 }
 
-/// The node continues with another epoch: its history so far counts as that of an ended
-/// incarnation.
+/// The node continues with another epoch. Its history so far belongs to an ended incarnation.
 void Process::correct_epoch(std::uint64_t epoch) {
   const MemberId before = self;
   world.recorder().crashed(world.now(), self);

@@ -20,13 +20,13 @@ namespace peal::sim {
 
 class World;
 
-/// One incarnation of a node, with its buffers, sockets, processor and application. It is both ends
-/// of peal::node::Node: the transport that it sends through, and the sink that it delivers to. The
-/// World decides when anything happens.
+/// One incarnation of a node, with its buffers, sockets, processor and application. Implements both
+/// the transport that the node::Node sends through and the sink that it delivers to. The World
+/// decides when anything happens.
 class Process final : public port::Transport, public node::Sink {
  public:
   enum class State : std::uint8_t { up, paused, ended };
-  /// How this incarnation ended, if it has.
+  /// How this incarnation ended; none: not ended.
   enum class End : std::uint8_t { none, crashed, left, conflict };
 
   Process(World& world, MemberId self, std::uint32_t incarnation, const Clock& clock);
@@ -34,7 +34,7 @@ class Process final : public port::Transport, public node::Sink {
 
   /// Creates the node; the caller then starts it.
   void make_node();
-  /// Tells clients, as a daemon does, the nodes of the active list and of the pending one.
+  /// Reports the nodes of the active and the pending list to the clients, as a daemon does.
   void tell_clients_list();
 
   // port::Transport
@@ -54,7 +54,7 @@ class Process final : public port::Transport, public node::Sink {
   void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
   void on_unit_delivered(const order::Delivery& delivery) override;
 
-  /// Counters of its engine, node and groups.
+  /// Counters of the process's engine, node and groups.
   std::vector<order::Counter> counters() const;
   /// Records the message whose submission is in progress, unless it is recorded already.
   void announce_submission();
@@ -66,7 +66,7 @@ class Process final : public port::Transport, public node::Sink {
   Clock clock;
   State state = State::up;
   End end = End::none;    ///< set during a call; the World then ends the process
-  bool set_back = false;  ///< its clock gave an epoch that is not larger than that of an earlier
+  bool set_back = false;  ///< the clock gave an epoch not larger than that of an earlier
                           ///< incarnation
   ProcessBuffers buffers;
   std::unique_ptr<node::Node> node;

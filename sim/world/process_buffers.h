@@ -9,15 +9,15 @@ namespace peal::sim {
 
 struct WorldOptions;
 
-/// The buffers of one process: of packets that it reads, and of its units.
+/// The buffers of one process: for packets that the process reads, and for its units.
 struct ProcessBuffers {
   explicit ProcessBuffers(const WorldOptions& options);
 
-  BufferPool receive;  ///< of ordinary packets
-  BufferPool large;    ///< of larger ones
+  BufferPool receive;  ///< for ordinary packets
+  BufferPool large;    ///< for larger packets
   BufferPool unit;
 
-  /// The pool for a packet of this size, which may be too large for any.
+  /// The pool for a packet of this size. The packet may still be too large for its buffers.
   BufferPool& for_packet(std::uint32_t bytes) {
     return bytes <= receive.slab_bytes() ? receive : large;
   }

@@ -11,7 +11,7 @@ namespace {
 /// Most timer calls without any effect, per second and node.
 constexpr std::uint64_t kIdleTimersMax = 20'000;
 
-/// Buffers for anything but ordered packets: copies of tokens, a commit token.
+/// Buffers for other packets than ordered ones: copies of tokens, a commit token.
 constexpr std::uint32_t kSlabsBeside = 64;
 
 std::string name_of(const Process& process) {
@@ -20,8 +20,8 @@ std::string name_of(const Process& process) {
 
 }  // namespace
 
-/// A node keeps packets until all members have them, and the maximal gap bounds their number: more
-/// than twice as many is a leak.
+/// A node keeps packets until all members have them, so the maximal gap bounds their number. The
+/// engine states the most buffers that a node may hold; more are a leak.
 void check_buffers(const Process& process, HistoryRecorder& recorder) {
   const WorldOptions& options = process.world.options();
   const std::uint32_t held = process.buffers.held();

@@ -6,13 +6,14 @@
 
 namespace peal::sim {
 
-// Demands on a running process. What violates one goes to the recorder.
+// Requirements of a running process. The recorder gets the violations.
 
-/// R1: a node's buffers are accounted for.
+/// R1: checks the number of buffers that a node holds.
 void check_buffers(const Process& process, HistoryRecorder& recorder);
 /// R3: counts a timer call that had no effect.
 void note_idle_timer(Process& process, HistoryRecorder& recorder);
-/// The process ended itself. Only its own clock, set back, or its own disk may cause this.
+/// The process ended itself. Only its own clock that was set back, or its own failed disk, may
+/// cause this end.
 void note_conflict(const Process& process, bool disk_failed, HistoryRecorder& recorder);
 
 }  // namespace peal::sim

@@ -15,11 +15,11 @@
 #include "order/vocabulary.h"
 #include "trace/event.h"
 
-// The parts of a process's state, one for each of its responsibilities. Times are the world's.
+// The parts of a process's state, by responsibility. Times are the world's.
 
 namespace peal::sim {
 
-/// When the processor runs a node, and how long that takes.
+/// When the processor runs a node, and how long each run takes.
 struct Processor {
   bool run_planned = false;
   std::optional<Instant> timer_planned;
@@ -27,8 +27,8 @@ struct Processor {
   Instant paused_at{};
   std::int64_t slowness = 1;
   std::uint32_t reads_since_timer = 0;
-  bool control_next = false;  ///< which lane was last, where data and control take turns
-  Duration charged{};         ///< cost of the running call, by the network model
+  bool control_next = false;  ///< if data and control take turns: control is next
+  Duration charged{};         ///< cost of the running call in the network model
   Duration worked{};          ///< processor time so far
 
   void charge(Duration work) { charged = charged + work; }
@@ -40,7 +40,7 @@ struct Processor {
   }
 };
 
-/// What a process sends through its network interface.
+/// The state of a process's network interface.
 struct Sending {
   Instant free_at{};              ///< when the interface is free to send again
   std::uint64_t until_crash = 0;  ///< packets left until a planned crash; 0: none is planned
@@ -50,8 +50,8 @@ struct Sending {
 
 /// How fast the simulated application reads.
 struct Application {
-  std::uint32_t room_units = 0;  ///< units that it buffers at most
-  std::uint32_t room_used = 0;   ///< units that it has not read
+  std::uint32_t room_units = 0;  ///< most units that the application buffers
+  std::uint32_t room_used = 0;   ///< units that the application has not read
   Duration consume_every{};      ///< time to read one unit; 0: none
   bool consume_planned = false;
 
@@ -83,13 +83,13 @@ struct NodeStatus {
   std::vector<MemberId> members;
   std::uint64_t views = 0;  ///< number of regular views
   Seq last_seq = 0;         ///< last position delivered in `view`
-  /// What it delivered in `view` of one domain.
+  /// How far the node has delivered one domain in `view`.
   struct Reached {
     Seq seq = 0;
     Digest digest;
   };
   std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
-  std::uint64_t list = 0;                              ///< hash of its active list of nodes
+  std::uint64_t list = 0;                              ///< hash of the node's active list of nodes
   std::string fatal_reason;
 
   bool is_in(const ViewId& other) const { return view && *view == other; }
@@ -108,7 +108,7 @@ struct WorkCounts {
   std::uint64_t unit_bytes_originated = 0;
   std::uint64_t units_delivered = 0;
   std::uint64_t messages_delivered = 0;
-  std::uint64_t own_delivered = 0;  ///< messages of its own
+  std::uint64_t own_delivered = 0;  ///< deliveries of the process's own messages
   std::map<const order::EventKind*, std::uint64_t> events_seen;
 };
 

@@ -19,8 +19,8 @@ class Schedule {
   }
   /// Calls `action` at `at`, not before now.
   void plan(Instant at, std::function<void()> action);
-  /// Goes on to the next planned event. nullopt if none is planned before `limit`; the time is then
-  /// `limit`.
+  /// Advances the time to the next planned event. nullopt if no event is planned up to `limit`; the
+  /// time is then `limit`.
   std::optional<Planned> advance(Instant limit);
   /// The action of a planned event, which is due.
   std::function<void()> take_action(std::uint32_t slot);

@@ -6,7 +6,7 @@
 namespace peal::sim {
 namespace {
 
-/// Old packets stored of each kind: the most recent ones, and as many from any earlier time.
+/// Old packets stored of each kind: the most recent ones, and a random sample of earlier ones.
 constexpr std::size_t kMemoryRecent = 32;
 constexpr std::size_t kMemoryOlder = 32;
 
@@ -37,8 +37,8 @@ void StrayPackets::remember(PacketIndex index) {
     memory.push_back(index);
     return;
   }
-  // The front half is a ring of the most recent packets. A packet that leaves it may enter the back
-  // half, so that each packet of the past has the same chance.
+  // The front half is a ring of the most recent packets. A packet that leaves the front half may
+  // enter the back half, so that each earlier packet has about the same chance to be stored.
   const std::size_t slot = seen % kMemoryRecent;
   const PacketIndex old = memory[slot];
   memory[slot] = index;
@@ -89,7 +89,7 @@ void StrayPackets::inject_random(NodeId to) {
   const std::size_t size = random_.below(random_.chance(0.9) ? 200 : 60'000);
   std::vector<std::byte> bytes(size);
   for (std::byte& b : bytes) b = static_cast<std::byte>(random_.next());
-  // Half of them pass the first checks of a header.
+  // Half of these packets pass the first checks of a header.
   if (size >= 4 && random_.chance(0.5)) {
     bytes[0] = std::byte{0x50};
     bytes[1] = std::byte{0x4c};

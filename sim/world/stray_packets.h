@@ -13,7 +13,8 @@
 
 namespace peal::sim {
 
-/// Packets that arrive though no node has just sent them: old ones, damaged ones and random bytes.
+/// Packets that arrive though no node has just sent them: old packets, damaged packets and random
+/// bytes.
 class StrayPackets {
  public:
   StrayPackets(const WorldOptions& options, Schedule& schedule, Transit& transit, Network& network,
@@ -21,7 +22,8 @@ class StrayPackets {
 
   /// A node has sent this packet.
   void remember(PacketIndex packet);
-  /// Sends an old packet again, as often as the network's conditions say. Call after each packet.
+  /// Sends an old packet again with the probability of the network's conditions. Call after each
+  /// packet.
   void replay_by_chance();
   /// Sends an old packet of `kind` (any if absent) again. False if there is none.
   bool replay(std::optional<PacketKind> kind, Duration after);

@@ -31,7 +31,8 @@ Traffic::Traffic(const WorldOptions& options, Schedule& schedule, const Machines
 
 void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
-  // What is sealed for lane data loses its header, which says DATA (io/frame_header.h).
+  // Sealing removes the header of packets on the data lane, so the header must say DATA
+  // (io/frame_header.h).
   const bool loses_header = options_.engine.engine().write_data_header != nullptr;
   PEAL_ASSERT(!loses_header || lane != Lane::data || says_data(bytes));
   const bool dies = from.sending.until_crash > 0 && --from.sending.until_crash == 0;
@@ -51,7 +52,7 @@ void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   }
 }
 
-/// Counts the packet, and shows it to all that observe.
+/// Counts the packet, and shows it to all observers.
 void Traffic::note(Process& from, const Packet& packet) {
   ++from.sending.in_call;
   ++from.work.packets_sent;
@@ -80,7 +81,7 @@ void Traffic::send_plainly(Process& from, PacketIndex index, bool dies) {
     if (to != from.self.node && to.value <= options_.nodes) deliver_copies(index, to, departure);
     return;
   }
-  // A node that crashes in the middle of a multicast has reached some of the nodes.
+  // A node that crashes during a multicast may have reached only some nodes.
   const bool some = (dies && network_.coin()) || network_.partial();
   if (some) observers_.recorder.faults().add(Fault::partial_multicast);
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {

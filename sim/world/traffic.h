@@ -14,8 +14,8 @@
 
 namespace peal::sim {
 
-/// The path of a packet from its sender to its arrivals. With a network model packets pass cards
-/// and ports frame by frame; without one they take the time that WorldOptions and the network say.
+/// The path of a packet from its sender to its receivers. With a network model, packets pass cards
+/// and ports frame by frame. Without one, WorldOptions and the network set the packets' delays.
 class Traffic {
  public:
   /// `model`: null if there is none.

@@ -11,15 +11,15 @@
 
 namespace peal::sim {
 
-/// The packets on their way, and when their copies arrive.
+/// The packets in transit, and when their copies arrive.
 class Transit {
  public:
   explicit Transit(Schedule& schedule) : schedule_(schedule) {}
 
   PacketStore& packets() { return packets_; }
-  /// A copy arrives at `to`. It takes over one reference to the packet.
+  /// Plans the arrival of a copy at `to`. The copy takes over one reference to the packet.
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
-  /// A rule holds this copy.
+  /// Keeps a copy that a rule holds.
   void hold_back(PacketIndex packet, NodeId to);
   /// Lets packets that a rule holds arrive now.
   void release_held();

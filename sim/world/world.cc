@@ -11,7 +11,7 @@
 namespace peal::sim {
 namespace {
 
-/// The ghost's reports per run; later ones are rarely worth reading.
+/// Most reports of the ghost per run; later reports rarely add information.
 constexpr unsigned kGhostReportsMax = 16;
 
 std::unique_ptr<NetModel> make_model(const WorldOptions& options) {

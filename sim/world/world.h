@@ -40,7 +40,7 @@ class World {
 
   // Time.
   Instant now() const { return schedule_.now(); }
-  /// Executes the next planned event. False if none is planned before `limit`; the time is then
+  /// Executes the next planned event. False if no event is planned up to `limit`; the time is then
   /// `limit`.
   bool step(Instant limit);
   void run_until(Instant limit);
@@ -49,22 +49,22 @@ class World {
 
   // Nodes. A command that the node's state does not allow has no effect.
   std::uint32_t nodes() const { return options_.nodes; }
-  /// Starts a new incarnation; `epoch_step` is added to the epoch of a correct clock. A node that
-  /// the list in its own file does not name cannot be started.
+  /// Starts a new incarnation; `epoch_step` is added to the epoch by a correct clock. A node cannot
+  /// start if the list in its own file does not name it.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
-  /// The node crashes at its `sends`-th packet from now: 1 or more.
+  /// The node crashes when it sends its `sends`-th packet from now; `sends` is 1 or more.
   void crash_after_sends(NodeId node, std::uint64_t sends);
   void pause(NodeId node, Duration length);
   void leave(NodeId node);
-  /// Replaces the list of nodes in the node's file, sorted; a running node gets it.
+  /// Replaces the list of nodes in the node's file, sorted; a running node gets the new list.
   void set_list(NodeId node, const std::vector<NodeId>& list);
-  /// All work of the node takes `times` as long.
+  /// Slows all work of the node by the factor `times`.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
   /// Changes how fast the node's clock is, in parts per million; the clock never goes back.
   void set_clock_drift(NodeId node, std::int32_t drift_ppm);
-  /// Submits a message. With groups a client submits it, as `wish` says or else at random.
+  /// Submits a message. With groups, a client acts as `wish` says; without a wish, at random.
   void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
               std::optional<ClientWish> wish = {});
   /// The running incarnation, or null.
@@ -109,8 +109,8 @@ class World {
   ClientNames client_names_;
   Loads loads_;
   Network network_;
-  std::unique_ptr<NetModel> model_;  ///< null: a packet costs `send_cost` and time on its sender's
-                                     ///< link
+  std::unique_ptr<NetModel> model_;  ///< null: a packet costs `send_cost`, and time on its
+                                     ///< sender's link
   Transit transit_;
   StrayPackets strays_;
   Machines machines_;

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 // PEAL_ASSERT checks arguments, results and invariants of our own state, in every build: a process
-// whose state is impossible stops, and the others go on without it. It never checks input from a
-// peer or a client: bad input is dropped and counted.
+// whose state is impossible stops, and the other processes continue without it. It never checks
+// input from a peer or a client: bad input is dropped and counted.
 
 namespace peal {
 

@@ -20,14 +20,14 @@ class ByteRing {
  public:
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
-  /// Takes `size` contiguous bytes; null if there is no such place until more pieces are given
+  /// Takes `size` contiguous bytes; null if there is no such range until more pieces are given
   /// back. The ring may miss some free bytes: up to an eighth of the whole, and the end of a free
   /// range that was too short for a larger piece.
   std::byte* take(std::uint32_t size) {
     while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
     if (head_ == tail_) laps_[0] = {tail_, 0};
     if (laps_count_ == 1) {
-      // Uses the free bytes before all those in use first, if there are many.
+      // Continues at the start of the memory if many bytes are free in front of the used ones.
       const std::uint64_t before = begin_of(0);
       if (before >= size_ / kWarmPart && before >= tail_ - head_ + size) begin_lap(0);
     }
@@ -60,7 +60,7 @@ class ByteRing {
     std::uint64_t place = 0;  ///< offset of that byte in the memory
   };
 
-  // The part of a lap that is in use begins and ends here.
+  // Offsets where the part of a lap that is in use begins and ends.
   std::uint64_t begin_of(std::size_t lap) const {
     return laps_[lap].place + std::max(head_, laps_[lap].from) - laps_[lap].from;
   }
@@ -102,7 +102,7 @@ class ByteRing {
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> bytes_;
   std::uint64_t head_ = 0;  ///< byte counts, never decreasing: the oldest byte in use,
-  std::uint64_t tail_ = 0;  ///< and the end of the newest
+  std::uint64_t tail_ = 0;  ///< and the end of the newest piece
   std::array<Lap, kLapsMax> laps_{};
   std::size_t laps_count_ = 1;
 };

@@ -11,9 +11,9 @@ namespace peal {
 /// "1.2.3".
 std::string version_text(std::uint32_t version);
 
-/// Why a program compiled with headers of version `header` cannot run with a library of version
-/// `library`: the library is older, or its major version differs (the minor one while both are
-/// versions 0). Empty if it can.
+/// The reason why a program compiled with headers of version `header` cannot run with a library of
+/// version `library`: the library is older, or its major version differs (the minor version while
+/// both major versions are 0). Empty if the program can run.
 std::string version_problem(std::uint32_t header, std::uint32_t library);
 
 }  // namespace peal

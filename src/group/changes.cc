@@ -6,15 +6,15 @@
 #include "base/hooks.h"
 #include "group/groups.h"
 
-// Clients' messages in their order, and what clients are told of them.
+// Applies clients' messages in their order, and notifies clients.
 
 namespace peal::group {
 namespace {
 
 enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
-/// Records that a message was sent to a name: daemons outside the view miss it, and learn of it
-/// when they return. `late`: the message is delivered in a transitional view.
+/// Records that a message was sent to a name. Daemons outside the view miss the message; when they
+/// return, they learn that they missed it. `late`: the message is delivered in a transitional view.
 void note(std::string_view target, const Place& place, bool late, TrafficLog& traffic,
           TrafficMark* mark) {
   if (late) {
@@ -38,8 +38,8 @@ void Groups::on_message(MemberId sender, Service service, const Place& place, By
     return;
   }
   if (state_ == State::exchanging || state_ == State::interrupted) {
-    // Cannot happen: the sender has completed the exchange, and so has every daemon that delivers
-    // this.
+    // Cannot happen: the sender completed the exchange before it sent this message, so every daemon
+    // that delivers the message has completed the exchange too.
     ++counters_.out_of_turn;
     return;
   }
@@ -127,7 +127,7 @@ bool Groups::is_partitioned(MemberId daemon) const {
   return state_ == State::transitional && !order::contains(survivors_, daemon);
 }
 
-/// One client joined, left or disconnected.
+/// Notifies the members here that one client joined, left or disconnected.
 void Groups::tell_change(Entry& entry, const Change& change) {
   ++counters_.changes;
   Table::Group& group = entry.second;
@@ -141,7 +141,8 @@ void Groups::tell_change(Entry& entry, const Change& change) {
               [&](const ClientKey& client) { return joined(client) ? kAlone : kTogether; });
     return;
   }
-  // Some members are out of reach; it is unknown whether they will come along.
+  // Some members are outside the transitional view. Whether they will reach the next view is
+  // unknown.
   tell_view(entry, Cause::network, nullptr, [&](const ClientKey& client) {
     if (joined(client)) return std::uint64_t{kAlone};
     return is_partitioned(client.daemon) ? kOfNode + client.daemon.node.value
@@ -219,7 +220,8 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   effects_.deliver(receivers_, received);
 }
 
-/// Adds the clients of this node that the target names.
+/// Adds the clients of this node that `target` names to receivers_, and records the message in
+/// `traffic`.
 void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
   const bool late = state_ == State::transitional;
   if (target.front() == '#') {

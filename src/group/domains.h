@@ -18,7 +18,7 @@ struct GroupDomain {
   std::vector<std::string> groups;  ///< names, or prefixes of names followed by '*'
 };
 
-/// Maps groups and messages to domains of the order. All nodes have the same domains; `self`
+/// Maps groups and messages to domains of the order. All nodes have the same domains; only `self`
 /// differs.
 class Domains {
  public:
@@ -26,21 +26,21 @@ class Domains {
   /// The domains are numbered from 1.
   Domains(std::vector<GroupDomain> domains, NodeId self);
 
-  /// The first domain that names the group; 0 if none does, and for private names: then all nodes
-  /// learn its messages.
+  /// The first domain that lists the group. 0 if no domain does, and for private names: then all
+  /// nodes learn the messages.
   order::Domain of_group(std::string_view group) const;
-  /// The domain of a message from this node to `targets`: the one that all of them have in common,
-  /// if this node is in it. Otherwise 0: all nodes learn the message, and those that do not need it
-  /// drop it.
+  /// The domain of a message from this node to `targets`: the domain that all targets have in
+  /// common, if this node is in that domain. Otherwise 0: all nodes learn the message, and nodes
+  /// without receivers drop it.
   order::Domain of_message(std::span<const std::string_view> targets) const {
     return of_message(targets, self_);
   }
-  /// The same for a message from any node.
+  /// The same for a message from node `from`.
   order::Domain of_message(std::span<const std::string_view> targets, NodeId from) const;
   /// True if this node is in the domain. All nodes are in domain 0.
   bool has_self(order::Domain domain) const { return has(domain, self_); }
   bool has(order::Domain domain, NodeId node) const;
-  /// Number of domains, with domain 0.
+  /// Number of domains, including domain 0.
   std::size_t count() const { return domains_.size() + 1; }
   /// `domain` must not be 0.
   const GroupDomain& at(order::Domain domain) const;

@@ -24,7 +24,7 @@ struct Member {
   std::uint32_t set{};  ///< members with the same number came to this view together
 };
 
-/// Tells a member of a group who its members are.
+/// A view of a group, as its members at this node get it.
 struct GroupView {
   std::string_view group;
   GroupId id{};
@@ -32,23 +32,23 @@ struct GroupView {
   wire::ClientCode reason{};          ///< of a disconnection: goodbye, slow, …; else ok
   const Member* changed = nullptr;    ///< the client that came or went; null for `network`
   std::span<const Member> members{};  ///< sorted by daemon, then by name; valid during the call
-  /// The receivers' set: its members saw the same previous view of the group, and delivered the
-  /// same messages in it.
+  /// The receivers' set. Members of one set saw the same previous view of the group, and delivered
+  /// the same messages in it.
   std::uint32_t own_set{};
 };
 
 /// A message of a client, as receivers get it.
 struct Received {
   ClientKey sender;
-  std::string_view name;  ///< the sender's
+  std::string_view name;  ///< name of the sender
   Service service = Service::agreed;
   std::uint16_t type{};
   std::span<const std::string_view> targets;  ///< sorted; valid during the call, like the payload
   ByteView payload;
 };
 
-/// The actions that the group layer requests. They are carried out in the order of the calls. They
-/// must not call back.
+/// The actions that the group layer requests. The implementation carries them out in the order of
+/// the calls, and must not call back.
 class Effects {
  public:
   virtual ~Effects() = default;
@@ -61,23 +61,23 @@ class Effects {
   /// Until the group's next view, the delivery guarantees hold only among members that will be in
   /// the receiver's set.
   virtual void transitional(std::uint32_t connection, std::string_view group) = 0;
-  /// The client is no longer a member; the last event of that group.
+  /// The client is no longer a member. This is its last event of that group.
   virtual void left(std::uint32_t connection, std::string_view group) = 0;
-  /// Messages to the group (empty: to the private name) were ordered where this node was not. The
-  /// gap stands behind everything that these clients got before, and ahead of everything that comes
-  /// next.
+  /// Messages to the group (empty: to the private name) were ordered without this node. The gap
+  /// follows all earlier events of these clients, and precedes all later ones.
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // To the node.
-  /// Orders a message for the members that learn `domain`; this node is in it. Called only inside
-  /// calls of clients and work(), never while the node delivers.
+  /// Orders a message for the members that learn `domain`; this node is in that domain. Called only
+  /// inside calls of clients and work(), never while the node delivers.
   virtual Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) = 0;
-  /// Replaces the control messages that are not ordered yet; by none if `message` is empty.
+  /// Drops the queued control messages that the engine has not taken yet, then queues `message`
+  /// unless it is empty.
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them.
   virtual void block(bool blocked) = 0;
-  /// This node's table now equals that of every daemon that gets this far in the view. The views
-  /// that tell clients follow.
+  /// This node's table now equals that of every daemon that reaches this point of the view. Group
+  /// views for clients follow.
   virtual void settled(const ViewId& view) = 0;
 };
 

@@ -19,9 +19,9 @@ const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
 
 }  // namespace
 
-/// The daemon that reports, for `synced` (daemons with equal tables), what they know of a domain's
-/// messages: the first that learns the domain. If none does, all know the same, and the first of
-/// them reports, which also sends their table.
+/// The daemon that reports the traffic of a domain for `synced`, a set of daemons with equal
+/// tables. It is the first daemon of the set that learns the domain. If none learns the domain, all
+/// know the same traffic, and the first daemon of the set reports; it also sends the table.
 MemberId Exchange::speaker(const order::MemberSet& synced, order::Domain domain) const {
   const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
     return options_.domains.has(domain, member.node);
@@ -29,7 +29,7 @@ MemberId Exchange::speaker(const order::MemberSet& synced, order::Domain domain)
   return at == synced.end() ? synced.front() : *at;
 }
 
-/// What this daemon tells of the domains for which it speaks.
+/// The traffic of the domains for which this daemon is the speaker.
 std::vector<Traffic> Exchange::own_traffic(MemberId self, const order::MemberSet& synced,
                                            const TrafficLogs& logs) const {
   std::vector<Traffic> own;
@@ -37,7 +37,7 @@ std::vector<Traffic> Exchange::own_traffic(MemberId self, const order::MemberSet
   for (const TrafficLog& each : logs.all()) {
     if (speaker(synced, each.known().domain) != self) continue;
     Traffic known = each.known();
-    // Outside the domain, a daemon cannot have forgotten the same views as daemons inside.
+    // A daemon outside the domain cannot have forgotten the same views as daemons in the domain.
     if (!options_.domains.has_self(known.domain)) known.forgotten = {};
     if (known.empty()) continue;
     shrink(known, bytes_max);
@@ -62,7 +62,8 @@ void Exchange::encode_own(MemberId self, const ViewId& view, const order::Member
   }
 }
 
-/// Accepts one table from each set of daemons with equal tables, sent by the first of them.
+/// Accepts one table from each set of daemons with equal tables, sent by the first daemon of the
+/// set.
 bool Exchange::add(MemberId sender, Tables&& tables, const order::MemberSet& members,
                    std::uint64_t daemon_bytes_max) {
   const bool fits = sender == tables.synced.front() && order::is_subset(tables.synced, members) &&
@@ -107,7 +108,7 @@ std::size_t Exchange::table_of(MemberId daemon) const {
   return static_cast<std::size_t>(from - tables_.begin());
 }
 
-/// What the daemons of these tables know of a domain.
+/// The traffic of a domain that the daemons with these tables know; null: none.
 const Traffic* Exchange::traffic_of(const Tables& tables, order::Domain domain) const {
   const MemberId from = speaker(tables.synced, domain);
   if (from == tables.synced.front()) return find(tables.traffic, domain);

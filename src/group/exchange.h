@@ -14,17 +14,17 @@
 
 namespace peal::group {
 
-/// The exchange of tables in a new view, among daemons that were not together: what came so far.
-/// They also tell each other what they know of messages, so that clients learn whether they missed
-/// any.
+/// The exchange of tables in a new view among daemons that come from different views: the messages
+/// received so far. The daemons also report the traffic that they know, so that clients learn
+/// whether they missed messages.
 class Exchange {
  public:
   explicit Exchange(const Options& options) : options_(options) {}
 
   void clear_tables() { tables_.clear(); }
   void clear_traffic() { traffic_.clear(); }
-  /// The message that this daemon contributes, in `out`; empty: none. `synced`: the daemons whose
-  /// table equals its own.
+  /// Encodes the message that this daemon contributes into `out`; empty: none. `synced`: the
+  /// daemons whose tables equal `table`.
   void encode_own(MemberId self, const ViewId& view, const order::MemberSet& synced,
                   const Table& table, const TrafficLogs& logs, std::vector<std::byte>& out) const;
   /// Returns false if the message contradicts the view or another message.
@@ -34,11 +34,12 @@ class Exchange {
   bool has_tables() const { return !tables_.empty(); }
   bool is_complete(const order::MemberSet& members, const TrafficLogs& logs) const;
 
-  /// Takes all tables.
+  /// Merges all received tables; moves their contents out.
   Table merge_tables(std::uint64_t daemon_bytes_max);
-  /// Joins what all daemons know. Returns, for each domain, what this one missed.
+  /// Joins the traffic that all daemons know into `logs`. Returns, for each domain, the names whose
+  /// messages this daemon missed.
   std::vector<Missed> merge_traffic(MemberId self, TrafficLogs& logs) const;
-  /// The number of the table that has the daemon.
+  /// The index of the received table whose `synced` has the daemon.
   std::size_t table_of(MemberId daemon) const;
 
  private:
@@ -49,7 +50,7 @@ class Exchange {
 
   const Options& options_;
   std::vector<Tables> tables_;
-  std::map<MemberId, std::vector<Traffic>> traffic_;  ///< in addition to that in tables
+  std::map<MemberId, std::vector<Traffic>> traffic_;  ///< by sender; in addition to that in tables_
 };
 
 }  // namespace peal::group

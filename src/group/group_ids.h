@@ -9,20 +9,22 @@
 
 namespace peal::group {
 
-/// Gives groups their ids. Ids count the changes of all groups in one view, above those of its
-/// parts before the view. So a group that empties and returns gets a new id, and ids only grow. The
-/// old view could not name the parts, since a member that does not reach the next view may be in
-/// two of them.
+/// Gives groups their ids. Ids count the changes of all groups in one view. So a group that becomes
+/// empty and is created again gets a new id, and ids only grow. A part of a view is the set of
+/// members that reach it together from one old view. Before the view is installed, each part counts
+/// in a branch of its own, below the branch of the view. Ids of a part name the new view: under the
+/// old view they would not be unique, since a member that does not reach the new view may be in two
+/// parts.
 class GroupIds {
  public:
   void begin_view(const ViewId& view) { begin(view, kViewBranch); }
-  /// A part of `next` begins. Its parts come from different views and must give their groups
-  /// different ids, so each part uses its smallest member.
+  /// Starts a part of view `next`. Different parts must give different ids, so each part's branch
+  /// is its smallest member.
   void begin_part(const ViewId& next, NodeId smallest) {
     begin(next, std::uint64_t{smallest.value} << kBranchShift);
     if (PEAL_MUTANT(gm7_parts_share_ids)) branch_ = 0;
   }
-  /// `last` is the id that the group has.
+  /// The next id of a group that has the id `last`.
   GroupId next([[maybe_unused]] const GroupId& last) {
     if (PEAL_MUTANT(gm1_index_per_group)) {
       return {view_, last.view == view_ ? last.index + 1 : branch_ + 1};

@@ -8,8 +8,8 @@
 #include "base/hooks.h"
 
 // Views. All members of a transitional view delivered the same messages, so tables that were equal
-// before are equal after. Daemons that were not together exchange tables in the new view, before
-// anything else is ordered (merging.cc).
+// before it are equal after it. Daemons that come from different views exchange tables in the new
+// view, before anything else is ordered (merging.cc).
 
 namespace peal::group {
 namespace {
@@ -80,8 +80,7 @@ void Groups::on_view(const order::View& view, MemberId self) {
 
 void Groups::begin_transition() {
   state_ = State::transitional;
-  // From here on group ids name the next view. Its parts come from different views and must give
-  // their groups different ids, so each part uses its smallest member.
+  // From now on group ids name the next view, in the branch of this part: see GroupIds.
   ids_.begin_part(next_view_, survivors_.front().node);
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;

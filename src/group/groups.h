@@ -52,7 +52,7 @@ class Groups {
     return clients_.send(connection, message);
   }
   /// Removes the client from all its groups; their members learn `reason`, which must not be ok.
-  /// The client is told nothing more.
+  /// The client gets no more events.
   void disconnect(std::uint32_t connection, wire::ClientCode reason = wire::ClientCode::goodbye) {
     clients_.disconnect(connection, reason);
   }
@@ -68,8 +68,8 @@ class Groups {
   /// Accepts any bytes: all nodes count and drop the same malformed messages. `place` grows in each
   /// view, and is the same on all nodes.
   void on_message(MemberId sender, Service service, const Place& place, ByteView message);
-  /// Sets the nodes that may be in a view, sorted. Traffic is forgotten only once all of them know
-  /// of it; without this list it never is.
+  /// Sets the nodes that may be in a view, sorted. Traffic is forgotten only once all these nodes
+  /// know of it; without this list, never.
   void set_nodes(std::vector<NodeId> nodes) { traffic_.set_nodes(std::move(nodes)); }
 
   enum class State : std::uint8_t {
@@ -86,7 +86,7 @@ class Groups {
 
   struct Counters {
     std::uint64_t delivered = 0;        ///< messages to clients, counted for each client
-    std::uint64_t views = 0;            ///< told to clients
+    std::uint64_t views = 0;            ///< queued for clients
     std::uint64_t changes = 0;          ///< joins, leaves and disconnections that were applied
     std::uint64_t exchanges = 0;        ///< exchanges that began
     std::uint64_t interrupted = 0;      ///< of these, ended by the end of their view
@@ -95,13 +95,13 @@ class Groups {
     std::uint64_t bad_changes = 0;      ///< joins and leaves that contradict the table
     std::uint64_t bad_tables = 0;       ///< tables that contradict the view or each other
     std::uint64_t outdated_tables = 0;  ///< tables of another view
-    std::uint64_t gaps = 0;             ///< told to clients
+    std::uint64_t gaps = 0;             ///< queued for clients
     std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange; must stay 0
   };
   const Counters& counters() const { return counters_; }
-  /// The same with names, for display: "group_delivered" ...
+  /// The counters with names, for display: "group_delivered" ...
   std::array<order::Counter, 12> named_counters() const;
-  /// Digest of everything told so far: equal runs have equal digests.
+  /// Digest of all views, messages and notifications so far: equal runs have equal digests.
   std::uint64_t digest() const { return outcome_.value(); }
   void check_invariants() const;
 
@@ -121,7 +121,7 @@ class Groups {
   void settle();
   void name_changed();
   void tell_changed(const SetOf& set_of);
-  /// Tells the members here. `set_of` gives equal numbers to members that came together.
+  /// Notifies the members at this node. `set_of` gives equal numbers to members that came together.
   void tell_view(const Entry& entry, Cause cause, const Change* change, const SetOf& set_of);
   void tell_transitional(const Entry& entry);
 
@@ -152,7 +152,7 @@ class Groups {
   ViewId view_{};               ///< the last regular view
   order::MemberSet members_;    ///< of `view_`
   order::MemberSet survivors_;  ///< of `view_`: the members of the transitional view after it
-  order::MemberSet synced_;     ///< daemons whose table is known to equal this one's
+  order::MemberSet synced_;     ///< daemons whose tables are known to equal `table_`
   Table table_;
   Exchange exchange_{options_};
   TrafficLogs traffic_;

@@ -101,7 +101,8 @@ Result<void, Refusal> LocalClients::send(std::uint32_t connection, const Outgoin
 void LocalClients::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   const auto at = clients_.find(connection);
   if (at == clients_.end()) return;
-  // Other daemons do not know a client that has joined nothing.
+  // A client in no group needs no Disconnect: other daemons do not know it, or will deliver its
+  // leaves.
   if (at->second.groups.empty()) {
     names_.erase(at->second.name);
   } else {

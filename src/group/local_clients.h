@@ -15,7 +15,7 @@
 namespace peal::group {
 
 /// The clients of this node, and their requests. Each request becomes a message, and takes effect
-/// when that is delivered.
+/// when the message is delivered.
 class LocalClients {
  public:
   struct Client {
@@ -27,7 +27,7 @@ class LocalClients {
 
   // Requests: see Groups.
   Result<std::uint32_t, Refusal> connect(std::string_view name);
-  /// `self` is this node in the table, which must have room for the join.
+  /// `self`: this node. Its share of the table must have room for the join.
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group, const Table& table,
                              MemberId self);
   Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
@@ -39,7 +39,7 @@ class LocalClients {
   /// The join of a client of this node was delivered.
   void on_joined(std::string_view name, std::string_view group);
   bool has(std::uint32_t connection) const { return clients_.contains(connection); }
-  /// The client of this private name without its node; null: none.
+  /// The connection of the client with this name; null: none.
   const std::uint32_t* find(std::string_view name) const;
   const std::map<std::uint32_t, Client>& all() const { return clients_; }
   bool has_work() const { return !dead_.empty(); }
@@ -58,9 +58,9 @@ class LocalClients {
   Effects& effects_;
   std::map<std::uint32_t, Client> clients_;
   std::map<std::string, std::uint32_t, std::less<>> names_;
-  std::vector<Dead> dead_;  ///< disconnected, and the goodbye is not submitted
+  std::vector<Dead> dead_;  ///< disconnected clients whose goodbyes are not submitted
   std::uint32_t last_connection_ = 0;
-  std::uint64_t joining_bytes_ = 0;  ///< of the table: what pending joins will take, at most
+  std::uint64_t joining_bytes_ = 0;  ///< upper bound for what pending joins will take of the table
   std::vector<std::byte> encoded_;   ///< reused
 };
 

@@ -6,12 +6,13 @@
 #include "base/hooks.h"
 #include "group/groups.h"
 
-// What a node does in an exchange, and when it is complete.
+// The exchange of tables: its messages, and its completion.
 
 namespace peal::group {
 namespace {
 
-/// True if the group missed a message for all nodes, or one of its domain.
+/// True if this node missed a message to the group, ordered for all nodes or for the group's
+/// domain.
 bool is_missed(const std::vector<Missed>& missed, const Domains& domains, std::string_view group) {
   return missed.front().contains(group) || missed[domains.of_group(group)].contains(group);
 }
@@ -71,7 +72,7 @@ void Groups::complete() {
   const bool first = counters_.settled++ == 0;
   effects_.settled(view_);
   const std::vector<Missed> missed = exchange_.merge_traffic(self_, traffic_);
-  // A daemon did not miss what was sent before it started.
+  // Messages that were sent before this daemon started do not count as missed.
   if (!first && !PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
   tell_changed([this](const ClientKey& client) {
     return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : exchange_.table_of(client.daemon);
@@ -85,7 +86,7 @@ void Groups::complete() {
   }
 }
 
-/// Tells a gap to clients if messages to their groups or private names were missed.
+/// Reports a gap to each client here that missed messages to its groups or its private name.
 void Groups::tell_gaps(const std::vector<Missed>& missed) {
   const bool any =
       std::any_of(missed.begin(), missed.end(), [](const Missed& each) { return !each.empty(); });

@@ -43,8 +43,8 @@ Client read_client(ByteReader& in) {
   return client;
 }
 
-/// Reads how many elements of at least `each` bytes follow; at least one. Returns 0 if they do not
-/// fit.
+/// Reads the number of elements, at least 1, that follow. Returns 0 if so many elements of at least
+/// `each` bytes do not fit.
 std::uint32_t read_count(ByteReader& in, std::size_t each) {
   const auto count = in.u<std::uint32_t>();
   in.require(count > 0, Drop::bad_value);

@@ -93,7 +93,7 @@ struct Marker {};
 struct Data {
   Client client;
   std::uint16_t type{};       ///< set by the application
-  bool self_discard = false;  ///< not to its sender
+  bool self_discard = false;  ///< not delivered to its sender
   FixedVector<std::string_view, kTargetsMax> targets;
   ByteView payload;
 };
@@ -103,7 +103,7 @@ struct Data {
 inline constexpr unsigned kBranchShift = 40;
 inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 
-/// Names one state of a group. All members share the history up to it.
+/// Identifies one state of a group. All members with this id share the history up to that state.
 struct GroupId {
   ViewId view{};
   std::uint64_t index{};  ///< counts changes from 1, in each branch of the view
@@ -124,20 +124,20 @@ struct DaemonMembers {
 struct GroupState {
   std::string name;
   GroupId id{};
-  bool changed = false;                ///< lost members, and its clients were not told
+  bool changed = false;                ///< lost members, and clients are not notified yet
   std::vector<DaemonMembers> daemons;  ///< sorted, at least one
   friend bool operator==(const GroupState&, const GroupState&) = default;
 };
-/// What daemons tell each other when they meet: all groups of the daemons with this table.
+/// A message of the exchange: all groups of a set of daemons with equal tables.
 struct Tables {
   ViewId view{};                   ///< the regular view of the exchange
   std::vector<MemberId> synced;    ///< the daemons with this table; includes all in `groups`
   std::vector<GroupState> groups;  ///< sorted by name
-  std::vector<Traffic> traffic;    ///< of domains for which the sender speaks; sorted, none empty
+  std::vector<Traffic> traffic;    ///< of the sender's domains as speaker; sorted, none empty
   friend bool operator==(const Tables&, const Tables&) = default;
 };
 
-/// Traffic of domains that the sender of the tables is not in, sent by a daemon that is.
+/// Traffic of domains that the sender of Tables is not in, sent by a daemon that is in them.
 struct DomainTraffic {
   ViewId view{};                 ///< as in Tables
   std::vector<Traffic> traffic;  ///< as in Tables

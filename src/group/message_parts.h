@@ -19,7 +19,7 @@ std::string_view read_name(wire::ByteReader& in, Rule is_legal) {
   in.require(is_legal(name), wire::Drop::bad_value);
   return in.failed() ? std::string_view{} : name;
 }
-/// A byte that is 0 or 1.
+/// Reads a byte that is 0 or 1.
 bool read_flag(wire::ByteReader& in);
 /// Reads the traffic of several domains, in their order.
 void read_traffic(wire::ByteReader& in, std::vector<Traffic>& out);

@@ -65,7 +65,7 @@ void read_names(ByteReader& in, ViewTraffic& out) {
     in.require(out.late.empty() || out.late.back() < each, Drop::not_sorted);
     out.late.push_back(each);
   }
-  // For one encoding: `upto` is the place of the last counted message, and zero without one.
+  // For a unique encoding, `upto` is the place of the last counted message; zero if there is none.
   in.require(out.names.empty() == (out.upto == Place{}), Drop::bad_value);
   in.require(!out.names.empty() || !out.late.empty(), Drop::bad_value);
 }

@@ -27,13 +27,13 @@ struct Options {
 /// Returns an empty text, or one line that names the key, the value and what is accepted.
 std::string validate(const Options& options);
 
-/// Why a client's request was refused. It had no effect.
+/// Why a client's request was refused. The request had no effect.
 enum class Refusal : std::uint8_t {
   would_block,  ///< too much waits to be ordered: retry later
   too_large,    ///< the message exceeds the limit
   closed,       ///< the node has stopped
   bad_name,     ///< invalid name of a group, client or target; or too many targets
-  name_in_use,  ///< another client of this node has it
+  name_in_use,  ///< another client of this node has the name
   no_client,    ///< no such connection
   member_already,
   no_member,
@@ -46,7 +46,7 @@ struct Outgoing {
   std::span<const std::string_view> targets;  ///< groups and private names, in any order
   Service service = Service::agreed;
   std::uint16_t type{};       ///< set by the application
-  bool self_discard = false;  ///< not to its sender
+  bool self_discard = false;  ///< not delivered to its sender
   ByteView payload;
 };
 

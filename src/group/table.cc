@@ -11,7 +11,8 @@
 namespace peal::group {
 namespace {
 
-// Lengths as in message.h. Every daemon counts a whole group, even if others are in that group too.
+// Lengths as in message.h. Each daemon counts the bytes of its groups in full, even if other
+// daemons have the same groups.
 constexpr std::uint64_t kClientBytes = 5;
 constexpr std::uint64_t kDaemonBytes = 16;
 constexpr std::uint64_t kGroupBytes = 1 + 20 + 8 + 1 + 2;
@@ -156,7 +157,7 @@ void Table::keep_daemons(std::span<const MemberId> kept) {
                   [&](const auto& entry) { return is_kept(entry.first); })) {
     return;
   }
-  // Clear the index first: it points to groups that may be removed.
+  // Clear the index clients_ first: it points to groups that may be removed.
   std::erase_if(clients_, [&](const auto& entry) { return !is_kept(entry.first.daemon); });
   std::erase_if(bytes_, [&](const auto& entry) { return !is_kept(entry.first); });
   for (auto& [name, group] : groups_) {

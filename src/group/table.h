@@ -33,9 +33,9 @@ class Table {
   };
   struct Group {
     GroupId id{};
-    bool changed = false;         ///< lost members, and its clients were not told
+    bool changed = false;         ///< lost members, and clients are not notified yet
     std::vector<Daemon> daemons;  ///< sorted, at least one
-    TrafficMark traffic;          ///< where its messages are counted; not part of the state
+    TrafficMark traffic;          ///< where the group's messages are counted; not part of the state
     const Daemon* at(MemberId daemon) const;
   };
   using Map = std::map<std::string, Group, std::less<>>;
@@ -80,8 +80,8 @@ class Table {
   /// True if the tables can be added: each client has one name and is in each group once, and no
   /// daemon exceeds its share.
   static bool is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max);
-  /// Adds the daemons of a consistent message, none of which may be here. A group that both have
-  /// becomes changed; a group that only one has keeps its id.
+  /// Adds the daemons of consistent tables, none of which may be in this table. A group in both
+  /// tables becomes changed; a group in only one keeps its id.
   void add(Tables&& tables);
   /// Equal tables have equal hashes.
   std::uint64_t hash() const;

@@ -75,7 +75,7 @@ void give_up_names(Forgotten& forgotten) {
   forgotten.names.clear();
 }
 
-/// Digest of everything known of a view. Sums of these do not depend on the order.
+/// Digest of everything known of a view. A sum of such digests does not depend on the order.
 std::uint64_t digest_of(const ViewTraffic& view) {
   Digest digest;
   digest.add(view.view.number);
@@ -139,8 +139,8 @@ bool knows(const Traffic& part, const Forgotten& forgotten) {
   return part.forgotten.upto <= forgotten.upto && digest == forgotten.digest;
 }
 
-/// Daemons forget at different times. If one remembers exactly the views that another has
-/// forgotten, neither missed anything: then both forget them.
+/// Daemons forget views at different times. If one daemon remembers exactly the views that another
+/// has forgotten, neither missed messages in those views: then both forget them.
 void align(std::vector<Traffic>& parts) {
   for (Traffic& part : parts) {
     for (const Traffic& other : parts) {
@@ -189,8 +189,9 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// `all` has every message to a name up to `all.upto`. `own` has those that it counts, and its late
-/// ones up to there. It missed messages to the names for which it has fewer.
+/// `all` counts every message to a name up to `all.upto`. `own` has the messages that it counts,
+/// and its late messages up to `all.upto`. This daemon missed messages to each name for which `own`
+/// has fewer.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {
@@ -212,7 +213,7 @@ void add_missed(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   }
   if (all.upto > own.upto) add_missed_names(all, own, out);
   if (same_late) return;
-  // Late messages of `all` are behind its `upto`, and so behind that of each part.
+  // Late messages of `all` are behind `all.upto`, and so behind the `upto` of each part.
   for (const auto& each : all.late) {
     const bool known = std::binary_search(own.late.begin(), own.late.end(), each);
     if (!known) out.names.insert(each.name);

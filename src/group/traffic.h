@@ -14,9 +14,10 @@
 #include "base/ids.h"
 #include "order/engine.h"
 
-// Records to which names messages were sent, view by view, so that daemons that meet can tell who
-// missed messages, and for which names. What is known of a view is a set of messages: all up to a
-// place, counted for each name, and single ones behind it. Daemons that meet join their sets.
+// Records the names to which messages were sent, view by view. When daemons meet in a view, they
+// compare these records: each daemon learns to which names it missed messages. The record of a view
+// is a set of messages: all messages up to a place, counted for each name, and single messages
+// behind that place. Daemons that meet join their sets.
 
 namespace peal::group {
 
@@ -34,7 +35,7 @@ inline constexpr std::size_t kTrafficViewsMax = 256;
 
 /// What is known of one view's messages; at least one message.
 struct ViewTraffic {
-  /// All messages to this name up to `upto`.
+  /// The number of all messages to this name up to `upto`.
   struct Name {
     std::string name;
     std::uint64_t messages{};
@@ -58,8 +59,8 @@ struct ViewTraffic {
 
 /// Views that are no longer kept one by one.
 struct Forgotten {
-  ViewId upto{};                   ///< the last of them; zero: there are none
-  std::uint64_t digest{};          ///< of everything known of them, independent of the order
+  ViewId upto{};                   ///< the last of these views; zero: none
+  std::uint64_t digest{};          ///< of everything known of these views, in any order
   bool every_name = false;         ///< too many names: any name may have messages
   std::vector<std::string> names;  ///< otherwise: the names that have messages; sorted
   bool empty() const { return upto.number == 0; }
@@ -89,18 +90,19 @@ struct Missed {
   bool contains(std::string_view name) const { return every_name || names.contains(name); }
   bool empty() const { return !every_name && names.empty(); }
 };
-/// Joins what several daemons know into `all`, and returns what the one with index `own` missed.
+/// Joins the traffic that several daemons know into `all`. Returns the names whose messages the
+/// daemon with index `own` missed.
 Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
-/// Caches where the count of a name is, so that the next message to it needs no lookup.
+/// Caches where the count of a name is, so that the next message to that name needs no lookup.
 struct TrafficMark {
   std::uint64_t generation = 0;
   std::uint64_t* messages = nullptr;
   order::Domain domain{};
 };
 
-/// What one daemon knows of the messages of one domain: those that it delivered, and what others
-/// told.
+/// What one daemon knows of the messages of one domain: those that it delivered, and those that
+/// other daemons reported.
 class TrafficLog {
  public:
   explicit TrafficLog(order::Domain domain) { known_.domain = domain; }
@@ -108,10 +110,10 @@ class TrafficLog {
   TrafficLog& operator=(const TrafficLog&) = delete;
   TrafficLog(TrafficLog&&) = default;
 
-  /// Starts a view. What the previous view had becomes part of known().
+  /// Starts a view. The traffic of the previous view becomes part of known().
   void begin(const ViewId& view);
-  /// Records a message to this name, at a higher place than earlier ones; once for each of its
-  /// names.
+  /// Records a message to this name, at a higher place than earlier messages. Call once for each
+  /// name of the message.
   void note(std::string_view name, const Place& place, TrafficMark* mark) {
     upto_ = place;
     if (every_name_) return;
@@ -121,14 +123,14 @@ class TrafficLog {
     }
     count(name, mark);
   }
-  /// The same for the transitional view.
+  /// The same for a message in the transitional view.
   void note_late(std::string_view name, const Place& place);
 
-  /// All views that have ended.
+  /// The traffic of all views that have ended.
   const Traffic& known() const { return known_; }
   void adopt(Traffic&& known) { known_ = std::move(known); }
-  /// Keeps these two views, and of all others only the names. Any daemon that may come knows all of
-  /// the others' traffic, or none.
+  /// Keeps these two views; of all other views, keeps only the names. Each daemon that may still
+  /// join knows all traffic of those other views, or none.
   void keep(const ViewId& one, const ViewId& other);
 
  private:

@@ -10,14 +10,15 @@
 
 namespace peal::group {
 
-/// What this daemon knows of the messages of all domains, and when it may forget that.
+/// The traffic of all domains that this daemon knows. Decides when to forget old traffic.
 class TrafficLogs {
  public:
   explicit TrafficLogs(std::size_t domains);
 
   /// Sets the nodes that may be in a view, sorted.
   void set_nodes(std::vector<NodeId> nodes) { nodes_ = std::move(nodes); }
-  /// Starts a view. `along`: the daemons that came to it with this one, with equal tables.
+  /// Starts a view. `along`: the daemons that came to the view together with this one, with equal
+  /// tables.
   void begin(const ViewId& view, const order::MemberSet& along);
 
   std::size_t domains() const { return logs_.size(); }
@@ -27,7 +28,7 @@ class TrafficLogs {
  private:
   std::vector<TrafficLog> logs_;  ///< for each domain
   std::vector<NodeId> nodes_;
-  order::MemberSet came_along_;  ///< of the last begin()
+  order::MemberSet came_along_;  ///< `along` of the last begin()
   ViewId last_view_{};           ///< the view before the current one
   ViewId view_{};
 };

@@ -155,7 +155,7 @@ void AddressBook::ask(Instant now, State& state) {
   state.pause = std::min(state.pause + state.pause, kAskAgainMax);
   const HostPort& name = entries_[state.entry].name;
   auto begun = question_ ? LookUp::begin(name, question_) : LookUp::begin(name);
-  if (!begun) {  // too many look-ups run: this says nothing about this name
+  if (!begun) {  // not begun, for a reason that does not concern this name
     state.due = now + kAskAgainMin;
     return;
   }
@@ -204,8 +204,8 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
                     " address, as this node's own is");
 }
 
-// A node uses its port and the port above. `entry` may take over another node's address once the
-// other's name no longer has it, unless the other node is in the view.
+// A node uses its port and the port above. `entry` may take over the address of another node once
+// that node's name no longer has the address, unless that node is in the view.
 bool AddressBook::is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why) {
   const auto collides = [&](const Endpoint& other) {
     return other.ip == at.ip && std::abs(int{other.port} - int{at.port}) <= 1;

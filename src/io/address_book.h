@@ -15,9 +15,9 @@
 
 namespace peal::io {
 
-/// The addresses of the other nodes. A name is looked up repeatedly, on threads of its own
-/// (LookUp), until its node is in the view; an IP address never. A found address stays in use until
-/// another one is found, even while the name servers do not answer.
+/// The addresses of the other nodes. A name is looked up repeatedly, on separate threads (LookUp),
+/// until its node is in the view. IP addresses are not looked up. A found address stays in use
+/// until another one is found, even while the name servers do not answer.
 ///
 /// Thread: one. Blocks: never.
 class AddressBook {
@@ -36,7 +36,7 @@ class AddressBook {
     std::string problem;  ///< of the newest answer; empty: none
     bool known() const { return !at.is_unspecified(); }
   };
-  /// An answer's effect: a node has another address, or the reason why it has none is known.
+  /// The effect of an answer: a node has another address, or the reason why it has none is known.
   struct Change {
     const Entry& entry;
     Endpoint before;
@@ -44,10 +44,10 @@ class AddressBook {
   using OnChange = std::function<void(const Change&)>;
 
   /// `own` is this node's address, `nodes` are the other nodes. `question` looks a name up; if
-  /// empty, the operating system does.
+  /// `question` is empty, the operating system does.
   AddressBook(const Endpoint& own, std::vector<Entry> nodes, LookUp::Question question);
 
-  /// Replaces the other nodes. Keeps what is known of the nodes that stay, unless their configured
+  /// Replaces the other nodes. Keeps the state of the nodes that stay, unless their configured
   /// address changed; looks new names up soon.
   void set_nodes(Instant now, std::vector<Entry> nodes);
 
@@ -57,7 +57,8 @@ class AddressBook {
   /// Look-ups without an answer yet.
   int waiting() const;
 
-  /// These nodes are in the view, so their addresses are right. The others' names are looked up.
+  /// `members` are in the view, so their addresses are right. Looks up the names of all other
+  /// nodes.
   void set_present(Instant now, std::span<const MemberId> members);
   /// Looks all names up again soon.
   void ask_all(Instant now);
@@ -74,16 +75,16 @@ class AddressBook {
   struct State {
     std::size_t entry{};
     bool present = false;    ///< its node is in the view
-    bool contested = false;  ///< another name has the same address: this one may be wrong
+    bool contested = false;  ///< another node claims this address, so it may be wrong
     Duration pause = kAskAgainMin;
     std::optional<Instant> due;    ///< time of the next look-up
-    std::optional<Instant> asked;  ///< time of the last one
+    std::optional<Instant> asked;  ///< time of the last look-up
     std::optional<LookUp> waiting;
   };
 
   void ask(Instant now, State& state);
   void take(Instant now, State& state, const LookUp::Answer& answer, const OnChange& on_change);
-  /// The address to use out of several, or why none is accepted.
+  /// Chooses one of the addresses found. The error is the reason why none is accepted.
   Result<Endpoint, std::string> choose(Instant now, const Entry& entry,
                                        const std::vector<Endpoint>& found);
   bool is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why);

@@ -7,8 +7,9 @@
 
 namespace peal::io {
 
-/// Why the operating system refused, or why a configured value was refused. Callers act on `code`.
-/// `message` is one line for a person: the operation, its object and the remedy.
+/// The reason why the operating system refused an operation, or why a configured value was refused.
+/// Callers act on `code`. `message` is one line for a person: the operation, its object and the
+/// remedy.
 struct IoError {
   Errc code = Errc::system;
   std::string message;

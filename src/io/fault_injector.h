@@ -26,12 +26,12 @@ class FaultInjector {
   bool loses_out(Lane lane) {
     return touches(lane) && faults_.drop_out > 0 && random_.chance(faults_.drop_out);
   }
-  /// True if this node gets nothing on `lane`.
+  /// True if packets to node `to` on `lane` are lost.
   bool mutes(NodeId to, Lane lane) const { return touches(lane) && faults_.mute_to.contains(to); }
   /// True if some node must not get data, so that multicast is forbidden.
   bool forbids_multicast() const { return touches(Lane::data) && !faults_.mute_to.empty(); }
   bool loses_multicast_out() const { return faults_.multicast_out_lost; }
-  /// True if packets are lost one by one, so that each must be sent by itself.
+  /// True if packets are lost individually, so that each must be sent as a separate message.
   bool by_packet(Lane lane) const { return touches(lane) && faults_.drop_out > 0; }
 
  private:

@@ -15,7 +15,7 @@
 namespace peal::io {
 namespace {
 
-/// After a failed write, the next attempt waits this long: it would fail again, at the same cost.
+/// Pause after a failed write: an earlier attempt would probably fail again, at the same cost.
 constexpr Duration kAgain = milliseconds(100);
 /// Bytes to cut off a file so that a line fits: a block, so that the file system gets one back.
 constexpr std::size_t kBlockBytes = 4'096;
@@ -30,9 +30,9 @@ bool is_fifo(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// Opens a pipe for reading too: it then needs no reader, and a reader that left is like one that
-/// stopped. The descriptor gets a description of its own, which does not block even if others share
-/// the file.
+/// Opens a pipe for reading too: opening then needs no reader, and after the reader has left, the
+/// pipe fills up as if the reader had stopped. The file gets an open file description of its own,
+/// which does not block even if other processes share the file.
 int open_file(const std::string& path, int flags) {
   constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_APPEND | O_CREAT;
   int fd = ::open(path.c_str(), O_RDWR | kAlways | flags, 0644);
@@ -101,7 +101,7 @@ void FileSink::write_out(std::string_view text) {
   if (done < text.size()) give_up(text, done, errno);
 }
 
-/// Writes what must come before anything else; false if that is not possible yet.
+/// Writes the rest of a begun line and the report of lost lines; false if that is not possible yet.
 bool FileSink::resume() {
   if (again_) {
     const Instant now = Clock::now();
@@ -139,8 +139,8 @@ std::size_t FileSink::put(std::string_view text) {
   return done;
 }
 
-/// Loses the rest of `text`. A line that has begun is cut off the file; where that fails, it is
-/// completed later.
+/// Drops the rest of `text`, of which `done` bytes were written. Cuts a begun line off the file; if
+/// that fails, the line is completed later.
 void FileSink::give_up(std::string_view text, std::size_t done, int number) {
   error_ = system_error("cannot write to " + path_, number);
   again_ = Clock::now() + kAgain;

@@ -16,12 +16,12 @@
 namespace peal::io {
 
 /// Appends lines to a file, a pipe or a terminal through a buffer, for traces. Never blocks and
-/// never raises SIGPIPE. Lines that do not fit are lost whole and counted; a line in their place
-/// says how many. On a full disk, the sink makes room for that line by cutting off the end of the
-/// file, so that no reader takes the file for complete. Thread: one at a time.
+/// never raises SIGPIPE. A line that does not fit is dropped as a whole and counted; a line in its
+/// place reports the number of dropped lines. On a full disk, the sink makes room for the report by
+/// cutting off the end of the file, so that no reader takes the file for complete.
 class FileSink {
  public:
-  /// Makes the line, with its line end, that says how many lines are missing there.
+  /// Makes the line, with its line end, that reports the number of missing lines.
   using Lost = std::function<std::string(std::uint64_t lines)>;
   /// Opens `path` for appending and creates it if needed; "-" is the standard output. With
   /// `Mode::replace`, empties the file first. Errors: not_permitted, system.
@@ -59,10 +59,10 @@ class FileSink {
   bool socket_ = false;
   std::size_t buffer_bytes_;
   std::string buffer_;
-  std::string rest_;          ///< the rest of a line that has begun: written before anything else
+  std::string rest_;          ///< unwritten rest of a line that is partly in the file: goes first
   std::uint64_t untold_ = 0;  ///< lost lines that no line in the file reports yet
   std::uint64_t lost_lines_ = 0;
-  std::optional<Instant> again_;  ///< no attempt before this time
+  std::optional<Instant> again_;  ///< no attempt to write before this time
   std::optional<IoError> error_;
 };
 

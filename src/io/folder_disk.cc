@@ -108,7 +108,7 @@ Unexpected<port::DiskError> FolderDisk::failed(const char* what, const std::stri
 }
 
 port::DiskResult<std::vector<port::DiskFile>> FolderDisk::list() {
-  // The stream gets a descriptor of its own, since closing the stream closes it.
+  // The stream gets its own descriptor, since closing the stream closes the descriptor.
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* stream = fd < 0 ? nullptr : ::fdopendir(fd);
   if (stream == nullptr) {

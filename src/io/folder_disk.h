@@ -16,9 +16,9 @@ namespace peal::io {
 /// that a second user is refused. Files have mode 0600. Thread: one at a time; calls block.
 class FolderDisk : public port::Disk {
  public:
-  /// Opens the folder, and creates it with mode 0700 if only it is missing. Errors: address_in_use
-  /// (another process holds the lock), not_permitted, invalid_option (it is no folder, or others
-  /// may write to it), system.
+  /// Opens the folder; creates it with mode 0700 if its parent folder exists. Errors:
+  /// address_in_use (another process holds the lock), not_permitted, invalid_option (the path is
+  /// not a folder, or other users may write to it), system.
   static Result<std::unique_ptr<FolderDisk>, IoError> open(const std::string& path);
 
   std::string path_of(const std::string& name) const override;

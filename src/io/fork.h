@@ -3,13 +3,14 @@
 
 #include <cstdint>
 
-// fork() copies a process without its threads, so a copied client or member is of no use to the
-// child: an absent thread may have been changing it, and its sockets belong to the parent.
+// fork() copies a process without its other threads, so a copied client or member is of no use to
+// the child: a thread that the child lacks may have been changing it, and its sockets belong to the
+// parent.
 
 namespace peal::io {
 
 /// The number of fork() calls between the first process and this one. An object made while forks()
-/// was another number belongs to a parent. Costs one load, so that each call can check.
+/// returned another number belongs to a parent. Costs one load, so that each call can check.
 std::uint64_t forks();
 
 /// A child of fork() closes this descriptor before fork() returns there: otherwise the child would
@@ -20,7 +21,7 @@ void close_in_children(int fd);
 /// number.
 void keep_in_children(int fd);
 
-/// Keeps an object of the parent, which this process must neither use nor destroy, reachable.
+/// Keeps `what` reachable: an object of the parent that this process must neither use nor destroy.
 void leave_to_parent(void* what);
 
 }  // namespace peal::io

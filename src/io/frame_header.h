@@ -10,9 +10,9 @@
 
 namespace peal::io {
 
-/// The header that every frame of data begins with. Sealed data packets leave it out, since its
-/// content follows from what the seal authenticates: the sender, the frame's length and the
-/// configuration hash (`mark`). The receiver writes the header in front of what it opened.
+/// The header that every frame of data begins with. Sealed data packets omit it, since its content
+/// follows from the data that the seal authenticates: the sender, the frame's length and the
+/// configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
 class FrameHeader {
  public:
   static constexpr std::uint32_t kBytes = 32;

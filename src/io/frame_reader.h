@@ -10,25 +10,27 @@ namespace peal::io {
 
 /// Bytes of the length in front of each packet of a stream; little-endian.
 inline constexpr std::uint32_t kLengthBytes = 4;
-/// The largest packet of a stream, as large as that of a datagram.
+/// The largest packet of a stream: as large as the largest UDP payload.
 inline constexpr std::uint32_t kStreamPacketMax = 65'507;
 
 void write_length(std::uint32_t length, ByteSpan out);
 
-/// Cuts packets out of the bytes of one stream, in place in slabs of a pool. Reads only their
+/// Cuts packets out of the bytes of one stream, in place in slabs of a pool. Interprets only their
 /// lengths, and holds at most one slab. Allocates nothing.
 class FrameReader {
  public:
-  /// The most bytes to read at once: they are still in the processor's cache when they are opened.
+  /// The most bytes to read at once: few enough to stay in the processor's cache until they are
+  /// opened.
   static constexpr std::uint32_t kReadBytes = 256U << 10;
 
   /// A slab must be at least four times `packet_bytes_max`, the size of the largest packet.
   FrameReader(BufferPool& pool, std::uint32_t packet_bytes_max)
       : pool_(pool), packet_bytes_max_(packet_bytes_max) {}
 
-  /// Where to read the stream to; empty if the pool is used up. Take all packets out first.
+  /// The memory to read the stream into; empty if the pool is used up. First take all packets out
+  /// with next().
   ByteSpan room();
-  /// Notes that `bytes` bytes were read there.
+  /// Notes that `bytes` bytes were read into room().
   void note(std::size_t bytes) { end_ += static_cast<std::uint32_t>(bytes); }
 
   enum class Found : std::uint8_t {
@@ -42,8 +44,8 @@ class FrameReader {
   BufferPool& pool_;
   std::uint32_t packet_bytes_max_;
   BufferRef slab_;
-  std::uint32_t begin_ = 0;  ///< of the bytes not taken out
-  std::uint32_t end_ = 0;    ///< of the bytes read
+  std::uint32_t begin_ = 0;  ///< offset of the first byte not taken out
+  std::uint32_t end_ = 0;    ///< offset behind the last byte read
 };
 
 }  // namespace peal::io

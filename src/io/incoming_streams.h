@@ -26,7 +26,7 @@ class FrameTaker {
   enum class Verdict : std::uint8_t {
     taken,    ///< packets are not sealed, so the sending node is unknown
     of_node,  ///< `node` sealed it
-    dropped,  ///< of no use now; this says nothing about the connection
+    dropped,  ///< of no use now; the connection stays
     forged,   ///< the sender on this connection does not have the key
   };
   struct Outcome {
@@ -37,15 +37,16 @@ class FrameTaker {
   virtual Outcome on_frame(Instant now, NodeId likely, const BufferRef& packet) = 0;
 };
 
-/// The connections on which other nodes write to this one. A connection is refused if its address
-/// is no configured node's. A machine may have at most two connections for each node on it: beyond
-/// that, those on which no holder of the key has written are closed first, then those silent for
-/// longest. Once a node has shown itself on a new connection, its older one is closed.
+/// The connections on which other nodes write to this one. A connection is refused if its source
+/// address is not that of a configured node. A machine may have at most two connections for each
+/// node on it. Beyond that limit, connections without an authenticated packet are closed first,
+/// then the connections that have been silent for longest. Once a packet of a node was
+/// authenticated on a new connection, the older connection of that node is closed.
 ///
 /// Thread: the loop's.
 class IncomingStreams {
  public:
-  /// Connections per node; nodes on one machine share their places.
+  /// Connections per node; the nodes of one machine share the sum of their limits.
   static constexpr std::size_t kPlacesPerNode = 2;
   static constexpr std::uint32_t kAcceptsPerTurn = 16;
   static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< a turn may exceed it by one read
@@ -59,10 +60,11 @@ class IncomingStreams {
   /// Reads connections, up to a limit. True if there is more to read.
   bool receive(Instant now, FrameTaker& taker);
   std::optional<Instant> next_deadline() const;
-  /// The list of nodes, or an address, has changed: closes connections from other addresses.
+  /// Call it when the list of nodes or an address has changed: closes connections from other
+  /// addresses.
   void check_sources();
   std::size_t count() const { return connections_.size(); }
-  /// Machines of configured nodes that connected since the last call.
+  /// Addresses of the configured nodes' machines that connected since the last call.
   std::vector<Endpoint> take_arrivals() { return std::exchange(arrivals_, {}); }
 
  private:
@@ -72,7 +74,7 @@ class IncomingStreams {
     std::unique_ptr<Stream> stream;
     FrameReader reader;
     std::optional<NodeId> node;  ///< the sender; known once a packet that it sealed has arrived
-    std::uint64_t heard = 0;     ///< count of all reads at the time of the last one here
+    std::uint64_t heard = 0;     ///< value of reads_ at the last read of this connection
     bool readable = true;
     bool hung_up = false;
     bool starved = false;  ///< not read because no slab was free

@@ -24,7 +24,7 @@ std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// False if there is no reader any more, or the disk is full. Waits as long as it takes.
+/// Waits until all is written. False if there is no reader any more, or the disk is full.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());

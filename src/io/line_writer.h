@@ -33,7 +33,7 @@ class LineWriter {
   LineWriter& operator=(const LineWriter&) = delete;
 
   /// Queues whole lines, each with its line end; they are written in one piece where the system
-  /// does that.
+  /// supports that.
   void write(std::string text);
   /// Waits until every line was written or dropped; false if `patience` ends first.
   bool drain(Duration patience);
@@ -43,7 +43,7 @@ class LineWriter {
  private:
   struct Shared;
   explicit LineWriter(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-  std::shared_ptr<Shared> shared_;  ///< the thread may outlive this
+  std::shared_ptr<Shared> shared_;  ///< the thread may outlive this object
 };
 
 }  // namespace peal::io

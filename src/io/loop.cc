@@ -130,7 +130,7 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
   note_pause(host, now, planned);
   dispatch(count);
 
-  // A timer fires only if it was due before the sockets were read and still is afterwards.
+  // A timer fires only if it was due before the sockets were read and is still due afterwards.
   const Turn turn{now, due(host, now)};
   const Progress progress = host.on_sockets(turn);
   more_ = progress.more;
@@ -149,8 +149,9 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
 }
 
 void Loop::wake() {
-  // Only the first of several wakers writes. The loop clears the flag before it looks for their
-  // work. Either the loop sees the flag before it sleeps, or this thread sees that it sleeps.
+  // Only the first of several wakers writes. The loop clears the flag before it looks for the work
+  // of the wakers. Either the loop sees the flag before it sleeps, or this thread sees that the
+  // loop sleeps.
   if (pending_.exchange(true, std::memory_order_seq_cst)) return;
   if (!sleeping_.load(std::memory_order_seq_cst)) return;
   signals_.fetch_add(1, std::memory_order_relaxed);

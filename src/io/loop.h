@@ -31,11 +31,12 @@ struct Progress {
 class LoopHost {
  public:
   virtual ~LoopHost() = default;
-  /// The process did not run for `gap`; what is read before on_drained was sent before the pause.
+  /// The process did not run for `gap`. Packets read before on_drained may have been sent before or
+  /// during the pause.
   virtual void on_pause(Instant now, Duration gap) = 0;
   /// Reads the packet sockets, up to a budget.
   virtual Progress on_sockets(const Turn& turn) = 0;
-  /// The token and control sockets were empty once since on_pause.
+  /// The token and control sockets were seen empty for the first time since on_pause.
   virtual void on_drained(Instant now) = 0;
   /// Another thread called wake().
   virtual void on_wake(Instant now) = 0;
@@ -51,8 +52,8 @@ struct LoopOptions {
   /// Longest time to poll before sleeping, where polling pays (io/polling.h). Polling gives way to
   /// other threads that want the processor.
   Duration spin{};
-  /// A turn that starts this much late is reported as a pause. The loop then sleeps at most this
-  /// long at a time, so that an unnoticed pause cannot be longer. 0 disables the detection.
+  /// A turn that starts this much later than planned is reported as a pause. Each sleep is limited
+  /// to this time, so that an unnoticed pause cannot be longer. 0 disables the detection.
   Duration pause{};
 };
 
@@ -88,7 +89,7 @@ class Loop {
   /// Stops the callbacks of `fd`. May be called from a callback, even its own.
   void unwatch(int fd);
 
-  /// Turns until stop() is called.
+  /// Runs turns until stop() is called.
   void run(LoopHost& host);
   /// One turn: waits at most `wait_max` (0: not at all) for something to do, then does it.
   void turn(LoopHost& host, Duration wait_max);
@@ -96,7 +97,7 @@ class Loop {
   /// Makes the loop call on_wake soon. Costs a system call only if the loop sleeps.
   /// Thread: any. Blocks: never.
   void wake();
-  /// Ends run() after the current turn, and any later run(). Thread: any.
+  /// Ends run() after the current turn; a later run() returns at once. Thread: any.
   void stop();
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
 

@@ -122,7 +122,8 @@ MulticastProbe::Outcome MulticastProbe::on_hello(Instant now, PeerIndex index, N
   Peer& peer = peers_[index];
   if (peer.acked && now - *peer.acked < kAckInterval) return Outcome::ignored;
   peer.acked = now;
-  // The peer can be heard, so it probably hears: it may just have started.
+  // Multicast of the peer arrives, so multicast probably reaches the peer, which may just have
+  // started.
   if (!peer.reached) hurry(now);
   ack = {ProbeMessage::Kind::ack, cluster_, self_, hello.nonce};
   return Outcome::answer;
@@ -145,7 +146,7 @@ MulticastProbe::Outcome MulticastProbe::on_ack(Instant now, PeerIndex index, Nod
   if (std::find(nonces_.begin(), end, ack.nonce) == end) return Outcome::bad;
   Peer& peer = peers_[index];
   peer.misses = 0;
-  // A late or repeated answer does not count as one more in a row.
+  // A late or repeated answer does not increase the count of answers in a row.
   if (ack.nonce != nonces_[0] || peer.answered) return Outcome::accepted;
   peer.answered = true;
   peer.answers = std::min(peer.answers + 1, kAnswersMin);

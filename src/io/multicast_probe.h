@@ -14,13 +14,13 @@
 
 namespace peal::io {
 
-/// The frames with which nodes find out whom multicast reaches. All integers are little-endian:
-/// magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, CRC-32C of the 24 bytes
-/// before it u32.
+/// The frames with which nodes find out which peers multicast reaches. All integers are
+/// little-endian: magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, u32 CRC-32C
+/// of the 24 bytes before it.
 struct ProbeMessage {
   enum class Kind : std::uint8_t {
-    hello = 1,  ///< by multicast: asks who receives it
-    ack = 2,    ///< by unicast: answers a hello, with its nonce
+    hello = 1,  ///< by multicast: each receiver answers with an ack
+    ack = 2,    ///< by unicast: answers a hello and repeats its nonce
   };
   static constexpr std::uint16_t kMagic = 0x4d50;  // "PM"
   static constexpr std::uint8_t kVersion = 1;
@@ -42,7 +42,7 @@ ProbeBytes encode_probe(const ProbeMessage& message);
 std::optional<ProbeMessage> decode_probe(ByteView datagram);
 
 /// Finds out repeatedly which peers multicast reaches. A peer counts as reached once it answered
-/// kAnswersMin hellos in a row, until it leaves kMissesMax in a row unanswered. So the probe
+/// kAnswersMin hellos in a row, until it leaves kMissesMax hellos in a row unanswered. So the probe
 /// detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at the
 /// start, after a change and while data flows, rarer otherwise, and rarest while all peers are
 /// reached. No system calls, no allocation.
@@ -61,8 +61,8 @@ class MulticastProbe {
   /// Starts the hellos at `now`. Not called if there is no group.
   void start(Instant now);
   std::optional<Instant> next_deadline() const { return next_hello_; }
-  /// The hello to multicast now, if one is due. Peers that left too many unanswered are no longer
-  /// reached; see take_changed().
+  /// The hello to multicast now, if one is due. Peers that left too many hellos unanswered are no
+  /// longer reached; see take_changed().
   std::optional<ProbeMessage> on_timer(Instant now);
   /// Data is being sent, so an outage matters.
   void note_traffic(Instant now);
@@ -75,11 +75,11 @@ class MulticastProbe {
   /// An ack from `peer` arrived by unicast. `accepted`, or `bad`.
   Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
 
-  /// The peer has moved: forgets what is known of it.
+  /// The peer's address has changed: resets the state of the peer.
   void forget(Instant now, PeerIndex peer);
 
-  /// The peers have new places, and their number is `peers`. What is known of those that stay is
-  /// kept.
+  /// The peers have new indexes (`map`), and their number is `peers`. Keeps the state of the peers
+  /// that stay.
   void move_peers(Instant now, const PeerMap& map, std::size_t peers);
 
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }
@@ -92,10 +92,10 @@ class MulticastProbe {
 
   struct Peer {
     bool reached = false;
-    bool answered = false;         ///< it answered the latest hello
+    bool answered = false;         ///< the peer answered the latest hello
     int answers = 0;               ///< answers in a row
     int misses = 0;                ///< misses in a row
-    std::optional<Instant> acked;  ///< when this node last answered it
+    std::optional<Instant> acked;  ///< when this node last sent an ack to the peer
   };
   void settle_answers(Instant now);
   void hurry(Instant now);
@@ -110,7 +110,7 @@ class MulticastProbe {
   Instant last_hello_{};
   int start_hellos_ = 0;            ///< hellos left at the short interval
   Instant busy_until_{};            ///< hellos are frequent until then
-  std::optional<Instant> hurried_;  ///< when a burst was last brought forward
+  std::optional<Instant> hurried_;  ///< start of the last burst of hurried hellos
   bool changed_ = false;
 };
 

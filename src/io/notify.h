@@ -28,15 +28,15 @@ class Notifier {
   /// Errors: invalid_option (a variable is malformed; the message names it).
   static Result<Notifier, IoError> open(const NotifyVariables& variables);
 
-  /// Each reports one state; `status` is one line that `systemctl status` shows. Errors of all:
-  /// closed (nobody listens there), would_block (the receiver's queue is full), not_permitted,
-  /// system. None is a reason to stop.
+  /// Each function reports one state; `status` is one line that `systemctl status` shows. Errors of
+  /// all: closed (no process listens on the socket), would_block (the receiver's queue is full),
+  /// not_permitted, system. No error is a reason to stop the service.
   Result<void, IoError> ready(std::string_view status) const;
   Result<void, IoError> status(std::string_view status) const;
-  /// Lasts until the next ready(). `now` is monotonic (io/clock.h).
+  /// The state lasts until the next ready(). `now` is monotonic (io/clock.h).
   Result<void, IoError> reloading(Instant now) const;
   Result<void, IoError> stopping(std::string_view status) const;
-  /// Says that the service is alive. Call it at least every watchdog_interval(), better twice as
+  /// Reports that the service is alive. Call it at least every watchdog_interval(), better twice as
   /// often.
   Result<void, IoError> watchdog() const;
 

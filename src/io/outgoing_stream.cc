@@ -67,7 +67,7 @@ bool OutgoingStream::push(const BufferRef& frame) {
     return false;
   }
   if (other_slab) ++slabs_;
-  if (queue_.empty()) moved_at_ = Instant{};  // the kernel could have taken something until now
+  if (queue_.empty()) moved_at_ = Instant{};  // until now, no bytes waited
   queue_.push_back(frame);
   queued_bytes_ += frame.size();
   return true;
@@ -75,7 +75,7 @@ bool OutgoingStream::push(const BufferRef& frame) {
 
 void OutgoingStream::write(Instant now) {
   if (stream_ == nullptr) return;
-  if (loop_ == nullptr) readable_ = writable_ = true;  // no loop reports when it is ready
+  if (loop_ == nullptr) readable_ = writable_ = true;  // no loop reports when the stream is ready
   if (!open_ || readable_) advance(now);
   if (moved_at_ == Instant{}) moved_at_ = now;
   while (open_ && writable_ && !queue_.empty()) {
@@ -121,7 +121,7 @@ void OutgoingStream::pop(std::size_t bytes) {
 
 void OutgoingStream::hint(Instant now) {
   if (stream_ != nullptr) return;
-  // Bounded: another process at that address must not keep this node busy.
+  // At least retry_first apart: another process at that address must not keep this node busy.
   retry_ = limits_.retry_first;
   retry_at_ = std::min(retry_at_, std::max(now, tried_at_ + retry_));
 }
@@ -145,7 +145,7 @@ void OutgoingStream::connect(Instant now) {
   auto fd = connect_tcp(to_, own_);
   if (!fd) return fail(now, fd.error().message);
   set_tcp(fd->get(), TCP_NOTSENT_LOWAT, kUnsentMax);
-  // After a partition the kernel would wait longer and longer before it retransmits.
+  // Ends the connection early: after a partition the kernel would retransmit less and less often.
   set_tcp(fd->get(), TCP_USER_TIMEOUT, static_cast<int>(limits_.patience.ns / 1'000'000));
   if (loop_ != nullptr) {
     const auto on_events = [this](std::uint32_t events) {
@@ -165,7 +165,7 @@ void OutgoingStream::connect(Instant now) {
   advance(now);
 }
 
-/// Continues connecting; on an open connection, finds out what arrived, which can only be its end.
+/// Continues connecting; on an open connection, reads the event, which can only be its end.
 void OutgoingStream::advance(Instant now) {
   if (open_) return look(now);
   switch (stream_->advance()) {

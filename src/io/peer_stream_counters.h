@@ -29,7 +29,7 @@ struct PeerStreamCounters {
   std::uint64_t drop_broken{};         ///< outgoing: queued for a stream that broke
   std::uint64_t drop_too_big{};        ///< outgoing: larger than a packet may be
   std::uint64_t drop_no_room{};        ///< outgoing: slow peers hold too many queued bytes
-  std::uint64_t drop_refused{};        ///< incoming: not opened, but not forged either
+  std::uint64_t drop_refused{};        ///< incoming: not opened, for a reason other than forgery
   std::uint64_t drop_wrong_lane{};     ///< incoming: sealed for a lane that uses datagrams
   std::uint64_t drop_fault{};          ///< injected, in both directions
   std::uint64_t pool_exhausted{};      ///< times that reading stopped because no slab was free

@@ -10,7 +10,8 @@
 namespace peal::io {
 namespace {
 
-/// Slabs for all queues, plus two that are being filled. With many peers, the queues share them.
+/// Slabs for all queues, plus two that are being filled. With many peers, the queues compete for a
+/// smaller number of slabs.
 std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   constexpr std::size_t kPeersLeast = 4;  // the list of nodes may grow
   constexpr std::size_t kSlabsMax = 2'048;
@@ -18,8 +19,8 @@ std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   return static_cast<std::uint32_t>(std::min(slabs, kSlabsMax)) + 2;
 }
 
-/// These refusals do not show that a connection is false: the node's keys, incarnation or list of
-/// nodes may be newer or older than those known here.
+/// True for refusals that do not prove a sender without the key: the node's keys, incarnation or
+/// list of nodes may be newer or older than those known here.
 bool says_nothing(seal::Refusal reason) {
   switch (reason) {
     case seal::Refusal::unknown_key:
@@ -109,7 +110,7 @@ BufferRef PeerStreams::frame_of(Lane lane, NodeId to, const BufferRef& packet) {
   if (sealer_ == nullptr) {
     std::memcpy(out.data() + kLengthBytes, packet.data(), length);
   } else {
-    // It fails only after 2^48 packets of one lane, which take years.
+    // seal() fails only after 2^48 packets of one lane, which take years.
     PEAL_ASSERT(
         sealer_->seal(sealed_as, data ? NodeId{} : to, packet.view(), out.subspan(kLengthBytes)));
   }
@@ -164,7 +165,7 @@ FrameTaker::Outcome PeerStreams::on_frame(Instant now, NodeId likely, const Buff
     sink_->on_packet(now, likely, Lane::data, packet);
     return {Verdict::taken, {}};
   }
-  // No one else has seen these bytes of the slab yet.
+  // Decrypts in place: these bytes of the slab have no other reader yet.
   const seal::Opened opened = opener_->open({packet.data(), packet.size()});
   if (opened.reason != seal::Refusal::none) {
     sink_->on_refused(now, likely, opened);

@@ -25,10 +25,11 @@ namespace peal::io {
 
 /// The data of one node over TCP: a sequence of lengths and packets, each packet sealed as in a
 /// datagram. For each peer there is one connection on which this node writes, and one on which it
-/// reads. A broken connection loses what is on its way. A peer that does not keep up loses packets
-/// once more waits for it than its limit. Large packets of other lanes go the same way, sealed for
-/// the lane of tokens, which datagrams then do not use: the counters of one lane must not drift far
-/// apart. After construction the limits of each peer bound memory. Thread: the loop's.
+/// reads. A broken connection loses the bytes in flight. If a peer does not keep up, packets to it
+/// are dropped once its queue reaches its limit. Large packets of other lanes use the same
+/// connections. They are sealed for the token lane, which engines with streams leave unused: the
+/// counters of one lane must not drift far apart. After construction the limits of each peer bound
+/// memory. Thread: the loop's.
 class PeerStreams final : private FrameTaker {
  public:
   struct Options {
@@ -49,11 +50,11 @@ class PeerStreams final : private FrameTaker {
   /// Watches all connections in `loop`, which must outlive this object. Call it first.
   Result<void, IoError> attach(Loop& loop);
 
-  /// Queues a packet for one peer. False if there is no connection; that is not counted.
+  /// Queues a packet for one peer. False, without counting a drop, if there is no connection.
   bool push(PeerIndex peer, Lane lane, const BufferRef& packet);
   bool is_open(PeerIndex peer) const { return outgoing_[peer]->is_open(); }
   void count_not_connected() { ++counters_.drop_not_connected; }
-  /// Writes what waits. Call it at the end of a turn.
+  /// Writes the queues. Call it at the end of a turn.
   void flush(Instant now);
   /// Reads, up to a limit. True if there is more to read.
   bool receive(Instant now, PacketSink& sink);
@@ -61,14 +62,15 @@ class PeerStreams final : private FrameTaker {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// The peers have new places in their table, or one has another address. Not from within
+  /// Call them when the peers have new indexes, or when a peer has another address; not from within
   /// receive().
   void move_peers(Instant now, const PeerMap& map);
   void update_addresses(Instant now);
-  /// The next packets are sealed with other keys or another incarnation than those before.
+  /// Call it when the keys or the incarnation change: the last sealed frame must not be used again.
   void forget_sealed() { last_plain_.reset(); }
 
-  /// True if new units should wait for this peer: too much waits for it, and the peer takes it.
+  /// True if new units should wait for this peer: too many bytes are queued, and the peer takes
+  /// some.
   bool is_full(PeerIndex peer, Instant now) const { return outgoing_[peer]->is_full(now); }
   const OutgoingStream& to(PeerIndex peer) const { return *outgoing_[peer]; }
   std::size_t incoming_count() const { return incoming_.count(); }

@@ -13,7 +13,7 @@ namespace peal::io {
 /// Thread: the loop's.
 class PeriodicTimer {
  public:
-  /// Calls `callback` every `interval`, for the first time when one has passed. Call it once.
+  /// Calls `callback` every `interval`, for the first time after one interval. Call it once.
   /// Errors: system (no more descriptors).
   Result<void, IoError> start(Loop& loop, Duration interval, std::function<void()> callback);
 

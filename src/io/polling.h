@@ -9,17 +9,18 @@ namespace peal::io {
 
 /// Decides whether a loop polls or sleeps while it waits. Polling saves the time to wake up, 10 to
 /// 100 us, and pays while waits are short and a processor is free. The scheduler never wakes a
-/// polling thread, so it cannot preempt a thread that computes: it runs again only at that thread's
-/// next break, milliseconds later. A sleeping thread preempts when its packet arrives. So a polling
-/// thread that lost its processor sleeps for a while, longer each time this recurs.
+/// polling thread, so a polling thread cannot preempt a thread that computes: it runs again only at
+/// the other thread's next break, milliseconds later. A sleeping thread preempts when its packet
+/// arrives. So a polling thread that lost its processor sleeps for a while, longer each time this
+/// recurs.
 class Polling {
  public:
   static constexpr Duration kOusted = microseconds(500);  ///< a yield this long counts as preempted
-  static constexpr Duration kRestMin = milliseconds(2);   ///< without polling afterwards
+  static constexpr Duration kRestMin = milliseconds(2);   ///< no polling for so long afterwards
   static constexpr Duration kRestMax = milliseconds(640);
 
-  /// `most` is the longest time to poll; polling also requires that waits usually are no longer. 0:
-  /// never poll.
+  /// `most` is the longest time to poll. Polling also requires that waits usually are no longer
+  /// than `most`. 0: never poll.
   explicit Polling(Duration most) : most_(most) {}
 
   Duration most() const { return most_; }

@@ -44,8 +44,8 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     input.lane = i == kToken ? Lane::token : Lane::data;
     input.by_multicast = i == kGroup;
     input.slabs = i == kToken ? &token_slabs_ : &data_slabs_;
-    // A coalesced message may fill its whole slot; one datagram of data does not. Reading two
-    // messages at once shows without another system call that the socket is empty.
+    // A token or a coalesced message may need the largest slot; one data datagram does not. Two
+    // messages per read show without another system call that the token socket is empty.
     const bool whole = i == kToken || options.coalescing;
     const std::uint32_t slot = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
     input.slot_bytes = SlabCursor::aligned(slot);
@@ -113,13 +113,13 @@ bool Receiver::step(const Context& context) {
     case Lane::data: return step_data(context) || step_token(context, false);
     case Lane::control: break;
   }
-  // In turn, so that neither can starve the other.
+  // Control and data take turns, so that neither can starve the other.
   control_next_ = !control_next_;
   if (control_next_) return step_token(context, false) || step_data(context);
   return step_data(context) || step_token(context, false);
 }
 
-// `look_again`: the socket was empty a while ago, but may not be now.
+// `look_again`: the socket was last seen empty, but packets may have arrived since.
 bool Receiver::step_token(const Context& context, bool look_again) {
   Input& token = inputs_[kToken];
   if (look_again) token.readable = true;
@@ -141,7 +141,7 @@ bool Receiver::step_data(const Context& context) {
 bool Receiver::step_input(Input& input, const Context& context) {
   if (!input.has_waiting()) {
     if (!input.may_read() || !read(input)) return false;
-    if (!input.has_waiting()) return true;  // all of it was dropped, which counts as work
+    if (!input.has_waiting()) return true;  // all messages were dropped, which counts as work
   }
   hand_over(input, context);
   return true;
@@ -187,7 +187,7 @@ BufferRef Receiver::cut(Message& message) const {
   return packet;
 }
 
-// Probes share the data sockets and are sealed as control, which introduces their sender.
+// Probes share the data sockets. They are sealed as control, which introduces their sender.
 bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const {
   if (input.lane == Lane::token) return false;
   return opener_ != nullptr ? sealed_as == Lane::control : looks_like_probe(packet.view());
@@ -195,7 +195,7 @@ bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed
 
 bool Receiver::open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
                     Lane& sealed_as) {
-  // No one else has seen these bytes of the slab yet.
+  // Decrypts in place: these bytes of the slab have no other reader yet.
   const seal::Way way = input.lane == Lane::token ? seal::Way::tokens : seal::Way::data;
   const seal::Opened opened = opener_->open({packet.data(), packet.size()}, way);
   if (opened.reason != seal::Refusal::none) {
@@ -219,7 +219,7 @@ bool Receiver::open(const Input& input, const Context& context, BufferRef& packe
   return true;
 }
 
-// One system call; false if there was nothing to read, or no room.
+// Reads with one system call; false if no message waited or no slab was free.
 bool Receiver::read(Input& input) {
   std::byte* room = input.slabs->room(input.slots * input.slot_bytes);
   if (room == nullptr) {
@@ -233,7 +233,7 @@ bool Receiver::read(Input& input) {
   const int received =
       options_.call(input.fd, messages_.data(), input.slots, MSG_DONTWAIT, nullptr);
   if (received <= 0) {
-    // Any other error than "nothing there" concerns one datagram; the next call goes on.
+    // Any error except EAGAIN concerns one datagram; the next call reads the next datagram.
     const bool again = received < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
     if (!again) {
       ++counters_.receive_empty;
@@ -284,7 +284,8 @@ void Receiver::take_in(Input& input, std::size_t slot) {
   }
   Message& waiting = input.waiting[input.count++];
   const auto offset = static_cast<std::uint32_t>(slot) * input.slot_bytes;
-  // A small datagram in a large slot is worth a copy: if it is kept, it would hold the whole slot.
+  // Copies a small datagram out of a large slot: a kept reference would otherwise hold the whole
+  // slot.
   const bool sparse = bytes <= input.slot_bytes / 4;
   waiting.bytes = input.slabs->take(
       offset, bytes, sparse ? SlabCursor::Place::close_up : SlabCursor::Place::as_is);
@@ -308,7 +309,8 @@ void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message, std:
   counter += segment == 0 ? 1 : (message.msg_len + segment - 1) / segment;
 }
 
-// The segment size of a coalesced message, else 0. Counts what the socket's buffer lost.
+// Returns the segment size of a coalesced message, else 0. Counts the datagrams that the socket's
+// full buffer lost.
 std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   std::uint32_t segment = 0;
   for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
@@ -323,9 +325,9 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   return segment;
 }
 
-// `drops` is the socket's count, which wraps, at the time when the message was queued. It does not
-// include own copies filtered since, so the difference may seem to shrink; a later message then
-// gives the right count.
+// `drops` is the socket's counter, which wraps, when the message was queued. It does not include
+// own copies that were filtered since then but are in own_.count, so the difference may seem to
+// shrink; a later message then gives the right count.
 void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
   if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
   const std::uint32_t more = drops - input.kernel_drops;

@@ -56,8 +56,8 @@ class Receiver {
   /// The socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
   Progress receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes);
-  /// The peers have new places in their table. Drops what was read from nodes that are no longer
-  /// peers.
+  /// The peers have new indexes in their table. Drops packets that were read from nodes that are no
+  /// longer peers.
   void move_peers(const PeerMap& map);
   /// When to check the pool for a slab again; nothing if reading does not wait for one.
   std::optional<Instant> next_deadline() const;
@@ -80,11 +80,11 @@ class Receiver {
     bool by_multicast = false;
     bool readable = true;  ///< not known to be empty
     bool starved = false;  ///< not read because no slab was free
-    bool unsure = false;   ///< data was read since this was last seen empty
+    bool unsure = false;   ///< token socket: data was read since this socket was last checked
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
     unsigned slots = 0;                      ///< messages per system call
-    std::uint32_t kernel_drops = 0;          ///< the part that is counted already
+    std::uint32_t kernel_drops = 0;          ///< the kernel's drops that are counted already
     std::array<Message, kBatchMax> waiting;  ///< read, but not handed over yet
     unsigned first = 0;
     unsigned count = 0;
@@ -129,7 +129,7 @@ class Receiver {
   SlabCursor data_slabs_;
   std::array<Input, kSockets> inputs_;
   Socket next_data_ = kGroup;  ///< the data socket to read first
-  bool control_next_ = false;  ///< whose turn it is, if the node wants data and control in turn
+  bool control_next_ = false;  ///< control is next, while control and data take turns
   std::optional<Instant> pool_retry_;
   Instant now_{};
 

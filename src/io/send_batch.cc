@@ -86,8 +86,8 @@ std::uint64_t SendBatch::left_packets() const {
   return packets;
 }
 
-// The kernel refuses this message. If it had to segment it, the packets are sent one by one: some
-// devices cannot segment, and older kernels segment less.
+// The kernel refused this message. If the message was to be segmented, its packets are sent one by
+// one: some devices cannot segment, and older kernels segment less.
 void SendBatch::on_refused(mmsghdr& message, const Meta& meta, int error) {
   if (message.msg_hdr.msg_iovlen == 1) {
     count_failed(error);
@@ -121,7 +121,7 @@ bool SendBatch::send_one_by_one(const mmsghdr& message, const Meta& meta) {
       count_sent(singles_[done], single);
     }
     if (sent > 0 || error == EINTR) continue;
-    count_failed(error);  // no room counts as refused here, which happens rarely
+    count_failed(error);  // a full send buffer counts as refused here, which happens rarely
     went_well = false;
     ++done;
   }

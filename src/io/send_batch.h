@@ -20,7 +20,7 @@ using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
 /// as losses.
 struct OwnCopies {
   bool filtered = false;
-  bool whole = false;  ///< a batch that the kernel segments comes back as one
+  bool whole = false;  ///< a multicast that the kernel segments comes back as one copy
   std::uint64_t count = 0;
 };
 
@@ -44,24 +44,24 @@ class SendBatch {
     Lane lane = Lane::data;
     bool multicast = false;
   };
-  /// Counts what is sent, its multicasts in `own`, too.
+  /// Counts sent packets in `counters`, and multicasts in `own` too.
   SendBatch(const Options& options, UdpCounters& counters, OwnCopies& own);
 
-  /// Begins anew, for this socket.
+  /// Empties the batch. Its next messages are for the socket `fd`.
   void begin(int fd);
-  /// Can it take this many more messages and packets, with this many sealed bytes?
+  /// True if this many more messages and packets, with this many sealed bytes, fit the batch.
   bool has_room(std::size_t messages, std::size_t packets, std::size_t sealed_bytes) const {
     return message_count_ + messages <= kMessagesMax && packet_count_ + packets <= kPacketsMax &&
            (sealed_.empty() || sealed_count_ + sealed_bytes <= kSealedMax);
   }
-  /// Memory for a sealed packet; stays until begin().
+  /// Memory for a sealed packet; valid until begin().
   ByteSpan reserve(std::size_t bytes) {
     sealed_count_ += bytes;
     return ByteSpan(sealed_).subspan(sealed_count_ - bytes, bytes);
   }
   std::size_t packets() const { return packet_count_; }
   void add_packet(const iovec& packet) { packets_[packet_count_++] = packet; }
-  /// A message of `length` packets, the first of which has this index.
+  /// Adds a message of `length` packets; `first` is the index of the first packet.
   void add_message(const Destination& destination, std::size_t first, std::size_t length);
 
   /// True if all messages left or failed for good; false if the kernel has no room.
@@ -69,7 +69,7 @@ class SendBatch {
   int fd() const { return fd_; }
   /// Packets of the messages that submit() has not handed over.
   std::uint64_t left_packets() const;
-  /// Whether the kernel segments messages; it may turn out that it does not.
+  /// True if the kernel segments messages; becomes false if the kernel proves unable.
   bool segmentation() const { return segmentation_; }
 
  private:

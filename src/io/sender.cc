@@ -47,7 +47,7 @@ void Sender::push(const Outgoing& outgoing) {
 }
 
 void Sender::move_peers(const PeerMap& map) {
-  // A batch points to the addresses at their old places.
+  // The batch points to the addresses at the peers' old indexes.
   if (covered_ > 0) counters_.drop_queue_full += batch_.left_packets();
   finish_batch();
   std::size_t kept = 0;
@@ -88,8 +88,9 @@ std::size_t Sender::size_of(const Outgoing& outgoing) const {
   return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
-// Data for several peers in turn would form no runs. The order between peers does not matter, so
-// this sorts data by peer, up to the first packet that is for everyone or of another lane.
+// Data packets that alternate between peers would form no runs. The order between peers does not
+// matter, so this function sorts data by peer, up to the first packet that is for all peers or of
+// another lane.
 void Sender::gather_by_peer() {
   std::size_t length = 0;
   bool mixed = false;
@@ -191,7 +192,7 @@ iovec Sender::sealed(const Outgoing& outgoing) {
   // A short header has no receiver: all holders of the key may read data.
   const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
   const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
-  // It fails only after 2^48 packets of one lane, which take years.
+  // seal() fails only after 2^48 packets of one lane, which take years.
   const ByteView plain = outgoing.packet.view().subspan(left_out(outgoing));
   PEAL_ASSERT(sealer_->seal(outgoing.lane, to, plain, out));
   return {out.data(), out.size()};

@@ -18,7 +18,7 @@
 
 namespace peal::io {
 
-/// How data travels now: by multicast to the peers that it reaches, and by unicast to these.
+/// The current route of data: multicast to the peers that it reaches, unicast to the listed peers.
 struct DataRoute {
   bool multicast = false;
   std::uint16_t unicast_count = 0;
@@ -27,10 +27,10 @@ struct DataRoute {
 
 /// The sending side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
-/// overtakes nothing; only data for different peers may change places. Data packets of equal size
-/// to the same destination go to the kernel as one message, which it segments (UDP_SEGMENT). Each
-/// packet is sealed once, when its batch is built, for all destinations. Allocates nothing after
-/// construction.
+/// overtakes no packet; only data packets for different peers may change places. Data packets of
+/// equal size to the same destination go to the kernel as one message, which the kernel segments
+/// (UDP_SEGMENT). Each packet is sealed once, when its batch is built, for all destinations.
+/// Allocates nothing after construction.
 class Sender {
  public:
   struct Options {
@@ -52,7 +52,7 @@ class Sender {
   void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
   void push_to_all(Lane lane, const BufferRef& packet);
 
-  /// The peers have new places in their table. Drops packets for nodes that are no longer peers,
+  /// The peers have new indexes in their table. Drops packets for nodes that are no longer peers,
   /// and the part of a batch that the kernel has not taken. The route must be set anew.
   void move_peers(const PeerMap& map);
 
@@ -109,7 +109,7 @@ class Sender {
 
   std::vector<Outgoing> sorted_;  ///< for gather_by_peer
   SendBatch batch_;
-  std::size_t covered_ = 0;  ///< the batch is of so many packets at the front of the queue
+  std::size_t covered_ = 0;  ///< packets at the front of the queue that the batch holds
 };
 
 }  // namespace peal::io

@@ -42,7 +42,7 @@ Result<SharedMemory, IoError> SharedMemory::make(std::uint32_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (at == MAP_FAILED) return failed("map it");
   Mapping pages(at, bytes);
-  // From now on no other mapping can write it; this one stays writable.
+  // From now on no new mapping can be written; this mapping stays writable.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
     return failed("seal it");
   }

@@ -40,7 +40,7 @@ class SharedMemory {
   /// Creates memory of zeros. Errors: system, not_permitted.
   static Result<SharedMemory, IoError> make(std::uint32_t bytes);
   ByteSpan span() const { return pages_.span(); }
-  /// The descriptor that others map.
+  /// The descriptor that other processes map.
   int fd() const { return fd_.get(); }
 
  private:

@@ -15,8 +15,8 @@ namespace peal::io {
 /// its own length, however much space the kernel was given. A slab without other references is
 /// reused from its start, which keeps a fast receiver in the processor's cache. In front of the
 /// first datagram are kFront unused bytes, in front of the others the previous datagram. Each space
-/// begins at a cache line: the kernel copies many times slower to an address that is, modulo the
-/// page size, a few bytes above the source's, like memory behind an allocator's header.
+/// begins at a cache line: the kernel copies many times slower if the target address is, modulo the
+/// page size, a few bytes above the source address, as behind an allocator's header.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;
@@ -36,7 +36,7 @@ class SlabCursor {
   }
 
   /// Takes the `bytes` bytes that start `offset` bytes into the room. With `close_up`, first moves
-  /// them directly behind what was taken before from this room; the order within the room stays.
+  /// them directly behind the bytes taken before from this room; the order within the room stays.
   enum class Place { as_is, close_up };
   BufferRef take(std::uint32_t offset, std::uint32_t bytes, Place place) {
     PEAL_ASSERT(taken_ <= offset && offset + bytes <= slab_.size() - used_);
@@ -48,10 +48,10 @@ class SlabCursor {
     taken_ = std::min(aligned(start + bytes), slab_.size() - used_);
     return slab_.slice(used_ + start, bytes);
   }
-  /// The next room starts behind what was taken from this one.
+  /// The next room starts behind the bytes taken from this one.
   void advance() { used_ += std::exchange(taken_, 0); }
 
-  /// Where the next take may start if this one ends at `bytes`.
+  /// The lowest offset at which a take may start behind a take that ends at `bytes`.
   static constexpr std::uint32_t aligned(std::uint32_t bytes) {
     return (bytes + kAlign - 1) / kAlign * kAlign;
   }

@@ -21,8 +21,8 @@ std::optional<sched_attr> attributes() {
 }  // namespace
 
 // A polling thread that yields gives up the rest of its slice each time. With the usual slice, 1.4
-// to 3 ms, other threads then run for milliseconds before it runs again: these are the slowest
-// percent of all latencies.
+// to 3 ms, other threads then run for milliseconds before the polling thread runs again, which
+// causes the slowest percent of all latencies.
 void ask_for_short_slices() {
   auto wanted = attributes();
   if (!wanted || wanted->sched_policy != SCHED_NORMAL) return;

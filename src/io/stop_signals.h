@@ -6,10 +6,10 @@ namespace peal::io {
 /// SIGINT and SIGTERM as input instead of an interruption: a descriptor that becomes readable when
 /// one has arrived. Create it before any threads, except those that block signals, like a client's.
 /// Children that are started while it exists must call unblock_stop_signals() before they run
-/// another program. Signals that were not taken are discarded with it.
+/// another program. The destructor discards signals that were not taken.
 class StopSignals {
  public:
-  /// `reload`, if not 0, is one more signal: SIGHUP. Then no children may be started.
+  /// `reload`, if not 0, is one more signal: SIGHUP. With it, no children may be started.
   explicit StopSignals(int reload = 0);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
@@ -24,7 +24,7 @@ class StopSignals {
   int fd_;
 };
 
-/// Takes the signals that have arrived: true if one of them was to stop.
+/// Takes the signals that have arrived, up to the first SIGINT or SIGTERM; true if there is one.
 bool told_to_stop(const StopSignals& signals);
 
 void unblock_stop_signals();

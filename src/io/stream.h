@@ -37,7 +37,7 @@ struct StreamPeer {
 /// The outcome of a call on a stream.
 enum class StreamOutcome : std::uint8_t {
   ok,       ///< something was done; there may be more to do at once
-  blocked,  ///< nothing more can be done now; the descriptor says when it can
+  blocked,  ///< nothing more can be done now; the descriptor reports when it can
   end,      ///< reading: the other side will send nothing more
   broken,   ///< the stream is useless; error() says why
 };
@@ -61,31 +61,32 @@ class Stream {
   /// Continues connecting, and the handshake of TLS. `ok`: read() and write() may be called from
   /// now on. `blocked`: call it again when the descriptor has one of waits_for().
   virtual StreamOutcome advance() = 0;
-  /// Reads once what is there. `ok` may come without bytes if what arrived was not for the reader.
-  /// `end` and `broken` are final. The descriptor says when there is more only after `blocked`,
-  /// which may come with bytes: TLS holds bytes that the descriptor does not know of. If write() or
-  /// flush() was `broken` because the other side is gone, what it sent before can still be read.
+  /// Reads the available bytes once. `ok` may come without bytes if the arrived bytes were not for
+  /// the reader. `end` and `broken` are final. The descriptor reports further bytes only after
+  /// `blocked`, which may come with bytes: TLS may hold bytes that the descriptor does not show. If
+  /// write() or flush() was `broken` because the other side is gone, the bytes that it sent before
+  /// can still be read.
   virtual Transfer read(ByteSpan into) = 0;
   /// Writes up to kChunksMax chunks with one system call. Returns the number of bytes taken; the
   /// caller continues from there. `blocked`: not all of these chunks were taken.
   virtual Transfer write(std::span<const ByteView> chunks) = 0;
-  /// Sends a descriptor with the first byte of the next write(). The caller keeps it and must not
-  /// close it until then. On Unix sockets only.
+  /// Sends a descriptor with the first byte of the next write(). The caller keeps the descriptor
+  /// and must not close it before that write. On Unix sockets only.
   void attach(int fd) { attached_ = fd; }
-  /// Keeps one descriptor that arrives with what is read from now on. Any other descriptor is
-  /// closed, as are all without this call. On Unix sockets only.
+  /// Keeps one descriptor that arrives with bytes read from now on. Any other descriptor is closed;
+  /// without this call, all are closed. On Unix sockets only.
   void expect_descriptor() { expects_ = true; }
   bool expects_descriptor() const { return expects_; }
-  /// The descriptor that arrived, or none. No other is expected then.
+  /// The descriptor that arrived, or none. Afterwards, no descriptor is expected.
   Fd take_descriptor() {
     expects_ = false;
     return std::exchange(descriptor_, Fd());
   }
-  /// Sends what write() took but could not send yet; `ok` if nothing is left. Plain streams never
-  /// hold any.
+  /// Sends the bytes that write() took but could not send yet; `ok` if none are left. Plain streams
+  /// never hold such bytes.
   virtual StreamOutcome flush() = 0;
-  /// Ends writing; reading goes on. What write() took is sent first: after `blocked`, flush()
-  /// completes this.
+  /// Ends writing; reading continues. The bytes that write() took are sent first: after `blocked`,
+  /// flush() completes the end.
   virtual StreamOutcome finish_writing() = 0;
 
   /// True for TLS: advance() then authenticates the other side, which costs time.
@@ -94,12 +95,12 @@ class Stream {
   virtual short waits_for() const = 0;
   /// True if write() took bytes that are not sent yet.
   virtual bool has_unsent() const = 0;
-  /// Reads once the raw bytes that arrived: for a stream whose content is not wanted any more, even
-  /// if its handshake failed.
+  /// Reads once the raw bytes that arrived: for a stream whose content is no longer wanted, even if
+  /// its handshake failed.
   Transfer receive(ByteSpan into);
   int fd() const { return fd_.get(); }
   const StreamPeer& peer() const { return peer_; }
-  /// Why the stream is broken.
+  /// The reason why the stream is broken.
   const IoError& error() const { return error_; }
 
  protected:
@@ -129,7 +130,7 @@ std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer);
 /// noticed after about 20 seconds.
 void tune_tcp(int fd);
 
-/// Connects to a Unix socket. Blocks: never. Errors: closed (nobody listens there), would_block
+/// Connects to a Unix socket. Blocks: never. Errors: closed (no process listens there), would_block
 /// (too many connections wait there: try again), invalid_option (no path), not_permitted, system.
 Result<Fd, IoError> connect_unix(const std::string& path);
 /// Starts to connect, from the address `from` (its port is ignored) unless that is unspecified.

@@ -18,7 +18,7 @@ constexpr int kBacklog = 1'024;
 
 Fd spare_descriptor() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-/// The supplementary groups of the process at the other end; nothing if the system does not say.
+/// The supplementary groups of the process at the other end; nothing if the system cannot tell.
 std::optional<std::vector<std::uint32_t>> groups_of(int fd) {
   static_assert(sizeof(gid_t) == sizeof(std::uint32_t));
   std::vector<std::uint32_t> groups(64);

@@ -30,14 +30,14 @@ class StreamListener {
 
   enum class Answer : std::uint8_t {
     taken,      ///< a connection; there may be more
-    nothing,    ///< no connection waits; the descriptor says when one does
+    nothing,    ///< no connection waits; the descriptor reports when one does
     refused,    ///< a connection was closed for want of descriptors, or is gone; there may be more
-    exhausted,  ///< the machine has no room; try again later
+    exhausted,  ///< the machine lacks resources; try again later
   };
   struct Accepted {
     Answer answer = Answer::nothing;
     std::unique_ptr<Stream> stream;  ///< if taken
-    int limit = 0;                   ///< EMFILE or ENFILE if there was no descriptor for it
+    int limit = 0;                   ///< EMFILE or ENFILE if no descriptor was free
   };
   Accepted accept();
   /// Refuses connections that would need one of the last descriptors (io/descriptors.h).

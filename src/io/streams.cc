@@ -73,7 +73,7 @@ bool Streams::has_ready() const {
 }
 
 std::optional<Instant> Streams::next_deadline() const {
-  if (has_ready()) return now_;  // the owner asked for something after work()
+  if (has_ready()) return now_;  // a call after work() queued a stream
   std::optional<Instant> next = accept_again_;
   const auto take = [&next](Instant at) { next = next ? std::min(*next, at) : at; };
   if (!ready_handshakes_.empty()) take(next_step_);
@@ -82,7 +82,7 @@ std::optional<Instant> Streams::next_deadline() const {
   return next;
 }
 
-// ---- Coming in
+// ---- Accepting and handshakes
 // ----------------------------------------------------------------------------------
 
 void Streams::accept_some() {
@@ -154,7 +154,7 @@ void Streams::open(StreamId id, Entry& entry) {
   host_.on_stream(id, entry.stream->peer());
 }
 
-/// A new connection would only push out others that merely wait for their turn.
+/// True if a new connection would only displace handshakes that wait for their turn.
 bool Streams::is_shut(const Door& door) const {
   return !door.listener->is_local() && handshakes_.size() >= options_.handshakes_max &&
          !ready_handshakes_.empty();
@@ -166,7 +166,7 @@ void Streams::step_handshake() {
     const StreamId id = ready_handshakes_.front();
     ready_handshakes_.pop_front();
     Entry* entry = find(id);
-    if (entry == nullptr) continue;  // it was too late
+    if (entry == nullptr) continue;  // the handshake ended before its turn
     entry->queued = false;
     next_step_ = now_ + options_.handshake_gap;
     switch (entry->stream->advance()) {
@@ -181,7 +181,7 @@ void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
   Entry& entry = *find(id);
   const StreamPeer peer = entry.stream->peer();
-  // The other side should learn why: an immediate close could overtake the alert.
+  // The other side should learn the reason: an immediate close could overtake the alert.
   linger(id, entry);
   host_.on_refused(peer, why);
 }
@@ -190,7 +190,7 @@ void Streams::give_way() {
   end_handshake({Errc::closed, "its handshake gave way to those of others that came later"});
 }
 
-/// Ends the oldest handshake, which is too slow.
+/// Ends the oldest handshake, which is too slow or makes place for newer ones.
 void Streams::end_handshake(const IoError& why) {
   const StreamId id = handshakes_.begin()->first;
   ++counters_.handshakes_failed;
@@ -210,7 +210,7 @@ void Streams::end_late() {
   }
 }
 
-// ---- Being there
+// ---- Open and lingering streams
 // --------------------------------------------------------------------------------
 
 void Streams::on_events(StreamId id, std::uint32_t events) {

@@ -23,8 +23,8 @@ namespace peal::io {
 /// Names one stream of a Streams object; never reused.
 using StreamId = std::uint64_t;
 
-/// Reports to the owner of streams. The owner may call any function of Streams except work() from
-/// here.
+/// Reports to the owner of streams. In these calls, the owner may call any function of Streams
+/// except work().
 class StreamsHost {
  public:
   virtual ~StreamsHost() = default;
@@ -66,7 +66,7 @@ struct StreamsCounters {
   std::uint64_t handshakes_failed{};  ///< including late ones
   std::uint64_t handshakes_late{};    ///< too slow, or replaced by newer ones
   std::uint64_t broken{};             ///< connections that broke while written bytes were sent
-  std::uint64_t cut_off{};            ///< finish() ended before the other side did
+  std::uint64_t cut_off{};            ///< lingering streams removed before the other side ended
 };
 
 /// All client streams of one loop, served in rounds: each stream with work gets one turn before any
@@ -106,9 +106,9 @@ class Streams {
 
   /// Ends the stream at once; unsent bytes are lost.
   void close(StreamId id);
-  /// Ends the stream politely: sends what write() took and then the end, and discards what the
-  /// other side sends until it ends too, for at most `linger`. The owner must not use the id any
-  /// more.
+  /// Ends the stream in order: sends the bytes that write() took and then the end. Discards what
+  /// the other side sends until that side ends too, for at most `linger`. The owner must not use
+  /// the id any more.
   void finish(StreamId id);
 
   std::size_t count() const { return entries_.size(); }
@@ -167,12 +167,12 @@ class Streams {
   Instant next_step_{};  ///< no handshake step before this time
   StreamId last_id_ = 0;
   std::unordered_map<StreamId, Entry> entries_;
-  std::map<StreamId, Instant> handshakes_;  ///< and their deadlines; the oldest is first
+  std::map<StreamId, Instant> handshakes_;  ///< the deadline of each; the oldest is first
   std::set<std::pair<Instant, StreamId>> lingering_;
   std::deque<StreamId> ready_;  ///< each at most once; may hold ids of streams that are gone
   std::deque<StreamId> ready_handshakes_;
-  std::size_t bytes_left_ = 0;    ///< may still be read in this turn
-  std::vector<std::byte> waste_;  ///< where lingering streams are read to
+  std::size_t bytes_left_ = 0;    ///< bytes that may still be read in this turn
+  std::vector<std::byte> waste_;  ///< buffer for the discarded input of lingering streams
   StreamsCounters counters_;
 };
 

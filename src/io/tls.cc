@@ -36,7 +36,7 @@ int select_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
   return answer == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// What both sides share; null if OpenSSL fails.
+/// Makes a context with the settings that both sides share; null if OpenSSL fails.
 SSL_CTX* new_context(const SSL_METHOD* method) {
   ::ERR_clear_error();
   SSL_CTX* context = ::SSL_CTX_new(method);

@@ -60,8 +60,8 @@ class TlsContext {
   std::int64_t expires_ = 0;
 };
 
-/// The server's side of an accepted connection. Its peer becomes a `certificate` if the client
-/// presents one.
+/// The server's side of an accepted connection. Its peer becomes Kind::certificate if the client
+/// presents a certificate.
 std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context);
 

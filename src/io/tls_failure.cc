@@ -36,7 +36,7 @@ std::string distrust(long verdict) {
   }
 }
 
-/// A text for people, where OpenSSL's is for its developers; null where there is none.
+/// A text for users in place of OpenSSL's text for developers; null if there is none.
 const char* explain(int reason) {
   switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:

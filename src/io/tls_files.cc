@@ -68,7 +68,7 @@ std::string wrong_rights(const std::string& path, const struct stat& status, Use
 }
 
 Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
-  // Does not block if it is a pipe.
+  // O_NONBLOCK: opening a pipe must not block.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return unexpected(system_error(quote(path) + ": cannot be read", errno));
   struct stat status {};

@@ -20,8 +20,8 @@
 #include "io/tls_files.h"
 
 // OpenSSL reads from and writes to memory only, through a BIO that belongs to the stream. Outgoing
-// bytes wait there. So no OpenSSL call must be repeated with the same buffer, as its rules else
-// demand, and many TLS records leave with one system call.
+// bytes wait in unsent_. So no OpenSSL call must be repeated with the same buffer, as OpenSSL
+// otherwise demands, and many TLS records leave with one system call.
 
 namespace peal::io {
 namespace {
@@ -168,7 +168,7 @@ StreamOutcome TlsStream::finish_handshake() {
 }
 
 Transfer TlsStream::read(ByteSpan into) {
-  // Even if nothing can be sent any more, what arrived before can be read.
+  // Even if nothing can be sent any more, the bytes that arrived before can be read.
   if (broken_ && !(unreachable_ && open_)) return {0, StreamOutcome::broken};
   PEAL_ASSERT(open_);
   input_left_ = kReadBytesMax;
@@ -231,7 +231,7 @@ bool TlsStream::seal(ByteView bytes) {
   return false;
 }
 
-/// Works after a failure of TLS too, so that its alert is sent.
+/// Works after a failure of TLS too, so that the alert is sent.
 StreamOutcome TlsStream::flush() {
   if (unreachable_) return StreamOutcome::broken;
   if (has_unsent()) {
@@ -286,7 +286,7 @@ StreamOutcome TlsStream::fail_later(IoError error) {
   return StreamOutcome::broken;
 }
 
-// ---- What OpenSSL sees of the connection
+// ---- The BIO through which OpenSSL reads and writes
 // ---------------------------------------------------------
 
 BIO_METHOD* TlsStream::bio_method() {
@@ -323,7 +323,7 @@ int TlsStream::bio_write(BIO* bio, const char* bytes, std::size_t size, std::siz
   auto& stream = *static_cast<TlsStream*>(::BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   *put = 0;
-  if (stream.unsent_.size() - stream.sent_ > kUnsentMax) return 0;  // a peer that only asks
+  if (stream.unsent_.size() - stream.sent_ > kUnsentMax) return 0;  // the peer reads no answers
   const auto* begin = reinterpret_cast<const std::byte*>(bytes);
   stream.unsent_.insert(stream.unsent_.end(), begin, begin + size);
   *put = size;

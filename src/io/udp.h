@@ -40,13 +40,13 @@ enum class MulticastMode : std::uint8_t {
 /// Whether to use a kernel offload.
 enum class Offload : std::uint8_t { automatic, off };
 
-/// What seals the packets between nodes.
+/// The keys and parameters with which packets between nodes are sealed.
 struct UdpSeal {
   seal::Keys keys;
   std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
   std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
-  /// If null, data is any bytes, and all of them are sealed. Else data is frames, whose headers
-  /// sealed packets leave out.
+  /// If null, data packets hold any bytes, and all of them are sealed. Otherwise they hold frames,
+  /// and sealed packets omit the frames' headers.
   FrameHeader::Write header = nullptr;
 };
 
@@ -56,10 +56,10 @@ Result<void, IoError> check_peers(NodeId self, std::span<const Peer> nodes);
 
 struct UdpConfig {
   NodeId self{};
-  /// Every configured node, this one included, whose own address is known; at most 128, of one
+  /// Every configured node, including this node, whose address must be known; at most 128, of one
   /// address family.
   std::vector<Peer> nodes;
-  std::uint64_t cluster{};  ///< wire::Header::cluster; frames of other clusters are not ours
+  std::uint64_t cluster{};  ///< wire::Header::cluster; other values mark frames of other clusters
 
   /// If empty, packets are neither encrypted nor authenticated.
   std::optional<UdpSeal> seal;
@@ -81,7 +81,7 @@ struct UdpConfig {
   /// If set, data goes over TCP, to the port of data, and so do packets that do not fit a datagram.
   /// There is no multicast then: `multicast` must be `off`, and UdpSeal::header null.
   std::optional<OutgoingLimits> streams;
-  /// With streams: larger packets go over them, even if the interface takes them in one piece.
+  /// With streams: larger packets go over TCP, even if the interface takes them in one piece.
   std::uint32_t datagram_bytes_max = 65'507;
 
   std::optional<Faults> faults;  ///< if set, set_faults() may be called; tests and benchmarks only
@@ -144,7 +144,7 @@ struct StreamState {
   NodeId node{};
   bool open = false;
   std::uint32_t queued_bytes{};
-  std::uint64_t dropped{};  ///< packets without room, or lost with a connection
+  std::uint64_t dropped{};  ///< packets dropped for lack of room, or lost with a connection
   std::string problem;      ///< why it is not open; empty if it is, or before the first attempt
 };
 
@@ -152,9 +152,9 @@ struct StreamState {
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
-  /// One datagram from the configured node `from`. It holds any bytes; if packets are sealed, only
-  /// those that a holder of the key sealed as `from`. `lane` is token (tokens and control share a
-  /// socket) or data. The callee may keep the reference.
+  /// One datagram from the configured node `from`. If packets are not sealed, it holds any bytes;
+  /// otherwise, a holder of the key sealed its bytes as `from`. `lane` is token (tokens and control
+  /// share a socket) or data. The callee may keep the reference.
   virtual void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) = 0;
   /// A datagram from the address of `from` was not opened; its bytes are undefined.
   virtual void on_refused(Instant /*now*/, NodeId /*from*/, const seal::Opened& /*refused*/) {}
@@ -164,9 +164,9 @@ class PacketSink {
 };
 
 /// The lanes of one node over UDP sockets. Tokens go by unicast, and control by unicast to every
-/// peer. Data goes once by multicast to the peers that probes show it reaches, and by unicast to
-/// the other members of the view. Packets leave in the order of the calls, whatever their lane;
-/// with streams, data leaves over TCP, in an order of its own.
+/// peer. Data goes once by multicast to the peers that multicast reaches according to probes, and
+/// by unicast to the other members of the view. Packets leave in the order of the calls, whatever
+/// their lane; with streams, data leaves over TCP, independently of that order.
 ///
 /// After open() only set_nodes() allocates. Thread: the loop's, for everything.
 class UdpTransport final : public port::Transport {
@@ -193,7 +193,8 @@ class UdpTransport final : public port::Transport {
   void set_audience(std::span<const MemberId> members) override;
   NodeId congested() const override;
 
-  /// Sends the queue; keeps what the kernel does not take now. Call it at the end of a turn.
+  /// Sends the queue; keeps the packets that the kernel does not take now. Call it at the end of a
+  /// turn.
   void flush();
 
   /// Reads up to `receive_budget` datagrams, the preferred lane first. With `timers_due`, reads the
@@ -204,10 +205,10 @@ class UdpTransport final : public port::Transport {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// From now on, seals with the sending key of these keys and opens with all of them. Packets must
-  /// be sealed already.
+  /// Replaces the keys: seals with the sending key of `keys` and opens with all of them. Only if
+  /// UdpConfig::seal is set.
   void set_keys(const seal::Keys& keys);
-  /// Begins another incarnation of this node, with a salt of its own. Queued packets leave first.
+  /// Begins another incarnation of this node, with a new salt. Queued packets leave first.
   void set_epoch(std::uint64_t epoch);
 
   /// Sets the address of a configured node. `at` is of the family of this node's own address, or
@@ -216,8 +217,8 @@ class UdpTransport final : public port::Transport {
   void set_address(NodeId node, const Endpoint& at);
 
   /// Replaces the configured nodes, as in UdpConfig::nodes, this node among them; they must have
-  /// passed check_peers(). Keeps what is known of nodes that stay: multicast reach, replay windows.
-  /// Drops packets to and from other nodes. Not from within receive().
+  /// passed check_peers(). Keeps the state of nodes that stay: multicast reach, replay windows.
+  /// Drops packets to and from other nodes. Do not call it from within receive().
   void set_nodes(std::span<const Peer> nodes);
 
   const UdpCounters& counters() const;

@@ -105,8 +105,8 @@ void UdpTransport::Core::flush() {
   if (streams_ != nullptr) streams_->flush(Clock::now());
 }
 
-// Makes the loop wake up when the full socket has room, and not afterwards: a socket with room
-// would wake it with every packet that leaves.
+// Makes the loop wake up when the full socket has room, and only then: a socket with room would
+// wake the loop with every packet that leaves.
 void UdpTransport::Core::watch_room() {
   const int blocked = sender_.blocked_fd();
   if (loop_ == nullptr || blocked == watched_for_room_) return;
@@ -170,7 +170,7 @@ bool UdpTransport::Core::send_probe(const ProbeMessage& message, NodeId receiver
   std::array<std::byte, ProbeMessage::kBytes + seal::overhead(Lane::control)> sealed;
   ByteView datagram = bytes;
   if (seals_) {
-    // It fails only after 2^48 packets of one lane.
+    // seal() fails only after 2^48 packets of one lane.
     PEAL_ASSERT(seals_->sealer().seal(Lane::control, receiver, bytes, sealed));
     datagram = sealed;
   }

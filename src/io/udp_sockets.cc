@@ -35,7 +35,7 @@ const Endpoint& own_endpoint(const UdpConfig& config) {
   return own->at;
 }
 
-// Exceeds the system's limit if privileged, else stays within it.
+// Exceeds the system's limit if this process is privileged, else stays within the limit.
 void set_buffer(int fd, int forced, int plain, std::uint32_t bytes) {
   const auto size = static_cast<int>(std::min<std::uint32_t>(bytes, 1U << 30));
   if (!set_option(fd, SOL_SOCKET, forced, size)) {
@@ -73,7 +73,7 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   if (family == AF_INET6) {
     ignore(set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, on), "a given address is v6 anyway");
   } else {
-    // Otherwise a socket receives groups that others on this machine joined.
+    // Otherwise the socket receives packets of groups that other processes on this machine joined.
     const int off = 0;
     ignore(set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_ALL, off), "sources are checked as well");
   }
@@ -88,8 +88,8 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   return fd;
 }
 
-// Data is cut to fit, so a router that cannot pass it must report that. Control may be larger than
-// a packet, so IP fragments it.
+// Data packets fit the interface, so a router that cannot pass one must report that. Control
+// packets may be larger than the MTU, so IP fragments them.
 void set_fragmentation(int token, int data, bool v4) {
   const int never = v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
   const int allowed = v4 ? IP_PMTUDISC_DONT : IPV6_PMTUDISC_DONT;

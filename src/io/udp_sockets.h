@@ -34,14 +34,14 @@ struct UdpSockets {
 /// why.
 Result<UdpSockets, IoError> open_udp_sockets(const UdpConfig& config);
 
-/// Another node is on this machine: from now on it gets copies of what this node multicasts, and
-/// `own` counts the copies that come back.
+/// Call it when another node is on this machine: that node then gets copies of this node's
+/// multicasts, and `own` counts the copies that come back to this node.
 void share_machine(UdpSockets& sockets, OwnCopies& own);
 
 /// The group and port that follow from a cluster's hash: 239.192.0.0/16, ports 20000 to 29999.
 Endpoint derived_group(std::uint64_t cluster);
 
-/// Checks all that needs no operating system. Errors: invalid_option.
+/// Checks everything that needs no system call. Errors: invalid_option.
 Result<void, IoError> check_udp_config(const UdpConfig& config, const BufferPool& receive_pool);
 
 }  // namespace peal::io

@@ -62,7 +62,7 @@ Result<void, IoError> lock_folder(const Fd& fd, const std::string& folder) {
       IoError{Errc::address_in_use, quote(folder) + ": another process holds its lock: try again"});
 }
 
-/// The folder, open and locked by this process until it is closed.
+/// Opens and locks the folder; the lock lasts until the descriptor is closed.
 Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   const bool made = ::mkdir(folder.c_str(), folder_mode(mode)) == 0;
   if (!made && errno != EEXIST) {
@@ -96,7 +96,7 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   return fd;
 }
 
-/// Removes a socket at which nobody listens; anything else is an error.
+/// Removes a socket at which no process listens; anything else is an error.
 Result<void, IoError> remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {

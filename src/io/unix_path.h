@@ -24,14 +24,14 @@ struct UnixSocket {
 };
 
 /// Listens at `path` with `mode` (like 0660; write permission lets a user connect). Creates the
-/// folder if only that is missing. The folder must be safe: it belongs to root or to this user, and
-/// no other user can remove files there. Replaces a socket file at which nobody listens. Blocks:
+/// folder if its parent exists. The folder must be safe: it belongs to root or to this user, and no
+/// other user can remove files there. Replaces a socket file at which no process listens. Blocks:
 /// never. Errors: address_in_use (another process listens there, or is about to), invalid_option
 /// (no path; the folder is missing or not safe; another kind of file is there), not_permitted,
 /// system.
 Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode);
 
-/// Removes the file of `socket` if it still exists and is still this one.
+/// Removes the file of `socket` if `path` still names that file.
 void remove_unix_socket(const std::string& path, const UnixSocket& socket);
 
 }  // namespace peal::io

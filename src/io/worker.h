@@ -25,10 +25,11 @@ class Worker {
 
   /// Becomes readable when the task is done; only the loop may watch and read it.
   int done_fd() const { return done_.get(); }
-  /// Runs `work`, which must exist until take_done() returns true. Not while another task is under
-  /// way.
+  /// Runs `work`, which must exist until take_done() returns true. Do not call it while another
+  /// task is under way.
   void start(port::Work& work);
-  /// True once for each start(), after the task is done: the caller then sees all that it wrote.
+  /// True once for each start(), after the task is done: the caller then sees all writes of the
+  /// task.
   bool take_done();
   bool busy() const { return busy_; }
 

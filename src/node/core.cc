@@ -13,7 +13,7 @@ namespace peal::node {
 
 namespace {
 
-/// Control messages need few places: at most one waits behind another.
+/// The queue of control messages is small, since few of them wait at a time.
 Limits control_limits(const Limits& limits) {
   Limits own = limits;
   own.submit_messages_max = 16;
@@ -58,11 +58,11 @@ Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service
 
 void Node::Core::block(bool blocked) {
   packer_.block(blocked);
-  engine_knows_ = false;  // even if it saw work waiting before
+  engine_knows_ = false;  // other messages may go now
 }
 
 void Node::Core::flush(Instant now) {
-  // The engine comes back by itself for work that it knows of.
+  // The engine calls next_unit() by itself for work that it knows of.
   if (!running() || engine_knows_ || packer_.idle()) return;
   engine_knows_ = true;
   engine_->on_work(now, *this);
@@ -73,7 +73,7 @@ bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
     engine_knows_ = false;
     return false;
   }
-  // Filled and read in place: copying what was just written stalls the processor.
+  // `next` is filled and read in place: copying bytes just written stalls the processor.
   Pending& next = pending_.push_back();
   if (!packer_.next(unit_bytes_max, out, next.packed)) {
     pending_.pop_back();
@@ -92,8 +92,8 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   const std::uint32_t completed = placed.packed.completed;
   SubmitQueue& queue = is_control(first) ? control_ : queue_;
   PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
-  // The unit's messages leave the queue before the sink is told: it may submit others into their
-  // room.
+  // The unit's messages leave the queue before the sink is notified: the sink may submit messages
+  // into the freed room.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::uint32_t index = 0; index < completed; ++index) {
     services[index] = queue.taken_service(index);
@@ -110,7 +110,8 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
 }
 
 void Node::Core::take_back_pending() {
-  // A message restarts if a part of it has a place already: the other members hold that part.
+  // A message counts as restarted if a part of it has a place already: the other members hold that
+  // part.
   const bool begun = pending_.empty() ? packer_.half_done() : pending_.front().packed.continues;
   pending_.clear();
   packer_.rewind();
@@ -150,8 +151,8 @@ void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
   message.as_guessed = !early && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {
     deliver_chunk(chunk, message, early);
-    // Each last chunk counts, whether its message is delivered or not: the sender counts the same
-    // way.
+    // The index counts each last chunk, whether its message is delivered or not: the sender counts
+    // the same way.
     if (chunk.last) ++message.index;
   }
 }
@@ -197,8 +198,8 @@ void Node::Core::tell_early(const Message& message) {
 void Node::Core::install(const order::View& view) {
   outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
   if (!view.transitional) {
-    // A message belongs to the view that orders its end, and joining members lack its start. So all
-    // members drop unfinished messages, and their senders restart them.
+    // A message belongs to the view that orders its last chunk, and joining members lack its
+    // earlier chunks. So all members drop unfinished messages, and their senders restart them.
     const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);
     if (!PEAL_MUTANT(fragment_tail_kept)) reassembly_.clear();
     early_.clear();

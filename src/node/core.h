@@ -21,7 +21,7 @@
 
 namespace peal::node {
 
-/// The parts of a node: host and effects of its engine. node.h documents the calls.
+/// Implements a node, as host and effects of its engine. node.h documents the calls.
 class Node::Core final : public order::Host, public order::Effects {
  public:
   Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink);

@@ -59,19 +59,19 @@ struct Message {
   std::uint64_t number{};  ///< counts the sender's submissions, from 1; see kControlNumber
   ViewId view{};
   bool transitional = false;
-  Seq seq{};              ///< position of the unit that completed it
+  Seq seq{};              ///< position of the unit that completed the message
   std::uint32_t index{};  ///< place among the messages that this unit completed, from 0
   Service service = Service::agreed;
-  bool as_guessed = false;  ///< on_early() named this position; false in on_early()
-  /// Valid during the call. It lies in the unit that on_unit_delivered() or on_unit_early() was
-  /// given, or in `gathered`.
+  bool as_guessed = false;  ///< on_early() predicted this position; false in on_early()
+  /// Valid during the call. The bytes lie in the unit that on_unit_delivered() or on_unit_early()
+  /// got, or in `gathered`.
   ByteView payload;
   /// Not null if the message came in several units. A sink may move the bytes out to keep them.
   Gathered* gathered = nullptr;
 };
 
-/// Hears what a node does. Calls must not call back into the node, except those of which the engine
-/// hears only at the next flush().
+/// Receives what a node delivers and reports. A sink must not call the node, except for calls of
+/// which the engine is notified only at the next flush().
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -85,10 +85,10 @@ class Sink {
   /// Units that the application can still take.
   virtual std::uint32_t receive_room_units() const = 0;
 
-  /// Optimistic delivery: this message probably comes next in the order, at `seq`, but has no
-  /// position yet. Each message comes at most once in a view, before its on_message(), and the
-  /// messages of one sender come in its order. The next regular view cancels those that
-  /// on_message() did not deliver before it: their senders restart them.
+  /// Optimistic delivery: this message is probably the next in the order, at position `seq`, but is
+  /// not ordered yet. Each message comes at most once in a view, before its on_message(), and the
+  /// messages of one sender come in its order. The next regular view cancels the early messages
+  /// that on_message() has not delivered by then: their senders restart them.
   virtual void on_early(const Message& /*message*/) {}
   /// The unit that the next on_early() calls come from.
   virtual void on_unit_early(const order::Delivery& /*early*/) {}
@@ -120,8 +120,8 @@ class Node {
   /// call again after on_originate), too_large, closed.
   Result<std::uint64_t, Errc> submit(Instant now, ByteView payload, Service service,
                                      order::Domain domain = 0);
-  /// As submit(), but the engine hears of it only at the next flush(). Nothing is delivered before
-  /// that, so the sink may call this.
+  /// As submit(), but the engine is notified only at the next flush(). Nothing is delivered before
+  /// that, so the sink may call enqueue().
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
   /// message's number. Several messages submitted at once share units, even if the engine could
@@ -132,20 +132,20 @@ class Node {
   /// error.
   Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
                                            order::Domain domain = 0);
-  /// Queues a control message. It goes before all messages of submit() that are not ordered yet,
-  /// even before the rest of a half-done one. Returns its number, with kControlNumber in it, or:
-  /// would_block, too_large, closed. The sink may call this, drop_control() and block(): the engine
-  /// hears of it at the next flush().
+  /// Queues a control message. It goes before all messages of submit() that are in no unit yet,
+  /// even before the rest of a half-done message. Returns its number, with kControlNumber in it,
+  /// or: would_block, too_large, closed. The sink may call submit_control(), drop_control() and
+  /// block(): the engine is notified at the next flush().
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
-  /// Drops the control messages whose end is not in one of the engine's units. The others cannot be
-  /// recalled: each gets its place, or is dropped with its unit when the view ends first. Until
-  /// then it counts as queued, and dropped messages behind it may count too. None of either kind
-  /// goes into another unit.
+  /// Drops the control messages whose last chunk is in no unit yet. The other control messages
+  /// cannot be recalled: each gets its place, or is dropped with its unit if the view ends first.
+  /// Until then, such a message counts as queued, and dropped messages behind it may count too. No
+  /// control message queued before this call goes into another unit.
   void drop_control();
   /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
   /// still get its place. Control messages are never held back.
   void block(bool blocked);
-  /// The bytes of messages up to this number are not needed any more.
+  /// The node no longer needs the bytes of messages up to this number.
   std::uint64_t released() const;
   void flush(Instant now);
   void on_packet(Instant now, Lane lane, const BufferRef& packet);

@@ -29,15 +29,16 @@ class Packer {
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
       : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with headroom for the engine's header, and takes the messages that it
-  /// completes (see SubmitQueue). False if nothing may go or the pool is empty.
+  /// Builds the next unit, with headroom for the engine's header, and takes the messages that the
+  /// unit completes (see SubmitQueue). False if nothing may go or the pool is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
   /// True if nothing may go: nothing waits, or what waits is blocked.
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
   /// While true, only control messages go. A half-done message restarts afterwards.
   void block(bool blocked);
-  /// Drops the control messages whose end is in no unit: they never go into one. Those whose end is
-  /// in a unit go into no other, whatever happens to it.
+  /// Drops the control messages whose last chunk is in no unit: no unit will complete them. A
+  /// control message whose last chunk is in a unit goes into no other unit, even if that unit is
+  /// voided.
   void drop_control();
   /// Voids the units whose messages are still in their queues. These messages wait again, except
   /// those that drop_control() dropped. A half-done message restarts.
@@ -67,7 +68,7 @@ class Packer {
   bool blocked_ = false;
   bool control_half_done_ = false;        ///< if offset_ > 0: that message is a control message
   std::uint32_t offset_ = 0;              ///< bytes of the half-done front message in units
-  std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; at first, for Ethernet
+  std::uint32_t unit_bytes_max_ = 1'390;  ///< of the last next(); initially for Ethernet
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;
   std::uint64_t pool_empty_ = 0;

@@ -57,7 +57,8 @@ void Reassembly::give_back(Gathered message) {
   spares_.push_back(std::move(message));
 }
 
-/// The messages of a stream often have the same length, so a spare must match exactly.
+/// The messages of a stream often have the same length, so only a spare of exactly this length is
+/// used.
 std::unique_ptr<std::byte[]> Reassembly::take_spare(std::uint32_t bytes) {
   for (std::size_t i = spares_.size(); i > 0; --i) {
     if (spares_[i - 1].size != bytes) continue;

@@ -48,7 +48,7 @@ class Reassembly {
  private:
   struct Partial {
     MemberId origin{};
-    std::uint64_t number = 0;  ///< 0 if there is none
+    std::uint64_t number = 0;  ///< 0: no unfinished message
     Service service{};
     std::uint32_t total = 0;
     std::uint32_t received = 0;

@@ -68,7 +68,7 @@ Result<std::uint64_t, Errc> SubmitQueue::push_lent(ByteView payload, Service ser
 void SubmitQueue::pop(std::uint64_t count) {
   PEAL_ASSERT(count <= taken());
   remove(count);
-  // No unit will remove the messages that were dropped behind these.
+  // Messages dropped behind these are in no unit, so no later pop() counts them.
   while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
 }
 

@@ -41,7 +41,7 @@ class SubmitQueue {
   std::uint64_t messages() const { return pushed_ - popped_; }
   std::uint64_t bytes() const { return bytes_; }
 
-  /// The number of the last message that left.
+  /// The number of the last message that was removed.
   std::uint64_t popped() const { return popped_; }
 
   /// Messages that are not taken.
@@ -67,12 +67,13 @@ class SubmitQueue {
   }
   /// Removes the oldest `count` messages for good; count <= taken().
   void pop(std::uint64_t count);
-  /// Takes no message after all: the oldest one is the front again.
+  /// Undoes all takes: the oldest message that is not dropped is the front again.
   void rewind();
-  /// Drops all messages that are not taken: at once if none is taken, else together with the last
-  /// taken one. rewind() then drops the taken ones too. None of them becomes the front again.
+  /// Drops all messages that are not taken. They are removed at once if no message is taken, else
+  /// together with the last taken message. A later rewind() drops the taken messages too. No
+  /// message that is here now becomes the front again.
   void forget();
-  /// The number of the last dropped message, or 0.
+  /// The number of the last message submitted before the last forget(), or 0.
   std::uint64_t forgotten() const { return forgotten_; }
 
   void check_invariants() const;
@@ -86,7 +87,7 @@ class SubmitQueue {
     Service service;
     order::Domain domain;
     Place place;
-    bool forgotten;  ///< dropped before it was taken: no unit will remove it
+    bool forgotten;  ///< dropped before it was taken: it is in no unit
   };
 
   Entry& entry(std::uint64_t position) const { return entries_[position & entry_mask_]; }
@@ -110,11 +111,11 @@ class SubmitQueue {
 
   // Counts of messages: popped_ <= next_ <= pushed_.
   std::uint64_t pushed_ = 0;
-  std::uint64_t next_ = 0;  ///< taken, plus those dropped behind taken ones
+  std::uint64_t next_ = 0;  ///< popped or taken, or dropped behind taken ones
   std::uint64_t popped_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;
-  std::uint64_t forgotten_ = 0;  ///< all messages up to this number are dropped
+  std::uint64_t forgotten_ = 0;  ///< no message up to this number waits again
 };
 
 }  // namespace peal::node

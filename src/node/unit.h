@@ -42,8 +42,8 @@ struct Chunk {
 using Chunks = FixedVector<Chunk, kChunksMax>;
 
 /// Decodes a unit that was ordered with service `service`. Any bytes are legal: either all chunks
-/// are valid, or none is used and the reason is returned (`out` is then unspecified). The verdict
-/// depends on the arguments alone, so that all members come to the same one.
+/// are valid, or none is used and the reason is returned (`out` is then unspecified). The result
+/// depends on the arguments alone, so that all members get the same result.
 [[nodiscard]] wire::Drop decode_unit(ByteView unit, Service service,
                                      std::uint32_t message_bytes_max, Chunks& out);
 

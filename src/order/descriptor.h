@@ -18,8 +18,8 @@
 #include "order/option.h"
 #include "order/setup.h"
 
-// What the rest of the program knows of an engine before it runs. Each engine has one descriptor, a
-// constant in its own folder; order/registry/registry.cc lists them.
+// What the rest of the program knows of an engine before the engine runs. Each engine has one
+// descriptor, a constant in its own folder; order/registry/registry.cc lists them.
 
 namespace peal::order {
 
@@ -33,20 +33,20 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order side by side, and nodes may have domains of their own.
   bool ensembles = false;
-  /// The first view is the last one: nothing is ordered once one of its members has failed or is
-  /// cut off. The simulator does nothing of that kind to such an engine.
+  /// The engine installs one view only: it orders nothing once a member has failed or is cut off.
+  /// The simulator injects no such faults into this engine.
   bool one_view = false;
   /// The largest packet must be equal on all nodes.
   bool equal_packets = false;
-  /// The setting with which acceptors keep no log, for a message; empty: there is none.
+  /// The setting that disables the log of acceptors, as messages name it; empty: there is none.
   std::string_view without_log{};
 };
 
 /// What an engine with certain options needs from the node that runs it.
 struct Needs {
   std::uint32_t max_gap = 0;  ///< most units between the slowest member and the newest position
-  /// A loop that was paused for longer must call on_pause(), so that the engine does not take its
-  /// own pause for the silence of other nodes.
+  /// After a pause longer than this, the node must call on_pause(), so that the engine does not
+  /// mistake its own pause for silence of other nodes.
   Duration pause{};
   /// Most decided or replayed values that occupy packet buffers of the pool.
   std::uint32_t values = 0;
@@ -54,15 +54,15 @@ struct Needs {
   std::uint32_t ensembles = 1;  ///< ensembles that order side by side and share the log
   /// A new list of nodes may differ from its predecessor by one node at most.
   bool one_node_at_a_time = false;
-  bool optimistic = false;  ///< units are told before they have their places, too
+  bool optimistic = false;  ///< also delivers units early, before they have their places
 
   // What tests may expect; the simulator holds engines to it.
-  std::uint32_t held = 0;  ///< buffers that a node holds at most, besides what its application has
+  std::uint32_t held = 0;  ///< most buffers that a node holds, besides those of its application
   Duration suspect{};      ///< the silence after which a node is suspected
-  Duration forms{};        ///< without faults, nodes that are there have a view within this time
-  Duration remembers{};    ///< so long after the last fault a member may be excluded for it
-  Duration idle{};         ///< between two things that an engine does while there is no work
-  /// How many times longer views take with the chosen times than with the defaults.
+  Duration forms{};        ///< without faults, running nodes have a view within this time
+  Duration remembers{};    ///< how long after a fault a member may still be excluded for it
+  Duration idle{};         ///< between two actions of an engine that has no work
+  /// Factor by which views take longer with the chosen times than with the defaults.
   double slower = 1;
 };
 
@@ -78,8 +78,8 @@ struct Descriptor {
   std::span<const Option> (*options)() = nullptr;
   /// `nodes`: number of configured nodes. Any accepted option values are valid arguments.
   Needs (*needs)(const OptionValues& values, std::size_t nodes) = nullptr;
-  /// Checks that options, each of which is accepted by itself, fit each other and the domains. The
-  /// error is one line that begins with the key and says what is accepted.
+  /// Checks that individually accepted options fit each other and the domains. The error is one
+  /// line that begins with the key and says what is accepted.
   Result<void, std::string> (*validate)(const OptionValues& values,
                                         const std::vector<DomainNodes>& domains) = nullptr;
   /// The engine builds its own packets in `packets`. Its slabs must have Host::headroom free bytes

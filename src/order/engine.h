@@ -75,7 +75,7 @@ struct View {
   Primary primary = Primary::unclaimed;
 };
 
-/// Something for people or counters. Pure code formats no text: an event has a kind and integers,
+/// A report for people or counters. Pure code formats no text: an event has a kind and integers,
 /// whose meaning the kind defines.
 struct Event {
   const EventKind* kind = nullptr;
@@ -93,7 +93,7 @@ class Effects {
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
   /// Sends to every configured node but this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// The oldest unit that next_unit() handed over and that has no place yet gets its place. Its
+  /// Assigns a place to the oldest unit that next_unit() handed over and that has no place yet. The
   /// place is after those of earlier units. Called before the unit is delivered at this node.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
@@ -103,7 +103,7 @@ class Effects {
   /// discards the optimistic units that were not delivered before it.
   virtual void opt_deliver(const Delivery& /*early*/) {}
   /// A regular view returns units without a place in the previous view to the node. The engine
-  /// forgets them too, and reads backlog_units() again.
+  /// forgets these units, and reads backlog_units() again.
   virtual void install(const View& view) = 0;
   virtual void report(const Event& event) = 0;
   /// The node must stop, since another live process has this node's id.
@@ -130,8 +130,8 @@ struct Counter {
 struct NodeList {
   std::uint64_t hash = 1;
   std::vector<NodeId> nodes;        ///< sorted, 1 to 128
-  std::vector<NodeId> acceptors{};  ///< for engines with acceptors: sorted, of these, at least one;
-                                    ///< else empty
+  std::vector<NodeId> acceptors{};  ///< for engines with acceptors: sorted, in `nodes`, at least
+                                    ///< one; else empty
 };
 
 /// What keeps an engine from reconfiguring to its pending list of nodes.
@@ -145,7 +145,7 @@ struct NodesWait {
     majority,   ///< the view has no majority of the nodes of both lists
     acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
     strangers,  ///< most acceptors of the pending list are not nodes of the active list
-    outdated,   ///< no other node has this list pending; it lacks `who`, a view member
+    outdated,   ///< no other node has this list pending; the list lacks `who`, a view member
   };
   Kind kind = Kind::nothing;
   MemberId who{};
@@ -159,8 +159,8 @@ class Engine {
   /// is the lane by which it arrived: Lane::data, or Lane::token, which control packets take too.
   virtual void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) = 0;
   /// Authentication rejected a packet of an earlier incarnation of a node, since `newest` is known.
-  /// That node may be alive with a clock that was set back; the engine may tell it. Engines without
-  /// incarnations ignore this call.
+  /// That node may be alive with a clock that was set back; the engine may notify that node.
+  /// Engines without incarnations ignore this call.
   virtual void on_old_incarnation(Instant /*now*/, const MemberId& /*newest*/, Effects& /*out*/) {}
   virtual void on_timer(Instant now, Effects& out) = 0;
   /// The host has units to order. Call it after each submission and whenever receive_room_units()
@@ -184,8 +184,8 @@ class Engine {
   virtual NodesWait nodes_wait() const { return {}; }
   /// When to call on_timer(); nullopt means never.
   virtual std::optional<Instant> next_deadline() const = 0;
-  /// Which lane to drain first: token (and control) before data, or data before token. Control:
-  /// both in turn, for engines whose heartbeats must not wait for the end of the data.
+  /// Which lane to drain first. Token: token and control packets before data. Data: data first.
+  /// Control: both in turn, for engines whose heartbeats must not wait for the end of the data.
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;

@@ -33,8 +33,8 @@ struct Option {
   bool in_status = false;                        ///< `peal status` shows the value
   std::string_view help{};                       ///< sentences, the last one without its full stop
   std::string_view absent{};  ///< for Kind::acceptors: the behaviour without the option
-  /// Why engines without this option refuse even its default; completes "leave it out". Empty: they
-  /// accept the default, which changes nothing.
+  /// Why engines without this option refuse even its default; completes "leave it out". Empty: such
+  /// engines accept the default, which changes nothing.
   std::string_view refused_elsewhere{};
 
   /// Whether the number, of this option's kind, is accepted.
@@ -48,7 +48,7 @@ struct Option {
   }
   /// A number or duration that users may set.
   bool is_tunable() const { return (kind == Kind::number || kind == Kind::duration) && !internal; }
-  /// What 1 in a file means as a number: 1,000,000 for token_loss_ms; 1 for all but durations.
+  /// The number for a 1 in a file: 1,000,000 for token_loss_ms; 1 for all but durations.
   std::int64_t unit() const;
 };
 

@@ -42,11 +42,11 @@ class OptionValues {
   std::map<std::string, std::int64_t, std::less<>> values_;
 };
 
-/// A set of nodes with an order of their own, which only they learn. Each of them merges it with
-/// the order that all nodes learn.
+/// A set of nodes with an order of its own, which only these nodes learn. Each of these nodes
+/// merges that order with the one that all nodes learn.
 struct DomainNodes {
   std::vector<NodeId> nodes;      ///< sorted; nodes that are not configured (yet) are ignored
-  std::vector<NodeId> acceptors;  ///< sorted, of these; empty: the engine chooses
+  std::vector<NodeId> acceptors;  ///< sorted, in `nodes`; empty: the engine chooses
 };
 
 /// The arguments of an engine. Pointers must outlive the engine.
@@ -60,8 +60,8 @@ struct Setup {
   bool streams = false;                ///< the engine sends data over streams
   OptionValues options;
   std::vector<DomainNodes> domains;  ///< domain 1 and so on
-  /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote, and where
-  /// votes are in memory. Its owner commits appended records, then calls on_durable().
+  /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote or keep
+  /// votes in memory. The log's owner commits appended records, then calls on_durable().
   port::Log* log = nullptr;
   /// The log in which the node retains the backlog of excluded members. Only together with `log`.
   port::Log* owed = nullptr;

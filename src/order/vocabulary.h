@@ -22,7 +22,7 @@ struct WaitKind {
   bool without_majority = false;
 };
 
-/// Something for people or counters.
+/// A report for people or counters.
 struct EventKind {
   std::string_view name;  ///< for programs: lower case and '_'
 };
@@ -55,7 +55,7 @@ inline constexpr WaitKind not_heard{
     "others to hear this node: {who} {is} heard here, and nothing that this node sends arrives "
     "there"};
 
-// Of engines with acceptors.
+// Reasons to wait of engines with acceptors.
 
 inline constexpr WaitKind coordinator{"coordinator", "{who} to be elected coordinator",
                                       "a coordinator to be elected"};
@@ -68,7 +68,7 @@ inline constexpr WaitKind majority{
 inline constexpr WaitKind bootstrap{
     "bootstrap", "all acceptors to be there: no order has begun yet; {who} {is} not heard",
     "all acceptors to be there: no order has begun yet", true};
-/// As bootstrap; {who}: nodes that agreed, in this incarnation, to another list of nodes.
+/// As bootstrap; {who}: nodes whose current incarnation agreed to another list of nodes.
 inline constexpr WaitKind bound{
     "bound",
     "all acceptors to begin with the same list of nodes: {who} agreed to begin with another one: "
@@ -111,14 +111,14 @@ inline constexpr EventKind recovery_started{"recovery_started"};    ///< a = mis
 inline constexpr EventKind member_accused{"member_accused"};        ///< who
 inline constexpr EventKind epoch_corrected{"epoch_corrected"};      ///< a = new epoch
 inline constexpr EventKind incompatible_peer{
-    "incompatible_peer"};  ///< who; a = Drop reason. Said once per peer and reason
+    "incompatible_peer"};  ///< who; a = Drop reason. Reported once per peer and reason
 inline constexpr EventKind nodes_adopted{
     "nodes_adopted"};  ///< a = hash of the newly active list of nodes
 /// a = hash of the newly active list, which differs from this node's configured list.
 inline constexpr EventKind nodes_not_given{"nodes_not_given"};
 inline constexpr EventKind paused{"paused"};  ///< a = nanoseconds
 
-// Of engines with acceptors.
+// Events of engines with acceptors.
 inline constexpr EventKind votes_forgotten{
     "votes_forgotten"};  ///< this acceptor has lost its votes, and does not vote
 /// who = an acceptor, maybe this one, that had lost its votes and votes again.

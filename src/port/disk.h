@@ -56,13 +56,13 @@ class Disk {
   virtual DiskResult<DiskRead> read(const std::string& name, std::uint64_t at, ByteSpan to) = 0;
   /// Creates a file of `bytes` zeros and allocates its space. Error: the file exists.
   virtual DiskResult<void> create(const std::string& name, std::uint64_t bytes) = 0;
-  /// Writes all of `bytes` at offset `at`. They survive a crash only once sync() has returned.
+  /// Writes all of `bytes` at offset `at`. The bytes survive a crash only once sync() has returned.
   /// Large writes cost least if their offset, length and memory are multiples of a block.
   virtual DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) = 0;
   /// Makes the file's content and length survive a crash. Never retry it after an error: the
-  /// operating system may have dropped what it could not write.
+  /// operating system may have dropped the bytes that it could not write.
   virtual DiskResult<void> sync(const std::string& name) = 0;
-  /// Replaces `to` atomically if it exists. Survives a crash only after sync_folder().
+  /// Replaces `to` atomically if it exists. The rename survives a crash only after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;
   virtual DiskResult<void> remove(const std::string& name) = 0;
   /// Makes the folder's names, and the files behind them, survive a crash.

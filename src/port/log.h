@@ -50,8 +50,8 @@ class Log {
   virtual LogPosition last() const = 0;
   /// Every record up to this position survives a crash.
   virtual LogPosition durable() const = 0;
-  /// Once set, no further record becomes durable: a node that made promises by this log must fall
-  /// silent.
+  /// Once set, no further record becomes durable: a node that made promises by this log must stop
+  /// sending.
   virtual const std::optional<LogFailure>& failure() const = 0;
 };
 

@@ -19,8 +19,8 @@ class Transport {
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
   /// Sets the members of the current view: with unicast fan-out, `data` goes to them alone.
   virtual void set_audience(std::span<const MemberId> members) = 0;
-  /// A member of the view that takes data more slowly than they come: nothing new should be sent
-  /// until it has caught up. 0 if there is none.
+  /// A member of the view that takes data more slowly than this node sends it: new units should
+  /// wait until that member has caught up. 0 if there is none.
   virtual NodeId congested() const { return {}; }
 };
 

@@ -65,9 +65,9 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
   std::array<std::byte, kTagBytes> expected;
   functions().gcm256_dec(&key_->data, &context, raw(text), raw(text), text.size(), raw(nonce),
                          raw(header), header.size(), raw(ByteSpan(expected)), kTagBytes);
-  // Constant time: it must not reveal how many bytes are right.
+  // Constant time: the comparison must not reveal how many bytes are right.
   if (::CRYPTO_memcmp(expected.data(), tag.data(), kTagBytes) == 0) return true;
-  // The bytes were decrypted before the tag was checked: nobody may use them by mistake.
+  // The bytes were decrypted before the tag was checked: no caller may use them by mistake.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

@@ -75,7 +75,7 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
   PEAL_ASSERT(good);
   std::array<unsigned char, kTagBytes> rest{};
   if (::EVP_DecryptFinal_ex(cipher, rest.data(), &written) == 1) return true;
-  // The bytes were decrypted before the tag was checked: nobody may use them by mistake.
+  // The bytes were decrypted before the tag was checked: no caller may use them by mistake.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

@@ -28,7 +28,7 @@ struct Secret {
   ~Secret();
 };
 
-/// Follows from the secret, so that one id never means two keys, wherever they were made.
+/// Derived from the secret, so that one id never means two keys, wherever they were made.
 struct KeyId {
   std::uint32_t value{};
   friend constexpr auto operator<=>(KeyId, KeyId) = default;
@@ -51,7 +51,7 @@ struct Key {
 /// The key with this secret.
 Key make_key(const Secret& secret, std::string created);
 
-/// The keys of a node: it accepts all and sends with one. 1 to kKeysMax, each id once.
+/// The keys of a node: it opens packets with all and seals with one. 1 to kKeysMax, each id once.
 struct Keys {
   std::vector<Key> all;
   KeyId sending{};

@@ -180,7 +180,7 @@ bool write_all(int fd, std::string_view text) {
   return ::fsync(fd) == 0;
 }
 
-/// Creates a file that nobody else has rights on at any time.
+/// Creates a file on which no other user has rights at any time.
 int open_new(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
@@ -231,7 +231,7 @@ std::string format_keys(const Keys& keys) {
 }
 
 Result<Keys, std::string> load_keys(const std::string& path) {
-  // Does not block if it is a pipe.
+  // O_NONBLOCK: opening a pipe must not block.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return failed(path, "cannot be read", errno);
   struct stat status {};

@@ -20,7 +20,7 @@ Result<Keys, std::string> parse_keys(std::string_view text, std::string_view nam
 /// The text of a key file with these keys, as parse_keys() reads it.
 std::string format_keys(const Keys& keys);
 
-/// Reads a key file. Fails if others than its owner have rights on it.
+/// Reads a key file. Fails if users other than its owner have rights on it.
 Result<Keys, std::string> load_keys(const std::string& path);
 /// Writes a new key file; fails if the file exists.
 Result<void, std::string> create_key_file(const std::string& path, const Keys& keys);

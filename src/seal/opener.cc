@@ -22,8 +22,8 @@ Opener::Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
   set_keys(keys);
 }
 
-// Keeps the windows of nodes that leave: if such a node returns, somebody may replay packets of its
-// earlier incarnations.
+// Keeps the windows of nodes that leave: if such a node returns, an attacker may replay packets of
+// its earlier incarnations.
 void Opener::set_senders(std::span<const NodeId> senders) {
   std::vector<NodeId> nodes(senders.begin(), senders.end());
   nodes.push_back(self_.node);
@@ -139,9 +139,9 @@ Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) 
   return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
 }
 
-/// For an incarnation that is neither `current` nor `next`: makes it `next` if it is newer than
-/// both. Its claims are true, because a holder of the key made its tag. So there are no more of
-/// them than the node really had, and none comes twice.
+/// Handles an incarnation that is neither `current` nor `next`: makes it `next` if it is newer than
+/// both. The incarnation existed, because a holder of the key made its tag. So there are at most as
+/// many as the node had, and each becomes `next` at most once.
 Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& out) {
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;

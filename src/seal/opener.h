@@ -17,16 +17,16 @@
 
 namespace peal::seal {
 
-/// The socket that a packet came by: that of tokens and control, or one of data. Probes come by the
-/// data sockets too, sealed as control.
+/// The kind of socket on which a packet arrived: that of tokens and control, or one of data. Probes
+/// arrive on the data sockets too, sealed as control.
 enum class Way : std::uint8_t { tokens, data };
 
 /// The result of opening a packet.
 struct Opened {
   Refusal reason = Refusal::none;
   Lane lane{};
-  /// The sender, if the reason is `none`. If the reason is `own` or `old_incarnation` and the
-  /// header is long, an incarnation that existed, though it need not have sent this packet; else
+  /// If the reason is `none`, the sender. If the reason is `own` or `old_incarnation` and the
+  /// header is long, an incarnation that existed but need not have sent this packet. Otherwise
   /// zero.
   MemberId sender{};
   MemberId newest{};     ///< with `old_incarnation`: the known incarnation that is newer
@@ -35,10 +35,10 @@ struct Opened {
 };
 
 /// Opens packets that other nodes sealed. For each node it holds the newest incarnation from which
-/// it opened a packet, with its subkeys and replay windows: packets from strangers increase neither
-/// memory nor work. It allocates for the first packet of an incarnation under a key, and once if
-/// two incarnations or keys have the same short tag; otherwise nothing per packet. Thread: its
-/// owner's, for everything.
+/// it opened a packet, with its subkeys and replay windows: packets from senders without a key
+/// increase neither memory nor work. It allocates for the first packet of an incarnation under a
+/// key, and once if two incarnations or keys have the same short tag; otherwise nothing per packet.
+/// Thread: its owner's, for everything.
 class Opener {
  public:
   /// Only the constructor reads `keys`. `cluster` must be that of the Sealers. `senders` are the
@@ -46,11 +46,11 @@ class Opener {
   Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
          std::span<const NodeId> senders);
 
-  /// From now on, opens packets of these nodes and of this one. It remembers what it opened of
-  /// nodes that stay, and also of up to kGoneMax nodes that left, which may come back.
+  /// From now on, opens packets of these nodes and of this one. Keeps the replay windows of nodes
+  /// that stay, and of up to kGoneMax nodes that left, which may come back.
   void set_senders(std::span<const NodeId> senders);
   static constexpr std::size_t kGoneMax = 128;
-  /// Accepts these keys from now on, and remembers what it opened.
+  /// Accepts these keys from now on; keeps the replay windows.
   void set_keys(const Keys& keys);
   /// Begins another incarnation of this node.
   void set_self(const MemberId& self) { self_ = self; }
@@ -66,7 +66,7 @@ class Opener {
   std::uint64_t derived() const { return derived_; }
 
  private:
-  /// An incarnation whose tag was right.
+  /// An incarnation whose incarnation tag was right.
   struct Session {
     struct UnderKey {
       std::uint64_t badge = 0;
@@ -75,16 +75,16 @@ class Opener {
     bool known = false;
     Incarnation incarnation;
     std::array<UnderKey, kKeysMax> under;  ///< in the order of schedules_
-    /// One window for each lane, and one for control packets from the data sockets. Those are read
-    /// at other times than the control socket; with a shared window, packets waiting in one would
-    /// become too old because of the other.
+    /// One window for each lane, and one for control packets from the data sockets. The data
+    /// sockets are read at other times than the control socket: with a shared window, packets that
+    /// wait in one socket would become too old because of packets from the other.
     std::array<ReplayWindow, kLanes + 1> windows;
   };
   struct Slot {
     NodeId node{};
     bool gone = false;  ///< no longer one of the senders
-    Session current;    ///< a packet of it was opened
-    Session next;       ///< newer, but no packet of it was opened yet
+    Session current;    ///< the newest incarnation of which a packet was opened
+    Session next;       ///< a newer incarnation of which no packet was opened yet
   };
 
   /// An incarnation that may have made a packet, and the index of its key in schedules_.

@@ -35,14 +35,14 @@ constexpr bool introduces(Lane lane) { return lane != Lane::data; }
 constexpr std::size_t headroom(Lane lane) {
   return introduces(lane) ? kLongHeaderBytes : kShortHeaderBytes;
 }
-/// Bytes that sealing adds, by which the longest packet of a lane gets shorter.
+/// Bytes that sealing adds: the longest packet of a lane is shorter by so many.
 constexpr std::size_t overhead(Lane lane) { return headroom(lane) + kTagBytes; }
 
 inline constexpr std::size_t kLanes = 3;
 /// The last counter of an incarnation in one lane: 2^48 - 1.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 48) - 1;
 
-/// Why a packet was not opened; `none` if it was. Each is counted.
+/// Why a packet was not opened; `none` if it was. Each reason is counted.
 enum class Refusal : std::uint8_t {
   none,
   too_short,            ///< no room for a header and a tag
@@ -85,7 +85,7 @@ void write_header(const Header& header, ByteSpan out);
 /// Returns too_short, unknown_version or none; with none, the packet has room for a tag too.
 [[nodiscard]] Refusal read_header(ByteView packet, Header& out);
 
-/// Never the same twice under one subkey: made of a lane and its counter.
+/// The nonce of a packet, made of its lane and counter: never the same twice under one subkey.
 Nonce nonce_of(Lane lane, std::uint64_t counter);
 
 /// One incarnation of a node.
@@ -95,9 +95,9 @@ struct Incarnation {
   friend bool operator==(const Incarnation&, const Incarnation&) = default;
 };
 
-/// What follows from a key for a cluster: the tags of incarnations, which only holders of the key
-/// can make, and the subkey with which each incarnation encrypts. Clusters that share a key cannot
-/// open each other's packets.
+/// Derives from a key, for one cluster, the tags of incarnations, which only holders of the key can
+/// make, and the subkey with which each incarnation encrypts. Clusters that share a key cannot open
+/// each other's packets.
 class KeySchedule {
  public:
   KeySchedule(const Key& key, std::uint64_t cluster);

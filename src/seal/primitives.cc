@@ -11,7 +11,7 @@
 #include "base/assert.h"
 
 // OpenSSL fails here only for invalid arguments, which are our bug, and for want of memory, without
-// which no part of Peal can go on.
+// which no part of Peal can continue.
 
 namespace peal::seal {
 namespace {

@@ -9,8 +9,8 @@
 namespace peal::seal {
 
 /// Records which of the latest packets of one sender in one lane were opened. Counters begin at 1.
-/// It is a ring of words. The word of the highest counter may lie partly in the future, so the
-/// window is one word less than the ring (as in RFC 6479).
+/// It is a ring of words. The word of the highest counter may also hold bits of higher counters, so
+/// the window is one word less than the ring (as in RFC 6479).
 class ReplayWindow {
  public:
   static constexpr std::size_t kWords = 256;

@@ -13,8 +13,8 @@
 
 namespace peal::seal {
 
-/// Seals what one incarnation of a node sends. Allocates nothing per packet. Thread: its owner's,
-/// for everything.
+/// Seals the packets that one incarnation of a node sends. Allocates nothing per packet. Thread:
+/// its owner's, for everything.
 class Sealer {
  public:
   /// Only the constructor reads `keys`. `self` must be new to all Sealers: each incarnation has an
@@ -22,7 +22,7 @@ class Sealer {
   /// is a number that all nodes of the cluster know and nodes of other clusters do not.
   Sealer(const Keys& keys, std::uint64_t cluster, const Incarnation& self);
 
-  /// Sends with the sending key of these keys from now on. Counters go on, so that returning to an
+  /// Seals with the sending key of `keys` from now on. Counters continue, so that returning to an
   /// earlier key is safe.
   void set_keys(const Keys& keys);
   /// Sets the 4 bytes that every data packet carries from now on, authenticated but not encrypted;

@@ -11,12 +11,13 @@
 namespace peal::session {
 namespace {
 
-/// A larger limit is as good as none, and sums could overflow.
+/// Larger limits are reduced to this value, so that sums do not overflow.
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 
-/// The speed of a client is the speed at which its connection takes events. Written events that are
-/// not reported as seen count only beyond kUnseenBytesMax, since the report may be queued behind
-/// the client's own messages, which may wait.
+/// True if a membership with `bytes` more bytes exceeds `most`. Limits apply to events that the
+/// connection has not taken. Written events that are not reported as seen count only beyond
+/// kUnseenBytesMax, since the report may be queued behind the client's own messages, which may
+/// wait.
 bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
   // With `spill`, events on disk have their own limit.
   if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
@@ -24,7 +25,7 @@ bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most
          member.memory_bytes + bytes > most + kUnseenBytesMax;
 }
 
-/// True at 1/`part` of a limit, or above.
+/// True if 1/`part` of a limit, or more, is used.
 bool is_near(const Membership& member, std::uint64_t part) {
   const wire::SlowLimits& limits = member.limits;
   return member.unwritten_bytes >= limits.memory_bytes / part ||
@@ -79,8 +80,8 @@ bool Backlog::is_over(const Session& of, const Membership& member, std::uint64_t
   return most && of.events.memory_bytes() + bytes > *most;
 }
 
-/// Below three quarters of the limit. This hysteresis keeps dropping from starting and stopping
-/// with every message.
+/// True below three quarters of the limit. This hysteresis keeps dropping from starting and
+/// stopping with every message.
 bool Backlog::is_under_again(const Session& of, const Membership& member) const {
   return !is_over(of, member, member.limits.memory_bytes / 4);
 }
@@ -91,7 +92,7 @@ std::uint64_t Backlog::room_bytes() const {
   return room;
 }
 
-/// How many bytes the session's memberships with policy `block` leave room for.
+/// The number of bytes for which the session's memberships with policy `block` have room.
 std::uint64_t Backlog::room_of(const Session& it) const {
   // After its goodbye a client reports nothing as seen. Its last messages must still be ordered for
   // the session to end, so they must not wait for this client.
@@ -100,10 +101,11 @@ std::uint64_t Backlog::room_of(const Session& it) const {
   }
   const auto most = share();
   // Written events do not count, even if they are not seen: the client's report may be queued
-  // behind its own messages, which wait for room themselves. Nor do events on the disk of a session
-  // that spills: they have the disk's limit.
+  // behind its own messages, which wait for room themselves. Events on disk do not count either:
+  // they have a limit of their own.
   const std::uint64_t all = it.events.unwritten_bytes();
-  // Called often, and there may be many groups: while little waits in all of them, skip the loop.
+  // This function is called often, and there may be many groups. So skip the loop while few bytes
+  // wait in all groups together.
   if (all <= it.block_bytes_least / 2 && (!most || all <= *most)) return it.block_bytes_least - all;
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint32_t slot : it.block_slots) {
@@ -159,7 +161,7 @@ bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
   member.gap.bytes += chunk.size();
-  // If nothing waits, no `seen` will come to release the gap.
+  // If no event waits, no later `seen` will release the gap.
   if (member.events == 0) {
     to.gaps.erase(slot);
     push_gap(to, slot);
@@ -175,8 +177,8 @@ void Backlog::push_gap(Session& to, std::uint32_t slot) {
   push(to, slot, encoder_.gap(gap));
 }
 
-/// Called before a view. A dropped message counts for one group only, but may have been sent to
-/// others too, and no group's views may look complete if they are not.
+/// Called before events other than messages. A dropped message counts for one group only, but may
+/// have been sent to other groups too. So its gap must precede the next view of any group.
 void Backlog::push_all_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
@@ -220,8 +222,8 @@ bool Backlog::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
       }
       break;
     case wire::SlowPolicy::drop:
-      // Messages over the limit were dropped. Views are not, so a client that does not even take
-      // views must go.
+      // Messages over the limit were dropped. Views are not dropped: at twice the limit the session
+      // ends.
       if (!is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
@@ -261,11 +263,11 @@ void Backlog::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
     context_.due(context_.now + milliseconds(member.limits.age_ms) / 2);
   }
   if (is_near(member, 2)) warn(to, slot);
-  if (to.events.spills()) read_back(to);  // perhaps only because one event is large
+  if (to.events.spills()) read_back(to);  // one large event may have begun the spill
   if (to.link != nullptr) to.link->want_write();
 }
 
-/// Warns once each time that a limit comes near.
+/// Warns once each time that half of a limit is used.
 void Backlog::warn(Session& to, std::uint32_t slot) {
   if (!to.warned.insert(slot).second || to.link == nullptr) return;
   const Membership& member = to.events.membership(slot);

@@ -27,10 +27,10 @@ class Backlog {
   void on_written(Session& it);
   /// Ends the session, or warns its client, if events wait for too long.
   void check_ages(Session& it);
-  /// The session ends, and its events with it.
+  /// Forgets the events of a session that ends.
   void forget(Session& it);
 
-  /// The limits of a membership for which the client asked for these.
+  /// The limits of a membership whose client asked for `asked`.
   wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
   /// Call when a membership may have started or ceased to block.
   void note_block(Session& it, std::uint32_t slot);

@@ -17,12 +17,12 @@ namespace peal::session {
 
 class ChunkPool;
 
-/// The bytes of one record, shared by the queues of all sessions that get it. They are in this
+/// The bytes of one record, shared by the queues of all sessions that get it. The bytes are in this
 /// chunk or in a region.
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;  ///< the record, or `shared` if that is in a region
+  std::vector<std::byte> bytes;  ///< the record; `shared` if the record is in a region
   Region* region = nullptr;
   Region::Block block;
 };
@@ -153,7 +153,7 @@ class ChunkPool {
 
   std::uint64_t bytes_in_use_ = 0;
   std::array<std::vector<std::unique_ptr<Chunk>>, kClasses.size()> free_;
-  std::vector<std::unique_ptr<Chunk>> places_;  ///< free, without bytes of their own
+  std::vector<std::unique_ptr<Chunk>> places_;  ///< free chunks of records that were in a region
 };
 
 inline ChunkRef::~ChunkRef() {

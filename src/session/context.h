@@ -20,14 +20,14 @@ struct Context {
 
   Options options;
   Host& host;
-  Instant now{};  ///< of the owner's call
+  Instant now{};  ///< time of the owner's call
   std::optional<Instant> next_check;
   std::uint64_t submitted = 0;  ///< the last number that Host::submit() returned
   bool node_closed = false;     ///< the node accepts nothing any more
   Counters counters;
   Digest outcome;
 
-  /// Sessions::work() must look at connections and sessions at `deadline`.
+  /// Sessions::work() must check connections and sessions at `deadline`.
   void due(Instant deadline) { next_check = std::min(next_check.value_or(deadline), deadline); }
   /// The largest payload whose message fits, whatever its targets are.
   std::uint32_t payload_bytes_max() const {

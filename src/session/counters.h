@@ -5,7 +5,7 @@
 
 namespace peal::session {
 
-/// What happened so far, of all clients.
+/// Totals over all clients.
 struct Counters {
   std::uint64_t connections = 0;        ///< total
   std::uint64_t sessions = 0;           ///< total
@@ -16,13 +16,13 @@ struct Counters {
   std::uint64_t refused = 0;            ///< from clients, refused
   std::uint64_t settled = 0;            ///< acknowledged messages of clients
   std::uint64_t markers = 0;            ///< the daemon's safe messages that acknowledge others
-  std::uint64_t events = 0;             ///< told to clients, or waiting
+  std::uint64_t events = 0;             ///< total, written or waiting
   std::uint64_t shared = 0;             ///< events put into a region
-  std::uint64_t shared_no_room = 0;     ///< events that found no room there
+  std::uint64_t shared_no_room = 0;     ///< events for which the region had no room
   std::uint64_t left_out = 0;           ///< messages dropped; a gap replaces them
-  std::uint64_t gaps_away = 0;          ///< gaps told because daemons were apart
+  std::uint64_t gaps_away = 0;          ///< gaps because daemons were in different views
   std::uint64_t spilled_bytes = 0;      ///< written to disk
-  std::uint64_t read_back_bytes = 0;    ///< read from it
+  std::uint64_t read_back_bytes = 0;    ///< read back from disk
   std::uint64_t evicted = 0;            ///< sessions ended because the client was slow
   std::uint64_t silent = 0;             ///< connections and sessions ended for silence
   std::uint64_t warnings = 0;           ///< slow-client warnings

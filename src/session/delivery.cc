@@ -10,7 +10,7 @@
 namespace peal::session {
 namespace {
 
-/// Smaller events cost no more if they are written to each connection.
+/// Smaller events are written to each connection, which costs no more.
 constexpr std::size_t kSharedBytesMin = 512;
 /// A client that lags by more than 1/kBehindPart of a region gets events on its connection, so that
 /// clients that keep up have room.
@@ -126,7 +126,7 @@ void Delivery::left(std::uint32_t client, std::string_view group) {
   it->events.drop_membership(slot);
 }
 
-/// Like a view, this gap is never dropped, and follows the gaps of slow clients.
+/// Like a view, this gap is never dropped, and follows the gaps of policy `drop`.
 void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view group) {
   wire::GapEvent event;
   event.group = group;

@@ -11,8 +11,8 @@
 
 namespace peal::session {
 
-/// Turns what groups tell clients into events for their sessions, each encoded once for all
-/// receivers, and what groups want of the node into calls of Host.
+/// Carries out the effects of groups. Queues events for clients at their sessions, each encoded
+/// once for all receivers, and passes requests to the node on to Host.
 class Delivery final : public group::Effects {
  public:
   Delivery(Context& context, Registry& registry, Backlog& backlog, native::EventEncoder& encoder)
@@ -20,9 +20,9 @@ class Delivery final : public group::Effects {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// `groups` uses this object.
+  /// Sets the groups that call this object.
   void connect(const group::Groups& groups) { groups_ = &groups; }
-  /// The node delivers `message`; null: it is done.
+  /// Sets the message that the node is delivering; null: none.
   void set_current(const Delivered* message) { current_ = message; }
 
   // group::Effects
@@ -47,7 +47,7 @@ class Delivery final : public group::Effects {
   Backlog& backlog_;
   native::EventEncoder& encoder_;
   const group::Groups* groups_ = nullptr;
-  const Delivered* current_ = nullptr;  ///< what the node is delivering
+  const Delivered* current_ = nullptr;  ///< the message that the node is delivering
   std::string sender_;                  ///< scratch
 };
 

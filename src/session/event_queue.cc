@@ -128,7 +128,7 @@ Result<void, Errc> EventQueue::refill(std::uint64_t memory_bytes_most) {
   return {};
 }
 
-/// Takes the complete records of a block from the disk. Returns their bytes.
+/// Takes the complete records of a block from the disk. Returns the number of bytes taken.
 std::size_t EventQueue::take_records(ByteView block) {
   std::size_t at = 0;
   constexpr std::size_t kHead = kDiskHeaderBytes + sizeof(std::uint32_t);
@@ -154,7 +154,7 @@ std::size_t EventQueue::take_records(ByteView block) {
 // ---- writing ----
 
 /// Chooses how an event is written. Once kSharedUnseenMax bytes in shared memory are unseen, events
-/// are written whole. The connection of a slow client then fills up, and the client is noticed.
+/// are written whole. The connection of a slow client then fills up, so that limits take effect.
 void EventQueue::settle_form(Event& event) {
   const std::uint64_t bytes = event.chunk.size();
   const bool fits = places_bytes_ + bytes <= wire::kSharedUnseenMax;

@@ -21,11 +21,12 @@ namespace peal::session {
 /// What a waiting event costs in addition to its bytes.
 inline constexpr std::uint64_t kEventCost = 64;
 
-/// How many bytes a client may have received and not reported as seen, in addition to the limit of
-/// what waits for it; more than the buffers of a connection hold.
+/// The number of bytes that a client may have received without reporting them as seen, in addition
+/// to the limit of waiting bytes. It exceeds the size of a connection's buffers.
 inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 
-/// What waits for one session in one group; slot 0 is for messages to the private name.
+/// One session's membership in a group, and its waiting events. Slot 0 is for messages to the
+/// private name.
 struct Membership {
   std::string group;
   wire::SlowLimits limits;
@@ -59,11 +60,11 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  /// Adds a slot for what waits in a group; slot 0 is that of the private name.
+  /// Adds a slot for the events of a group. The first slot, 0, is for the private name.
   std::uint32_t add_membership(std::string group, const wire::SlowLimits& limits);
   Membership& membership(std::uint32_t slot) { return *memberships_[slot]; }
   const std::vector<std::unique_ptr<Membership>>& memberships() const { return memberships_; }
-  /// Removes the slot, if nothing waits there and the client is not a member.
+  /// Removes the slot if it has no waiting events and the client is not a member. Slot 0 stays.
   void drop_membership(std::uint32_t slot);
 
   /// Appends an event. Errors: those of Spool, if the event goes to the disk.
@@ -73,7 +74,7 @@ class EventQueue {
   bool spills() const { return spilling_; }
 
   // Writing.
-  /// Says whether `shared` records may be written to the connection. `false` is allowed only right
+  /// Sets whether `shared` records may be written to the connection. `false` is allowed only right
   /// after rewind(), or while nothing was written.
   void set_shares(bool shares) { shares_ = shares; }
   bool shares() const { return shares_; }
@@ -90,14 +91,14 @@ class EventQueue {
   /// The first `bytes` of the last gather() were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }
-  /// Writing starts again after event `seen`. Returns false if the queue no longer has what follows
-  /// it.
+  /// Restarts writing after event `seen`. Returns false if the queue no longer has the next event,
+  /// or if event `seen` was not written.
   bool rewind(std::uint64_t seen);
 
   /// The client has all events up to `number`. Returns false if some of them were not written.
   bool seen(std::uint64_t number);
   /// Reads events back from the disk while there is room: unwritten events take at most half of the
-  /// bytes that begin_spill() gave, all events in memory at most half of `memory_bytes_most`, and
+  /// `memory_bytes` of begin_spill(), all events in memory at most half of `memory_bytes_most`, and
   /// unseen events at most kUnseenBytesMax. Errors: those of Spool.
   Result<void, Errc> refill(std::uint64_t memory_bytes_most);
 
@@ -147,7 +148,7 @@ class EventQueue {
   std::vector<std::unique_ptr<Membership>> memberships_;
   RingQueue<Event> memory_;
   std::size_t next_ = 0;    ///< index in memory_ of the next event to write
-  std::size_t offset_ = 0;  ///< of that event's bytes
+  std::size_t offset_ = 0;  ///< number of that event's bytes that are written
   std::size_t formed_ = 0;  ///< index in memory_ of the first event with form `open`
   bool shares_ = false;
   std::uint64_t places_bytes_ = 0;  ///< of events whose form is `place`

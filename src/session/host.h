@@ -13,7 +13,7 @@
 
 namespace peal::session {
 
-/// Names memory that clients can read; from 1. One Sessions never uses an id twice.
+/// Identifies memory that clients can read; from 1. A Sessions object never uses an id twice.
 using RegionId = std::uint64_t;
 
 /// A message at its place in the order, delivered by the node.
@@ -36,9 +36,9 @@ struct Answer {
   std::string text;
 };
 
-/// What sessions need from the node below and from their owner. Sessions calls it on its own
-/// thread, inside its calls. It must not call back into Sessions, except that `ask` and
-/// `tables_equal` may call status().
+/// What sessions need from the node below and from their owner. Sessions calls the host on the
+/// owner's thread, inside the owner's calls. The host must not call back into Sessions, except that
+/// `ask` and `tables_equal` may call status().
 class Host {
  public:
   virtual ~Host() = default;
@@ -49,12 +49,13 @@ class Host {
   /// would_block the owner calls Sessions::on_room() when there may be room again.
   virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
                                              order::Domain domain) = 0;
-  /// Replaces the control messages that are not ordered yet; by none if `message` is empty. May be
-  /// called while the node delivers.
+  /// Drops the queued control messages that the engine has not taken yet, then queues `message`
+  /// unless it is empty. May be called while the node delivers.
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them. May be called while the node delivers.
   virtual void block(bool blocked) = 0;
-  /// This node's group table now equals that of every daemon in the view. `hash` allows comparison.
+  /// This node's group table now equals that of every daemon in the view. `hash`: the table's hash,
+  /// for comparison.
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
@@ -65,7 +66,7 @@ class Host {
   virtual wire::SessionToken draw_token() = 0;
   /// Returns zeroed memory, aligned to 64 bytes, that stays in place until close_region() or the
   /// end of Sessions. The connections for which Sessions::region_of() returns `id` may read it.
-  /// Empty if there is none.
+  /// Empty if no memory is available.
   virtual ByteSpan open_region(RegionId /*id*/, std::uint32_t /*bytes*/) { return {}; }
   virtual void close_region(RegionId /*id*/) {}
   /// Answers a client's question; `admin`: the client may know and do everything.

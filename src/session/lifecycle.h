@@ -18,7 +18,7 @@ struct Denial {
   std::string text;
 };
 
-/// How sessions begin, go on through another connection, and end. A client protocol calls it.
+/// Begins sessions, resumes them on another connection, and ends them. Client protocols call it.
 class Lifecycle {
  public:
   Lifecycle(Context& context, Spool& spool, ChunkPool& chunks, Registry& registry,
@@ -31,9 +31,10 @@ class Lifecycle {
         backlog_(backlog),
         groups_(groups) {}
 
-  /// Begins or resumes a session on the connection, which is welcomed. Otherwise says why not.
+  /// Begins or resumes a session on the connection, and calls Link::welcome(). Otherwise returns
+  /// the reason for the denial.
   std::optional<Denial> enter(Link& link, const wire::Hello& hello);
-  /// The client has mapped the region. Returns what is wrong with that; empty: nothing.
+  /// The client has mapped the region. Returns the error; empty: none.
   std::string_view map_region(Session& it);
   /// The session has lost its connection.
   void detach(Session& it);
@@ -42,7 +43,7 @@ class Lifecycle {
   // For the owner.
   /// Returns false if there is no session of this private name.
   bool evict(std::string_view private_name);
-  /// Looks at clients that are away, and at those for which events wait.
+  /// Checks the deadlines of disconnected clients and of waiting events.
   void check();
   /// Ends the sessions that are to end.
   void end_due();

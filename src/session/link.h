@@ -16,8 +16,8 @@ namespace peal::session {
 struct Session;
 
 /// A client's connection, as its session sees it. A client protocol derives its connections from
-/// this class, turns what they receive into calls of Lifecycle and Requests, and writes what the
-/// session says here and what waits in the session's EventQueue.
+/// this class. It turns received bytes into calls of Lifecycle and Requests, and writes the
+/// session's notifications and the events in the session's EventQueue.
 class Link {
  public:
   /// Why the daemon does not read from the connection.
@@ -35,16 +35,17 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // What the session says. None of it is on the path of a message.
+  // Notifications from the session. None is on the path of a message.
   /// The connection has a session now. `repeat`: number of the first refusal that the client may
   /// not know; 0: none.
   virtual void welcome(const wire::Welcome& welcome, std::uint64_t repeat) = 0;
   virtual void warn(const wire::Warning& warning) = 0;
-  /// A membership ends although the client did not ask for it.
+  /// A membership ends although the client did not ask to leave.
   virtual void membership_ends(std::string_view why) = 0;
   /// The pause `unsettled` is over.
   virtual void resume() = 0;
-  /// The last that the client is told. Takes the connection from its session, which stays as it is.
+  /// Writes the last record, with the reason, and closes the connection. Detaches the connection
+  /// from its session, which itself does not change.
   virtual void close(wire::ClientCode code, std::string_view text) = 0;
 
   /// There are events, or an acknowledgement, to write.

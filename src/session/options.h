@@ -48,7 +48,7 @@ struct ClientRule {
 };
 
 /// Allows the use of groups (and private names). The first rule that matches person and target
-/// decides; without one, nothing is allowed.
+/// decides; without such a rule, nothing is allowed.
 struct GroupRule {
   Who who;
   std::string groups = "*";  ///< targets; '*' at the end matches any rest
@@ -61,9 +61,10 @@ struct GroupRule {
 inline constexpr std::uint64_t kSlowBytesMin = 4'096;
 /// Smallest size of shared memory, in bytes.
 inline constexpr std::uint32_t kSharedBytesLeast = 64 * 1'024;
-/// For how many ended sessions the daemon remembers the reason; the oldest is forgotten first.
+/// The number of ended sessions for which the daemon remembers the reason; it forgets the oldest
+/// first.
 inline constexpr std::size_t kEndedMax = 1'024;
-/// How many bytes a group message may have in addition to its payload.
+/// The number of bytes that a group message may have in addition to its payload.
 inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
 
 struct Options {

@@ -12,7 +12,7 @@
 
 namespace peal::session {
 
-/// What Sessions consists of. Each class uses only those above it.
+/// The parts of Sessions. Each part uses only parts above it.
 struct Sessions::Parts {
   Parts(const Options& options, Host& host, Spool& spool);
 

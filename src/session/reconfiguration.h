@@ -37,7 +37,7 @@ class Reconfiguration {
   Registry& registry_;
   const Requests& requests_;
   group::Groups& groups_;
-  std::optional<Reconfigured> done_;  ///< empty: to all
+  std::optional<Reconfigured> done_;  ///< empty: applied to all memberships
   bool waits_for_room_ = false;       ///< work() waits until the node has room
 };
 

@@ -14,9 +14,9 @@
 
 namespace peal::session {
 
-/// A session that the daemon ended. It is kept so that a client that reconnects is told why: the
-/// last record of its connection follows everything that the client had not read, and may not have
-/// arrived.
+/// A session that the daemon ended, kept so that a client that reconnects learns the reason. The
+/// last record of the old connection had the reason, but the client may not have received that
+/// record.
 struct Ended {
   wire::SessionToken token{};
   Person person;
@@ -24,8 +24,8 @@ struct Ended {
   std::string text;
 };
 
-/// All sessions of the daemon: by number, by token, by rule; those that are to end, and why others
-/// ended.
+/// All sessions of the daemon, by number, token and rule; the sessions that are to end; and the
+/// reasons for which sessions ended.
 class Registry {
  public:
   using Map = std::map<std::uint32_t, std::unique_ptr<Session>>;
@@ -41,7 +41,7 @@ class Registry {
   Session* find(std::string_view private_name) const;
   const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
 
-  /// Its id, rule, and token if it has a keep, are set.
+  /// Adds a session whose id and rule are set, and whose token is set if it has a keep.
   void add(std::unique_ptr<Session> session);
   /// Removes the session, which ends for this reason.
   void remove(Session& it, wire::ClientCode code, std::string_view text);
@@ -49,7 +49,7 @@ class Registry {
   /// Ends the session at the next end_due(). The first reason counts.
   void end_later(Session& it, wire::ClientCode code, std::string text);
   bool has_ending() const { return !ending_.empty(); }
-  /// Calls `end` for each session that is to end; it removes the session.
+  /// Calls `end` for each session that is to end; `end` removes the session.
   template <class End>
   void end_due(End end) {
     for (std::size_t i = 0; i < ending_.size(); ++i) {
@@ -62,7 +62,7 @@ class Registry {
   std::uint32_t count_of(const ClientRule& rule) const { return by_rule_[index_of(rule)]; }
   /// Sets the session's rule; null: none.
   void set_rule(Session& it, const ClientRule* rule);
-  /// The options have new rules, and no session is under any of them yet.
+  /// Call when the options have new rules, before any session is under one of them.
   void reset_rules() { by_rule_.assign(options_.clients.size(), 0); }
   void check_invariants() const;
 

@@ -11,8 +11,8 @@ namespace {
 
 /// What each request costs of a quota in addition to its bytes: even an empty one must be ordered.
 constexpr std::size_t kRequestBytes = 64;
-/// Answers cost the loop time. Limits for one client, and for all clients that are not
-/// administrators.
+/// Answers to questions take time of the event loop. These limits apply to each client, and to all
+/// clients together that are not administrators.
 constexpr Duration kAskEvery = milliseconds(250);
 constexpr int kAsksAtOnce = 4;
 constexpr Duration kAskEveryAll = milliseconds(25);
@@ -95,8 +95,8 @@ std::optional<std::pair<wire::ClientCode, std::string>> Requests::why_not(
   return std::nullopt;
 }
 
-/// A client can save up the quota of one second. A longer message needs all of it, and leaves a
-/// debt.
+/// A client can save up the quota of one second. A larger request needs all of this quota, and
+/// leaves a debt.
 bool Requests::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);
@@ -162,8 +162,8 @@ std::optional<std::string> Requests::why_not(const Session& it, std::string_view
     return "no rule for groups allows " + person_text(it.person) + " to join " + quoted(group);
   }
   if (backlog_.limits_of(asked).policy != wire::SlowPolicy::block) return std::nullopt;
-  // All senders to the group wait for a member with policy `block`. So that policy needs a right,
-  // unless it is the configured default and lasts no longer than the default allows.
+  // All senders to the group wait for a member with policy `block`. So `block` needs a permission,
+  // unless it is the configured default and its age limit does not exceed the default's.
   const wire::SlowLimits& normal = context_.options.slow;
   const std::uint32_t age_ms = backlog_.limits_of(asked).age_ms;
   const bool by_default = normal.policy == wire::SlowPolicy::block &&
@@ -226,8 +226,8 @@ std::optional<Answer> Requests::leave(Session& it, std::string_view group) {
 
 // ---- the rest ----
 
-/// Allows one question per `every`, and bursts of `at_once`. `next` is when the next one would be
-/// due.
+/// Allows one question per `every`, and bursts of `at_once`. `next`: when the next question would
+/// be due.
 bool Requests::may_ask(Instant& next, Duration every, int at_once) const {
   next = std::max(next, context_.now);
   if (next - context_.now > every * (at_once - 1)) return false;

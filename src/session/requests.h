@@ -14,21 +14,21 @@
 
 namespace peal::session {
 
-/// What became of a message that a client sent.
+/// The result of Requests::send().
 struct Sent {
   enum class State : std::uint8_t {
     taken,         ///< also if the client had sent it before
     refused,       ///< for the reason in `code` and `text`
-    waits,         ///< until the cause in `pause` is gone; then the protocol sends it again
-    out_of_order,  ///< its number does not follow the one before: the client is at fault
+    waits,         ///< until the cause in `pause` is gone; then the protocol calls send()
+    out_of_order,  ///< its number does not follow the previous one: the client is at fault
   } state = State::taken;
   Link::Pause pause = Link::Pause::none;
   wire::ClientCode code{};
   std::string text;
 };
 
-/// The requests of clients that have a session. A client protocol calls it. Until the answer the
-/// request has had no effect.
+/// The requests of clients that have a session. Client protocols call it. A request that gets no
+/// answer has no effect.
 class Requests {
  public:
   Requests(Context& context, Registry& registry, Backlog& backlog, group::Groups& groups)

@@ -21,7 +21,7 @@ namespace peal::session {
 
 struct SharedRegion;
 
-/// One client, for as long as it may reconnect.
+/// The state of one client, kept for as long as the client may reconnect.
 struct Session {
   Session(Spool& spool, SpoolId spool_id, ChunkPool& chunks) : events(spool, spool_id, chunks) {}
   bool waits() const { return events.pushed() > events.released(); }
@@ -32,10 +32,10 @@ struct Session {
   std::string private_name;
   Person person;
   ClientRule rule;
-  std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows it
+  std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows the session
   wire::SessionToken token{};
   Duration keep{};        ///< 0: ends with its connection
-  Link* link = nullptr;   ///< its connection
+  Link* link = nullptr;   ///< null: not connected
   Instant detached_at{};  ///< when the connection was lost
 
   EventQueue events;
@@ -51,7 +51,7 @@ struct Session {
   Instant next_ask{};  ///< when the next question would be due
 
   bool leaving = false;                            ///< the client said goodbye
-  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(); ok: not
+  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(); ok: it stays
   std::string ending_text;
 };
 

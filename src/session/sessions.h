@@ -32,8 +32,9 @@ namespace peal::session {
 /// All clients of one node. Thread: one. Only Spool may block. `now` never goes back.
 ///
 /// The owner passes in what connections receive and what the node delivers. After each round of
-/// such calls it calls work(), and then does what take_wanted() says. Clients cannot harm each
-/// other: a bad request is refused, or its connection is closed, with a reason.
+/// such calls the owner calls work(), and then serves the connections that take_wanted() lists.
+/// Clients cannot harm each other: Sessions refuses a bad request or closes its connection, with a
+/// reason.
 class Sessions {
  public:
   /// `options` must be valid. `host` and `spool` must outlive this object.
@@ -48,19 +49,19 @@ class Sessions {
 
   // Connections.
   void accepted(Instant now, ConnectionId connection, const Identity& identity);
-  /// Passes in bytes from the connection, in order. Returns how many were taken. If it did not take
-  /// all, the owner reads nothing more until take_wanted() lists the connection for reading; then
-  /// it passes in the rest again, with or without more bytes.
+  /// Passes in bytes from the connection, in order. Returns how many bytes were taken. If some were
+  /// not, the owner reads nothing more until take_wanted() lists the connection for reading. Then
+  /// the owner passes in the rest again, with or without more bytes.
   std::size_t received(Instant now, ConnectionId connection, ByteView bytes);
   /// The bytes to write next, in pieces; empty if there are none. Valid until the next non-const
   /// call.
   std::span<const ByteView> output(ConnectionId connection);
-  /// The memory that the client may read; 0: none. Known once there is output. The owner sends its
-  /// descriptor with the connection's first byte.
+  /// The memory that the client may read; 0: none. The id is known once there is output. The owner
+  /// sends the memory's descriptor with the connection's first byte.
   RegionId region_of(ConnectionId connection) const;
   /// The first `bytes` of output() were written.
   void written(Instant now, ConnectionId connection, std::size_t bytes);
-  /// The peer is gone, or the connection failed. The session may outlive it.
+  /// The peer is gone, or the connection failed. The session may outlive the connection.
   void closed(Instant now, ConnectionId connection);
   /// Moves what connections want into `out`.
   void take_wanted(Wanted& out);
@@ -78,8 +79,8 @@ class Sessions {
   /// The node ordered something, and may have room again.
   void on_room(Instant now);
   /// Does everything that is due. The owner calls it after any other call, and at next_deadline().
-  /// It submits messages; while the node delivers, only Host::replace_control and Host::block are
-  /// called.
+  /// work() submits messages. While the node delivers, Sessions changes the node only through
+  /// Host::replace_control() and Host::block().
   void work(Instant now);
   std::optional<Instant> next_deadline() const;
   /// Ends all sessions with `shutdown`, and acknowledges nothing more. Connections are listed for
@@ -94,15 +95,16 @@ class Sessions {
   const group::Groups& groups() const;
   std::size_t sessions() const;
   std::size_t connections() const;
-  /// Nothing is pending: the group tables are equal, and everything delivered is acknowledged.
+  /// Nothing is pending: the group tables are equal, all submitted messages are acknowledged, and
+  /// no session is to end.
   bool idle() const;
 
   using Counters = session::Counters;
   Counters counters() const;
-  /// The same with names, for display: "session_resumed", …
+  /// The counters with names, for display: "session_resumed", …
   std::vector<order::Counter> named_counters() const;
   void check_invariants() const;
-  /// Digest of everything told so far: equal runs have equal digests.
+  /// Digest of all events and acknowledgements so far: equal runs have equal digests.
   std::uint64_t digest() const;
 
  private:

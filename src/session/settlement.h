@@ -11,7 +11,7 @@
 
 namespace peal::session {
 
-/// What one client sent, and what is acknowledged. Numbers are the client's.
+/// The messages that one client sent, and which of them are acknowledged. Numbers are the client's.
 struct Account {
   std::uint64_t received = 0;  ///< number of the last message received
   std::uint64_t settled = 0;   ///< all messages up to this one are acknowledged
@@ -25,7 +25,7 @@ struct Account {
     std::uint64_t last;
     wire::ClientCode code;
   };
-  std::deque<Refusals> refusals;  ///< the client may not know these
+  std::deque<Refusals> refusals;  ///< refusals that the client may not know
   /// The largest number of unacknowledged messages that the client was ever allowed.
   std::uint32_t window = 0;
   void note_refusal(std::uint64_t number, wire::ClientCode code);
@@ -33,15 +33,15 @@ struct Account {
 
 /// Clients' messages that were submitted to the node, in order, until they are acknowledged. A
 /// message is acknowledged when it was delivered here and every daemon of the view has it. A daemon
-/// knows this in two cases. When a safe message of its own is delivered, all daemons have
-/// everything that it sent before. When the view ends, all members that go on to the next view
-/// together have delivered the same.
+/// knows that every daemon has the message in two cases. When the daemon delivers a safe message of
+/// its own, all daemons have its earlier messages. When the view ends, all members that move
+/// together to the next view have delivered the same messages.
 class Settlement {
  public:
   struct Entry {
     std::uint64_t number{};   ///< as returned by Host::submit()
     std::uint32_t session{};  ///< 0: the entry is a marker
-    std::uint64_t up_to{};    ///< number of the client's message, or of refusals behind it
+    std::uint64_t up_to{};    ///< number of the client's message, or of the last refusal behind it
     std::uint32_t bytes{};
     bool safe{};
   };
@@ -50,12 +50,14 @@ class Settlement {
   std::uint64_t add(const Entry& entry);
   /// The open entry at `place` also acknowledges refusals up to number `up_to`.
   void extend(std::uint64_t place, std::uint64_t up_to);
-  /// Own message `number` was delivered. Returns true if that acknowledges it and all before it.
+  /// Own message `number` was delivered. Returns true if its delivery acknowledges all delivered
+  /// entries.
   bool came_back(std::uint64_t number);
-  /// True if an entry was delivered that no pending safe message will acknowledge.
+  /// True if delivered entries wait to be acknowledged and no safe message is under way that will
+  /// acknowledge them.
   bool needs_marker() const { return back_ > settled_ && safe_under_way_ == 0; }
 
-  /// Calls `each` for every entry that was delivered and is open, and closes it.
+  /// Closes every delivered open entry, and calls `each` for it.
   template <class Each>
   void settle(Each each) {
     for (; settled_ < back_; ++settled_) {

@@ -20,7 +20,8 @@ bool same_rights(const Person& a, const Person& b) {
 
 }  // namespace
 
-/// The region for persons with the same rights. Makes one if there is none; null if it may not.
+/// The region for persons with the same rights. Makes one if there is none; returns null if it
+/// cannot.
 SharedRegion* SharedRegions::region_for(const Person& person) {
   for (const auto& each : regions_) {
     if (same_rights(each->person, person)) return each.get();
@@ -42,7 +43,7 @@ void SharedRegions::attach(Session& it, Link& link, bool wanted) {
     it.shared = region_for(it.person);
     if (it.shared != nullptr) ++it.shared->sessions;
   }
-  it.events.set_shares(false);  // until the client has mapped it
+  it.events.set_shares(false);  // until the client has mapped the region
   link.region = wanted && local && same && it.shared != nullptr ? it.shared->id : 0;
 }
 

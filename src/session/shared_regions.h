@@ -23,13 +23,13 @@ struct SharedRegion {
   std::uint32_t sessions = 0;
 };
 
-/// The regions: which persons read them, and for how long they and what is in them must stay.
+/// All regions: which persons read them, and how long regions and their events must stay.
 class SharedRegions {
  public:
   explicit SharedRegions(Context& context) : context_(context) {}
 
-  /// Decides whether the client may read from a region, and says so in `link`. `wanted`: the client
-  /// can read from one.
+  /// Decides whether the client may read from a region, and records the decision in `link`.
+  /// `wanted`: the client can read from a region.
   void attach(Session& it, Link& link, bool wanted);
   /// The session ends, but its client may still read events from the region.
   void keep_places(const Session& it);

@@ -28,17 +28,17 @@ struct SessionStatus {
   bool connected = false;
   std::uint64_t sent{};         ///< messages received from the client
   std::uint64_t settled{};      ///< of these, acknowledged
-  std::uint64_t events{};       ///< told to the client, or waiting
-  std::uint64_t events_seen{};  ///< of these, those that the client has seen
+  std::uint64_t events{};       ///< total, written or waiting
+  std::uint64_t events_seen{};  ///< of these, seen by the client
   Duration oldest{};            ///< age of the first event that the client has not seen
   std::string waits_for;        ///< what blocks the client, or what it blocks; may be empty
   std::uint64_t memberships_count{};
-  /// At most kStatusMembershipsMax of these; those with waiting events first.
+  /// At most kStatusMembershipsMax memberships; those with waiting events first.
   std::vector<MembershipStatus> memberships;
 };
 inline constexpr std::size_t kStatusSessionsMax = 100;
 inline constexpr std::size_t kStatusMembershipsMax = 8;
-/// Of bounded size, however many clients and groups there are.
+/// Status of the module. Its size is bounded, however many clients and groups there are.
 struct Status {
   std::uint64_t connections{};
   std::uint64_t memory_bytes{};  ///< of waiting events, each counted once
@@ -48,7 +48,7 @@ struct Status {
   std::uint64_t region_bytes{};
   std::uint64_t region_bytes_in_use{};
   std::uint64_t sessions_count{};
-  /// At most kStatusSessionsMax of these; sessions that are blocked, or block others, come first.
+  /// At most kStatusSessionsMax sessions; those that are blocked, or block others, come first.
   std::vector<SessionStatus> sessions;
 };
 

@@ -9,15 +9,15 @@ namespace peal::session {
 /// A connection of this daemon. The owner assigns the ids, and never uses one twice.
 using ConnectionId = std::uint64_t;
 
-/// What connections want since the last take_wanted(). No list has an id twice. Connections that
-/// closed meanwhile may be listed; the owner ignores them.
+/// What connections need from the owner since the last take_wanted(). No list has an id twice.
+/// Connections that closed meanwhile may be listed; the owner ignores them.
 struct Wanted {
   std::vector<ConnectionId> write;  ///< output() has bytes
-  /// received() accepts bytes again. The owner calls it in the order of this list, even without
-  /// bytes.
+  /// received() accepts bytes again. The owner calls received() in the order of this list, even
+  /// without bytes.
   std::vector<ConnectionId> read;
-  /// The owner closes these now, and does not call closed() for them. Their last output was
-  /// written, or their time for it is over.
+  /// The owner closes these connections now, and does not call closed() for them. Their last output
+  /// was written, or the time for writing it is over.
   std::vector<ConnectionId> close;
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/ids.h"
 
-// Events of ordering that an application can see. They are the only language between nodes, the
+// Events of ordering that an application can see. They are the only interface between nodes, the
 // simulator and the oracle (ARCHITECTURE.md, "Traces").
 
 namespace peal::trace {
@@ -54,8 +54,8 @@ struct Event {
   std::int64_t at_ns{};  ///< nanoseconds since any fixed origin
   MemberId node{};       ///< the member where it happened
 
-  /// start: the engine's name, which decides what promises the oracle holds the process's history
-  /// to; empty means kUnnamedEngine.
+  /// start: the engine's name, which selects the guarantees that the oracle checks in the process's
+  /// history; empty means kUnnamedEngine.
   std::string engine;
   bool optimistic = false;    ///< start: the application gets optimistic deliveries
   std::uint16_t domains = 0;  ///< start: bit i is set if the process is in domain i, from 1
@@ -71,14 +71,14 @@ struct Event {
   // regular view that is installed; of a transitional view, the new regular view.
   ViewId view{};
   Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
-  std::uint32_t index{};  ///< the same three: place within one position, from 0
+  std::uint32_t index{};  ///< originate, deliver, early: place within one position, from 0
 
-  bool as_guessed = false;        ///< deliver: the optimistic delivery named this place
-  bool transitional = false;      ///< view: which kind; deliver: in the transitional view
+  bool as_guessed = false;        ///< deliver: the optimistic delivery named the same place
+  bool transitional = false;      ///< view: it is transitional; deliver: in the transitional view
   ViewId old{};                   ///< view, transitional: the regular view that ends
   std::vector<MemberId> members;  ///< view; sorted
   Claim primary = Claim::absent;  ///< view
-  std::uint64_t lines{};          ///< lost: their number
+  std::uint64_t lines{};          ///< lost: number of missing lines
 };
 
 }  // namespace peal::trace

@@ -86,7 +86,8 @@ class LineReader {
     return static_cast<std::size_t>(found - words.begin());
   }
 
-  /// The name of an engine. It need not be in this program's list: the trace may come from another.
+  /// The name of an engine. It need not be in this program's list: another program may have written
+  /// the trace.
   std::string engine(const char* key) {
     const std::string_view name = text(key);
     const bool right = !name.empty() && name.size() <= kEngineNameMax &&

@@ -18,7 +18,8 @@ class Names {
 
   /// Names `node`. False if the name is not valid, or if another node has it.
   bool set(NodeId node, std::string_view name);
-  /// Names `node`, and takes the name from the node that had it. Does nothing if it is not valid.
+  /// Names `node`, and takes the name from the node that had it. Does nothing if the name is not
+  /// valid.
   void replace(NodeId node, std::string_view name);
   /// The node with that name. A new name gets the lowest id above all known ones; `#7` gets 7,
   /// unless node 7 has a name. Node 0 if the name is not valid or no id is left.

@@ -64,7 +64,7 @@ enum class FrameKind : std::uint32_t {
 struct Frame {
   FrameKind kind{};
   LogPosition position{};  ///< of this record; in a mark or an end, of the last record before it
-  LogPosition durable{};   ///< known to be durable when the frame was written
+  LogPosition durable{};   ///< last position known to be durable when the frame was written
   std::uint64_t oldest{};  ///< serial of the oldest needed segment
   ByteView record;         ///< in a mark, zeros that fill its space; empty in an end
   friend bool operator==(const Frame&, const Frame&) = delete;
@@ -78,16 +78,15 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 /// Writes the head and the padding of a frame around the record, which is in its place in `out`
 /// already. `out` has frame_bytes(record_bytes) bytes. Ignores Frame::record.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
-/// The bytes of the frame whose head is `head`, of kFrameBytes; 0 if this is no head of the
-/// segment. Other bytes, of a client's record or an earlier segment, almost never look like a head:
-/// nobody knows the seed.
+/// The size of the frame whose first kFrameBytes are `head`; 0 if `head` is no frame head of the
+/// segment. Bytes of a client's record or of an earlier segment almost never look like a head,
+/// since they do not hold the seed.
 std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
 /// The frame that begins at `at`; nothing unless it is whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
 /// Names of files. A segment gets its name only when its header is durable; until then its file has
-/// kNewSuffix. The file of a segment that is not needed any more may wait for reuse with
-/// kSpareSuffix.
+/// kNewSuffix. The file of a segment that is no longer needed may wait for reuse with kSpareSuffix.
 inline constexpr std::string_view kNewSuffix = ".new";
 inline constexpr std::string_view kSpareSuffix = ".spare";
 std::string segment_name(std::uint64_t serial);

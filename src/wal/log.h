@@ -28,10 +28,10 @@ namespace peal::wal {
 /// The caller orders the three steps (io/worker.h does).
 ///
 /// The first disk error ends the log for good: failure() reports it, and no further record becomes
-/// durable, since the content of the disk is unknown. Only opening the log again can tell.
+/// durable, since the content of the disk is unknown. Only opening the log again shows its content.
 class Log : public port::Log, public port::Work {
  public:
-  /// Opens the log in the disk's folder, or creates it. The disk and the log have the same user.
+  /// Opens the log in the disk's folder, or creates it. Nothing else may use the disk meanwhile.
   static Result<std::unique_ptr<Log>, Problem> open(port::Disk& disk, const Options& options,
                                                     Start start);
 
@@ -58,7 +58,7 @@ class Log : public port::Log, public port::Work {
   /// Runs all three steps. True if every appended record is durable.
   bool commit();
   /// Commits, and writes the end of the newest segment, so that the next start sees that nothing is
-  /// missing. Nothing may be appended afterwards. Not while a commit is under way.
+  /// missing. Append nothing afterwards. Do not call it while a commit is under way.
   Result<void, port::LogFailure> close();
 
  private:

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;  ///< a header has
 inline constexpr std::size_t kFilesMax = 65'536;
 
 /// Only `create` makes a log where there is none; with `existing`, an absent log is an error: a
-/// node that lost its log must not go on as if it had promised nothing.
+/// node that lost its log must not act as if it had made no promises.
 enum class Start : std::uint8_t { create, existing };
 
 struct Options {
@@ -31,8 +31,8 @@ struct Options {
   std::size_t batch_bytes_max = 4U << 20;   ///< waiting for a commit; two batches are in memory
   Pages pages = Pages::ordinary;            ///< of the memory for the two batches
   /// A commit of at least this many bytes is written in whole blocks, which a disk can take from
-  /// memory directly. A smaller commit follows the one before it in the same block, which keeps the
-  /// log small.
+  /// memory directly. A smaller commit continues in the block of the commit before it, which keeps
+  /// the log small.
   std::size_t blocks_from = port::kLargeWriteBytes;
   std::size_t block_bytes = port::kDiskBlockBytes;  ///< kFrameBytes to 4,096, a multiple of 8
 };

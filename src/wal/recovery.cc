@@ -14,7 +14,7 @@
 namespace peal::wal {
 namespace {
 
-/// No log gets this far; larger numbers could wrap some day.
+/// The limit of numbers: no log gets this far, and larger numbers could wrap.
 constexpr std::uint64_t kNumberMax = 1ULL << 62;
 
 using Kind = Problem::Kind;
@@ -234,8 +234,8 @@ Recovery::Done Recovery::remove_leftovers() {
   return {};
 }
 
-/// Not before the newest segment, which says that they are not needed, is durable: what was read of
-/// it may be in memory only.
+/// Removes the segments before `oldest`. Call it only once the newest segment, which states that
+/// they are not needed, is durable: the bytes that were read from it may be in memory only.
 Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
   for (const std::uint64_t serial : serials_) {
     if (serial >= oldest) break;
@@ -257,8 +257,8 @@ port::DiskResult<void> Recovery::copy(SegmentReader& from, std::uint64_t bytes,
   return {};
 }
 
-/// The newest segment is read twice, to judge it and to copy it. This checks that the copy is what
-/// was judged.
+/// The newest segment is read twice, to judge it and to copy it. This function checks that the copy
+/// equals the judged bytes.
 Recovery::Done Recovery::check_copy(const std::string& name, const std::string& beside,
                                     const Read& newest) {
   SegmentReader file(disk_, beside, options_.read_bytes);
@@ -277,8 +277,9 @@ Recovery::Done Recovery::check_copy(const std::string& name, const std::string& 
                             " was not the same when it was read a second time: see to the disk"));
 }
 
-/// Rewrites the newest segment with its end, without what a crash cut off. What was read may be in
-/// memory only, for instance because a sync failed earlier; the new file is durable in any case.
+/// Rewrites the newest segment with its end, and without the write that a crash cut off. The bytes
+/// read may be in memory only, for instance because a sync failed earlier; the new file is durable
+/// in any case.
 Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from) {
   const std::string name = segment_name(serial);
   const Scan& scan = newest.scan;

@@ -12,7 +12,7 @@
 
 namespace peal::wal {
 
-/// What a person must do with a log that is no longer whole.
+/// The instruction for a person whose log is no longer whole.
 inline constexpr std::string_view kRestore =
     ": this node must not take part with it; keep a copy of the folder, empty it, and start the "
     "node: "
@@ -31,8 +31,9 @@ struct Recovered {
   std::uint64_t log{};  ///< the log's id
 };
 
-/// Reads the whole folder and refuses anything but a whole log of this owner. Afterwards all that
-/// the log holds is durable, and every segment has its end: no write goes to these segments again.
+/// Reads the whole folder and refuses anything but a whole log of this owner. On return, every
+/// record of the log is durable and every segment has its end: no write goes to these segments
+/// again.
 Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 /// Creates the first segment of a new log.
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);

@@ -15,7 +15,7 @@ Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
     if (!first) return unexpected(port::LogFailure{name, first.error().message});
     const auto header = decode_header(*first);
     const bool same = header && file.size() == segment.bytes;
-    // What was whole a moment ago is not trusted either: no damaged record is delivered.
+    // Checks the segment again, although recovery found it whole: no damaged record is delivered.
     port::DiskResult<Scan> scan = Scan{};
     if (same) {
       scan = scan_segment(file, *header, [&reader](const Frame& frame) {

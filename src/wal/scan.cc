@@ -9,8 +9,8 @@
 namespace peal::wal {
 namespace {
 
-/// Limits the search for frames behind a bad one: it reads at most this many times the segment's
-/// size, whatever the file holds.
+/// Limits the search for frames behind a bad frame: the search reads at most this many times the
+/// segment's size, whatever the file holds.
 constexpr std::uint64_t kTriesMax = 64;
 
 /// True if a frame at this place agrees with the frames before it.
@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// The bytes that a checksum would have to read to find a frame here that calls a missing record
-/// durable; 0 if the head excludes such a frame.
+/// The bytes to checksum in order to find a frame at `at` that calls a missing record durable; 0 if
+/// the head excludes such a frame.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -71,9 +71,9 @@ port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t 
   return segment.size();
 }
 
-/// Parts of frames lie from `first` on: either of a write that was cut off, or of durable records
-/// that are damaged. If they were durable, a later frame says so: each frame carries the durable
-/// position at the time of its writing.
+/// From `first` on lie parts of frames, either of a write that was cut off, or of durable records
+/// that are damaged. If the records were durable, a later frame proves it: each frame carries the
+/// durable position at the time of its writing.
 void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& scan) {
   scan.tail = Tail::torn;
   PEAL_PROBE("wal.torn_tail");
@@ -84,7 +84,8 @@ void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& s
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
     if (frame || cost > budget) {
-      // The budget is used up: what may have been durable must not be cut off.
+      // Either the frame proves damage, or the budget is used up: bytes that may have been durable
+      // must not be cut off.
       PEAL_PROBE("wal.damage_proved");
       call_damaged(scan, scan.end, at);
       return;

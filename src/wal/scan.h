@@ -13,21 +13,21 @@ namespace peal::wal {
 
 /// What the bytes behind the last whole frame of a segment mean.
 enum class Tail : std::uint8_t {
-  clean,    ///< nothing of this segment: zeros, or what an earlier segment left in the file
+  clean,    ///< no frame of this segment: zeros, or bytes that an earlier segment left in the file
   torn,     ///< a write that a crash cut off: nothing in it was ever reported durable
-  damaged,  ///< something durable is gone
+  damaged,  ///< durable bytes have changed or are missing
   cut,      ///< the file is shorter than at its creation, so durable frames may be gone
 };
 
 struct Scan {
-  std::size_t end{};       ///< behind the last whole frame
+  std::size_t end{};       ///< offset behind the last whole frame
   LogPosition last{};      ///< of the last record; without one, the segment's first minus 1
   LogPosition durable{};   ///< the highest position that a frame calls durable
   std::uint64_t oldest{};  ///< serial of the oldest needed segment
   bool ended = false;      ///< the segment has its end frame
   Tail tail = Tail::clean;
-  std::size_t damage_at{};  ///< if damaged or cut: the damage begins here
-  std::size_t proof_at{};   ///< if damaged: the frame here proves it; may be the same
+  std::size_t damage_at{};  ///< if damaged or cut: offset where the damage begins
+  std::size_t proof_at{};   ///< if damaged: offset of the frame that proves it; may be damage_at
 };
 
 /// Reads the frames of a segment, whose header is decoded already, and judges its tail. `on_frame`

@@ -17,7 +17,7 @@ namespace peal::wal {
 /// memory.
 class SegmentReader {
  public:
-  /// The file belongs to one user and does not change while it is read; open() finds its length.
+  /// The file must not change while it is read; open() finds its length.
   SegmentReader(port::Disk& disk, std::string name, std::size_t piece_bytes)
       : disk_(&disk), name_(std::move(name)), piece_bytes_(piece_bytes) {}
   /// Reads from bytes in memory instead of a file.

@@ -41,9 +41,9 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
   Done done = write_frames(batch);
   if (done && !PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
   if (done) durable_ = written_;
-  // Not synced: the mark only serves to prove, should the record before it be damaged later, that
-  // it was durable. A power failure before the next sync may lose the mark, and nothing else. If
-  // records wait for the next commit, their frames say the same.
+  // The mark is not synced. It only proves, if the record before it is damaged later, that the
+  // record was durable. A power failure before the next sync may lose the mark, and nothing else.
+  // If records wait for the next commit, their frames prove the same.
   if (done && !batch.more->load(std::memory_order_relaxed)) done = write_mark();
   if (done && batch.keep_from) done = remove_unneeded(*batch.keep_from);
   if (!done) return unexpected(done.error());
@@ -93,7 +93,7 @@ Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_
   return write(memory.first(frames + rest), marked ? frames + rest : frames);
 }
 
-/// Writes at the end of the segment's frames; `frames` of the bytes are frames.
+/// Appends `bytes` to the segment; the first `frames` bytes of them are frames.
 Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
   Done done = disk_.write(file_, end_, bytes);
@@ -113,7 +113,8 @@ Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
   return write(frame, bytes);
 }
 
-/// In a block without frames, the mark fills the whole block: the disk would have to read the rest.
+/// A mark that enters a block without frames fills that block: otherwise the disk would have to
+/// read the rest of the block.
 Writer::Done Writer::write_mark() {
   const std::size_t rest = to_block_end(end_);
   const std::size_t fills = rest < kFrameBytes ? rest + options_.block_bytes : kFrameBytes;
@@ -136,7 +137,7 @@ std::size_t Writer::to_block_end(std::uint64_t place) const {
   return in == 0 ? 0 : options_.block_bytes - in;
 }
 
-/// The size of a mark at `place` that ends at the end of a block; 0 if `place` is one already.
+/// The size of a mark at `place` that ends at the end of a block; 0 if a block ends at `place`.
 std::size_t Writer::mark_to_fill(std::uint64_t place) const {
   const std::size_t rest = to_block_end(place);
   return rest == 0 || rest >= kFrameBytes ? rest : rest + options_.block_bytes;
@@ -151,7 +152,7 @@ port::DiskResult<void> Writer::close() {
 
 Writer::Done Writer::sync() { return disk_.sync(file_); }
 
-/// Afterwards all that the segment holds, with its end, is durable.
+/// Writes the end frame and syncs: on return, the whole content of the segment is durable.
 Writer::Done Writer::end_segment() {
   Done done = write_frame(FrameKind::end, kFrameBytes);
   if (done) done = sync();
@@ -183,7 +184,7 @@ Writer::Done Writer::next_segment() {
   return {};
 }
 
-/// Removes segments only after the log says durably that they are not needed, so that recovery
+/// Removes segments only after a durable frame states that they are not needed, so that recovery
 /// knows whether an absent segment should be there. Keeps one file for the next segment: its bytes
 /// have their places on the disk already, so a sync costs half as much as with a new file.
 Writer::Done Writer::remove_unneeded(LogPosition keep_from) {

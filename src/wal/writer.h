@@ -21,7 +21,7 @@ struct Batch {
   std::size_t bytes{};                      ///< of the frames
   LogPosition first{};                      ///< of the first record
   std::optional<LogPosition> keep_from;     ///< once durable: earlier records are not needed
-  const std::atomic<bool>* more = nullptr;  ///< records wait for the next commit already
+  const std::atomic<bool>* more = nullptr;  ///< true if records wait for the next commit already
 };
 
 /// Writes batches to the disk. Every call blocks. After an error, no call may follow. Thread: one
@@ -36,14 +36,14 @@ class Writer {
   /// Writes the end of the newest segment.
   port::DiskResult<void> close();
 
-  /// The bytes that commit() needs behind the frames: for a mark that fills a block, or the next
-  /// block too if its head does not fit.
+  /// The bytes that commit() needs behind the frames: for a mark that fills a block, and the next
+  /// block too if the mark's head does not fit the rest of the first one.
   static std::size_t room_behind(const Options& options) {
     return options.block_bytes + kFrameBytes;
   }
   const std::deque<Segment>& segments() const { return segments_; }
   std::uint64_t bytes_on_disk() const;
-  /// The file in use when an error came.
+  /// The file in use when an error occurred.
   const std::string& file() const { return file_; }
 
  private:

@@ -82,7 +82,7 @@ ViewId read_any_view(ByteReader& in);
 /// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
 void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
-/// The same without keeping them.
+/// Reads and checks members without storing them.
 void check_members(ByteReader& in, std::uint64_t count, std::size_t count_max);
 
 }  // namespace peal::wire

@@ -180,8 +180,8 @@ struct Welcome {
   std::string_view node;  ///< the daemon's node name
   std::string_view cluster;
   std::uint32_t message_bytes_max{};
-  std::uint32_t unsettled_messages_max{};  ///< most messages the client may have sent but not seen
-                                           ///< acknowledged
+  std::uint32_t unsettled_messages_max{};  ///< most messages that the client may have sent without
+                                           ///< an acknowledgement
   std::uint64_t unsettled_bytes_max{};     ///< the same limit for the bytes of their payloads
   std::uint64_t acked{};                   ///< up to this number all messages are acknowledged
   std::uint64_t received{};     ///< number of the last message that the daemon has; the client

@@ -18,7 +18,7 @@ std::string_view read_name(ByteReader& in, bool may_be_empty) {
 std::string_view read_name(ByteReader& in) { return read_name(in, false); }
 std::string_view read_name_or_none(ByteReader& in) { return read_name(in, true); }
 
-/// The rest of the record.
+/// Reads the rest of the record as text.
 std::string_view read_text(ByteReader& in, std::size_t bytes_max) {
   in.require(in.remaining() <= bytes_max, Drop::bad_value);
   return as_text(in.bytes(in.remaining()));

@@ -58,7 +58,7 @@ constexpr bool is_paxos_kind(FrameKind kind) {
   return value >= kPaxosKindFirst && value <= kPaxosKindLast;
 }
 
-/// Why a packet was dropped. `none` means that it was not.
+/// Why a packet was dropped; `none` if it was not dropped.
 enum class Drop : std::uint8_t {
   none,
   truncated,       ///< shorter than its header or its counts say
@@ -85,8 +85,9 @@ enum class Drop : std::uint8_t {
 };
 std::string_view drop_name(Drop reason);
 
-/// Whether packets carry a checksum. It is absent, and its field zero, where a lower layer has
-/// authenticated every byte. Both sides are configured with it; neither guesses it from a packet.
+/// Whether packets carry a checksum. The checksum is absent, and its field zero, where a lower
+/// layer has authenticated every byte. Both sides know this from their configuration, not from a
+/// packet.
 enum class Checksum : std::uint8_t { present, absent };
 
 /// The first 32 bytes of every frame: magic u16, version u8, kind u8, length u32, cluster u64,
@@ -132,7 +133,7 @@ struct Token {
   std::uint32_t limited{};                ///< members that used up their allowance
   std::uint32_t backlog{};                ///< units waiting at all members
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
-  std::uint16_t credit_index = kNoIndex;  ///< the member with the smallest
+  std::uint16_t credit_index = kNoIndex;  ///< the member with that smallest space
   std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none
   std::uint16_t list_run{};               ///< consecutive members that have that list, saturating
   std::uint16_t list_block = kNoIndex;    ///< the last member that does not have it
@@ -192,7 +193,7 @@ struct CommitFormat {
   }
 };
 
-/// What the survivors of one old view hold together, merged on the commit token.
+/// The combined state of the survivors of one old view, merged on the commit token.
 struct OldView {
   ViewId view{};
   std::vector<MemberId> survivors;  ///< members of the new view that come from it; sorted, at least
@@ -244,9 +245,9 @@ struct EpochNotice {
 
 // Encoding. Each function writes a whole packet, header and checksum included, and returns its size
 // in bytes. It returns 0, and the caller must send nothing, if `out` is too small, a list is longer
-// than its maximum, or a part of a COMMIT has not the length of its format. The function writes its
-// own kind and ignores that of `header`. Encoders do not check the rules of the structs; receivers
-// drop a packet that breaks one.
+// than its maximum, or a part of a COMMIT does not have the length of its format. The function
+// writes its own kind and ignores the kind in `header`. Encoders do not check the rules of the
+// structs; receivers drop a packet that breaks one.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in,

@@ -26,7 +26,8 @@ enum class PaxosKind : std::uint8_t {
   fetch = 37,               ///< asks an acceptor for the value it voted for
   fetched = 38,             ///< answers fetch
   repeat = 39,              ///< asks for decided instances
-  decided = 40,             ///< answers repeat or recall, one instance each
+  decided = 40,             ///< one decided instance: answers repeat, recall or fetch, or is sent
+                            ///< unasked
   checkpoint_get = 41,      ///< asks for a checkpoint to start from
   checkpoint = 42,
   relay = 43,       ///< Phase 2a, forwarded from acceptor to acceptor
@@ -37,15 +38,15 @@ enum class PaxosKind : std::uint8_t {
   link_check = 48,  ///< a large packet on the data lane, which shows that the link carries such
                     ///< packets
   recall = 49,      ///< asks an acceptor for its votes in decided instances
-  word = 50,        ///< answers recall, one instance each: the vote, or that there was none
-  log_heard = kPaxosKindLast,  ///< tells a restarted acceptor how far its log was known to be
-                               ///< durable
+  word = 50,        ///< answers recall, one instance each: a vote, or the absence of a vote
+  log_heard = kPaxosKindLast,  ///< tells a restarted acceptor up to which position its log was
+                               ///< known to be durable
 };
 
-/// Whether a node's log is its latest one or an older copy, as the node itself says.
+/// Whether a node's log is its latest one or an older copy, as the node itself reports.
 enum class LogWord : std::uint8_t {
   sure = 0,      ///< it is the latest, as far as any node knows; or the node has no log
-  asks = 1,      ///< some acceptors have not yet said what they know of the log
+  asks = 1,      ///< some acceptors have not yet reported what they know of the log
   put_back = 2,  ///< some node knows of more records than the log holds; the node votes no more
 };
 
@@ -71,7 +72,8 @@ class NodeSet {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// How well a node could coordinate, by what it and others hear (order/paxos/links.h).
+/// How well a node could coordinate, judged by the nodes that it and others hear
+/// (order/paxos/links.h).
 enum class Fitness : std::uint8_t {
   none,       ///< it does not hear a majority of the acceptors
   hears,      ///< it hears a majority of the acceptors
@@ -168,10 +170,10 @@ struct Nodes {
                                   ///< first_of()
   std::uint64_t hash{};           ///< equal for equal lists; not 0
   std::vector<NodeId> all;        ///< sorted; 1 to kMembersMax
-  std::vector<NodeId> acceptors;  ///< sorted, of these; at least one
-  /// For each acceptor, in their order, the id of the incarnation whose votes count: the id of its
-  /// log on disk, or the epoch of the process where votes are in memory. Not 0. Empty until an
-  /// order has begun.
+  std::vector<NodeId> acceptors;  ///< sorted; a subset of `all`; at least one
+  /// For each acceptor, in the order of `acceptors`, the id of the incarnation whose votes count:
+  /// the id of its log on disk, or the epoch of the process where votes are in memory. Not 0. Empty
+  /// until an order has begun.
   std::vector<std::uint64_t> lives{};
   friend bool operator==(const Nodes&, const Nodes&) = default;
 };
@@ -200,7 +202,7 @@ struct Relay {
   /// its vote. Ring: the number of the ring within the round. At least 1.
   std::uint16_t chain{};
   ValueHead head;
-  bool own = false;  ///< a unit of the receiver, which has the bytes: the packet omits them
+  bool own = false;  ///< a unit of the receiver, which has the bytes: the packet omits the bytes
   friend bool operator==(const Relay&, const Relay&) = default;
 };
 inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
@@ -210,35 +212,42 @@ inline constexpr std::size_t kChainMax = 16;
 struct State {
   Round round{};            ///< the highest round that the sender has seen or promised
   bool leading = false;     ///< the sender coordinates that round, and Phase 1 is done
-  bool leaving = false;     ///< the sender says goodbye
+  bool leaving = false;     ///< the sender is leaving
   bool joined = false;      ///< the sender is in view `view`
-  bool visiting = false;    ///< the sender is not to be taken into a view yet
-  std::uint64_t from{};     ///< it has all values of other ensembles with keys above this one: see
-                            ///< Placing
-  Round voted_round{};      ///< an acceptor's last vote, at most `round`; no round: none
+  bool visiting = false;    ///< the sender must not be taken into a view yet
+  std::uint64_t from{};     ///< the sender has all values of other ensembles with keys above this
+                            ///< key: see Placing
+  Round voted_round{};      ///< round of an acceptor's last votes, at most `round`; no round: none
   Instance voted_upto{};    ///< last instance of those votes; all undecided instances before it
                             ///< have one too
-  Instance decided_upto{};  ///< up to there a majority voted in voted_round; at most voted_upto
-  Instance next{};          ///< everything below was decided and consumed; 0: no starting point yet
-  Instance oldest{};        ///< the oldest decided instance that it can retransmit; at most `next`
-  std::uint64_t view{};     ///< number of the last view that it was in; 0: none
-  std::uint64_t list{};     ///< number of its active list of nodes; 0 if next is 0
-  /// Hash of the first list of the order that it knows; if next is 0, of its configured list.
+  Instance decided_upto{};  ///< up to this instance a majority voted in voted_round; at most
+                            ///< voted_upto
+  Instance next{};          ///< all lower instances were decided and consumed; 0: no starting point
+                            ///< yet
+  Instance oldest{};        ///< oldest decided instance that the sender can retransmit; at most
+                            ///< `next`
+  std::uint64_t view{};     ///< number of the last view that the sender was in; 0: none
+  std::uint64_t list{};     ///< number of the sender's active list of nodes; 0 if next is 0
+  /// Hash of the first list of the order that the sender knows; if next is 0, of its configured
+  /// list.
   std::uint64_t first_list{};
-  std::uint64_t next_list{};  ///< hash of its pending list of nodes; 0: none
-  bool asks = false;          ///< it has asked for decided instances since its previous STATE
-  /// The coordinator of `round` does not serve the sender: the sender does not hear it, it does not
-  /// hear the sender, or it is less fit than the sender.
+  std::uint64_t next_list{};  ///< hash of the sender's pending list of nodes; 0: none
+  bool asks = false;          ///< the sender has asked for decided instances since its previous
+                              ///< STATE
+  /// The coordinator of `round` does not serve the sender: the sender does not hear the
+  /// coordinator, the coordinator does not hear the sender, or the coordinator is less fit than the
+  /// sender.
   bool misses = false;
-  bool disk_hangs = false;  ///< its log writes have not become durable for a long time
-  bool app_full = false;    ///< its application accepts nothing at the moment
-  std::uint32_t beat{};     ///< counts its heartbeats on the control lane; 0: this is none
+  bool disk_hangs = false;  ///< the sender's log writes have not become durable for a long time
+  bool app_full = false;    ///< the sender's application accepts nothing at the moment
+  std::uint32_t beat{};     ///< counts the sender's heartbeats on the control lane; 0: no heartbeat
   Fitness fitness = Fitness::none;
-  std::uint64_t life{};  ///< id of its acceptor incarnation, see Nodes::lives; 0: it is never an
+  std::uint64_t life{};  ///< id of the sender's acceptor incarnation, see Nodes::lives; 0: never an
                          ///< acceptor
-  std::uint64_t log{};   ///< position up to which its log is durable; 0: it has none on disk
+  std::uint64_t log{};   ///< position up to which the sender's log is durable; 0: no log on disk
   LogWord log_word = LogWord::sure;
-  NodeSet unheard{};  ///< nodes of `list` whose packets it does not receive; empty if next is 0
+  NodeSet unheard{};  ///< nodes of `list` whose packets the sender does not receive; empty if next
+                      ///< is 0
   friend bool operator==(const State&, const State&) = default;
 };
 
@@ -249,7 +258,7 @@ struct LogHeard {
   friend bool operator==(const LogHeard&, const LogHeard&) = default;
 };
 
-/// LOG_HEARD: tells a node what others heard of its log.
+/// LOG_HEARD: tells a node which durable positions of its log the sender has heard of.
 struct LogAnswer {
   std::uint64_t asker{};        ///< epoch of the incarnation that asked; not 0
   std::uint64_t life{};         ///< id of its log: kLogBit is set
@@ -323,12 +332,12 @@ struct Recall {
 inline constexpr std::uint16_t kRecallMax = 64;
 
 /// WORD: this header, then a copy of the value's bytes from kWordHeaderBytes on. They are copied
-/// because the headroom in front of a unit may be too small. Without a vote: kNoVoteBytes, neither
-/// round nor value.
+/// because the headroom in front of a unit may be too small. Without a vote, the frame has
+/// kNoVoteBytes, and neither round nor value.
 struct Word {
   Instance instance{};
   Round round{};     ///< of the sender's vote; no round: it did not vote
-  ValueHead head{};  ///< of the value it voted for
+  ValueHead head{};  ///< of the value that the sender voted for
   friend bool operator==(const Word&, const Word&) = default;
 };
 inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 1;
@@ -338,7 +347,7 @@ static_assert(kWordHeaderBytes >= kFetchedHeaderBytes);
 /// The receiver's units that a coordinator is missing.
 struct Lacks {
   std::uint64_t view{};   ///< the view that they are for; at least 1
-  std::uint64_t first{};  ///< the number of the first; at least 1
+  std::uint64_t first{};  ///< the number of the first unit; at least 1
   std::uint16_t count{};  ///< 1 to kLacksMax; first + count <= kCounterMax
   friend bool operator==(const Lacks&, const Lacks&) = default;
 };
@@ -362,8 +371,8 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. The caller picks the decoder by the packet's
-// kind. Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Recall, Word,
-// Lacks, Pass and Relay do not allocate.
+// kind. The decoders of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Recall,
+// Word, Lacks, Pass and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_link_check(ByteView packet, LinkCheck& out);
@@ -383,7 +392,8 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
 [[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
-/// The bytes of a value of kind nodes. `number` and `first` are not among them and stay unchanged.
+/// The bytes of a value of kind nodes. They do not contain `number` and `first`, which stay
+/// unchanged.
 [[nodiscard]] Drop decode_nodes(ByteView bytes, Nodes& out);
 
 /// Decodes the Placing at the start of a unit's bytes. bad_value: view or number is 0, or a field
@@ -411,7 +421,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan out);
-/// For a word without a vote: its round is none.
+/// Encodes a word without a vote: in.round is no round.
 [[nodiscard]] std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);

@@ -19,8 +19,8 @@ static_assert(kNodeMax < kIsAcceptor);
 /// Flag in a list's count: the incarnations of the acceptors follow the nodes.
 constexpr std::uint16_t kHasLives = 1U << 15;
 static_assert(kMembersMax < kHasLives);
-/// Each step in the sum of epochs reserves 1 << kViewShift view numbers, so that those of an order
-/// stay below those of the next one.
+/// Each step in the sum of epochs reserves 1 << kViewShift view numbers, so that the view numbers
+/// of an order stay below those of the next order.
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
@@ -82,7 +82,7 @@ std::uint64_t read_list_hash(ByteReader& in) {
   return hash;
 }
 
-/// Checks what read_nodes() reads, without keeping it.
+/// Checks the bytes that read_nodes() reads, without storing them.
 void require_nodes(ByteReader& value) {
   read_list_hash(value);
   const NodeCount count = read_node_count(value);

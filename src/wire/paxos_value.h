@@ -19,12 +19,12 @@ namespace peal::wire {
 inline void write_paxos_header(Writer& out, PaxosKind kind, const Header& header) {
   write_header(out, static_cast<FrameKind>(kind), header);
 }
-/// At least 1.
+/// Reads an instance of at least 1.
 Instance read_instance(ByteReader& in);
 /// `count` acceptor incarnations, none of them 0.
 void read_lives(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& out);
-/// Checks, without keeping them, the bytes of a value of `kind`. An acceptor must not vote for a
-/// value that nodes cannot decode: it could be decided for good.
+/// Checks the bytes of a value of `kind` without storing them. An acceptor must not vote for a
+/// value that nodes cannot decode: such a value could be decided for good.
 void require_value(ByteReader& in, ValueKind kind, ByteView bytes);
 
 }  // namespace peal::wire

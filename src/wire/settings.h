@@ -8,18 +8,19 @@
 #include "base/fixed_vector.h"
 #include "wire/frames.h"
 
-// The frame in which a node tells another its cluster-wide settings, once packets have shown that
-// they differ. No engine reads it: the runtime compares, and names the settings to a person.
+// The frame in which a node tells another node its cluster-wide settings, once packets have shown
+// that the settings differ. No engine reads it: the runtime compares the settings, and reports the
+// differing ones to a person.
 
 namespace peal::wire {
 
 inline constexpr std::size_t kSettingsMax = 64;
 inline constexpr std::size_t kSettingKeyMax = 64;  // bytes of a key, of which there is at least 1
 inline constexpr std::size_t kSettingValueMax = 255;  // bytes of a value
-/// Of the whole packet, so that it fits a datagram on any link.
+/// Most bytes of the whole packet, so that it fits a datagram on any link.
 inline constexpr std::size_t kSettingsBytesMax = 1'200;
 
-/// Any bytes, in the packet that was decoded.
+/// Key and value hold any bytes and point into the decoded packet.
 struct Setting {
   std::string_view key;
   std::string_view value;

@@ -17,7 +17,8 @@
 
 namespace peal::wire {
 
-/// The part of an ASK says which packets it tests: bit 0 large, from 2 on the data lane.
+/// The part of an ASK tells which packets it tests: bit 0 is set for large ones, bit 1 for the data
+/// lane.
 inline constexpr std::uint8_t kTrialParts = 4;
 inline constexpr std::uint8_t kTrialAsksMax = 32;  ///< in one part
 constexpr bool is_large(std::uint8_t part) { return (part & 1U) != 0; }

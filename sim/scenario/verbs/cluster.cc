@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
-/// Counters on the wire are at most 2^63 - 1; a scenario needs some of them.
+/// Counters on the wire are at most 2^63 - 1; a scenario needs room to count further.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-/// Reads which engine orders, and with which dissemination.
+/// Reads the ordering engine and its dissemination.
 void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string name = words.value("order").value_or("");
   if (const order::Descriptor* known = order::find_engine(name)) {
@@ -164,7 +164,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
                  ": neither a key of 'cluster' nor an option of the engine that takes this value");
     }
   }
-  // Scenarios say how large the gap is, and not always how often a checkpoint is due in it.
+  // A scenario may set max_gap without checkpoint-every: keep the latter within max_gap.
   if (options.engine.find("checkpoint-every") != nullptr) {
     options.engine.set("checkpoint-every",
                        std::min<std::int64_t>(options.engine.number("checkpoint-every"),

@@ -19,7 +19,7 @@ void harm(NodeLog& folder, std::string_view what, Duration time) {
   if (what == "slow") folder.slow(time);
 }
 
-/// A lost disk is empty at the node's next start; one put back holds the last copy.
+/// At the node's next start, a lost disk is empty, and a disk put back holds the last copy.
 void do_disk(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `expect ...`: about nodes, through the tables of the families; and about counts and the whole
+// `expect ...`: expectations about nodes (from the tables of the families), counts and the whole
 // run.
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ void compare_with_bound(ScenarioContext& context, Tokenizer& words, const std::s
 
 // ---- counts ----
 
-/// The count of a node that runs; empty if it does not.
+/// The count of a running node; nullopt if the node does not run.
 template <class Of>
 std::function<Count()> of_process(ScenarioContext& context, NodeId node, Of of) {
   return [&context, node, of]() -> Count {
@@ -122,7 +122,7 @@ void check_clean(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// E13, while the present faults stay.
+/// Judges E13 while the present faults stay.
 void check_headway(ScenarioContext& context, Tokenizer& words) {
   words.take_keys();
   const Duration usual =
@@ -135,7 +135,7 @@ void check_headway(ScenarioContext& context, Tokenizer& words) {
   Availability(context.world(), times).judge([&context] { return context.stopped(); });
 }
 
-/// Since the mark.
+/// Checks that nodes kept their views since the mark.
 void check_no_view_change(ScenarioContext& context, Tokenizer& words) {
   words.expect("view");
   words.expect("change");
@@ -148,7 +148,7 @@ void check_no_view_change(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Only for mutants, since the rest of the run cannot be trusted.
+/// Accepted only with a mutant: without one, a violation is a bug.
 void check_violation(ScenarioContext& context, Tokenizer& words) {
   const std::string property = words.take("a property");
   if (context.options().mutant == sim_hooks::Mutant::none) {

@@ -8,7 +8,7 @@
 namespace peal::sim {
 namespace {
 
-/// The next view of this kind after the last one that an earlier line expected of the node.
+/// Checks the node's next view of this kind after the last view that an earlier line expected.
 void check_install(ScenarioContext& context, Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::string kind = words.take("transitional or regular");
   if (kind != "transitional" && kind != "regular") {

@@ -105,7 +105,7 @@ void do_cut(ScenarioContext& context, Tokenizer& words) {
   each_link(ends, [&](NodeId a, NodeId b) { context.world().network().cut(a, b); });
 }
 
-/// Until `heal`, the first nodes have other addresses than in the files of the others.
+/// Until `heal`, the first nodes have other addresses than in the files of the second nodes.
 void do_move(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("from");

@@ -82,7 +82,7 @@ void do_application(ScenarioContext& context, Tokenizer& words) {
   for (const NodeId node : nodes) context.world().set_application(node, room, per_unit);
 }
 
-/// With rate=1.2 the clock runs a fifth too fast from now on; rate=1 is correct.
+/// Sets the rate of clocks: with rate=1.2 a clock is a fifth too fast; rate=1 is correct.
 void do_clock(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();

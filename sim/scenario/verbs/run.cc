@@ -62,7 +62,7 @@ void until_idle(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Lets time pass until a packet or an event matches; false if none did.
+/// Lets time pass until a packet or an event matches; false if none matches up to `limit`.
 bool wait_for(ScenarioContext& context, Pattern pattern, Instant limit) {
   Triggers& triggers = context.triggers();
   triggers.watch(std::move(pattern));

@@ -23,23 +23,25 @@ class Announcer {
         random_(parts.settings.seed),
         join_number_(parts.settings.first_count) {}
 
-  /// Completes a JOIN and sends it, and unless it is leaving arms the timer for the next one.
+  /// Completes and sends a JOIN. Unless the JOIN announces a leave, arms the timer for the next
+  /// JOIN.
   void send_join(Instant now, wire::Join join, Effects& out);
-  /// True if a JOIN may go at once. Otherwise brings its timer forward to when it may.
+  /// True if a JOIN may be sent now. Otherwise moves its timer forward to the earliest time
+  /// allowed.
   bool expedite_join(Instant now);
   /// This member has a new identity: JOINs are numbered from the beginning.
   void restart() { join_number_ = p_.settings.first_count; }
 
   void on_probe_timer(Instant now, Effects& out);
-  /// Sends a PROBE to a node outside the view, which may not hear this one, if it is this member's
-  /// turn.
+  /// Sends a PROBE for a node outside the view, which may not hear this member, if it is this
+  /// member's turn to answer.
   void answer(Instant now, const MemberId& from, Effects& out);
   /// Looks for other nodes from now on.
   void start_probes(Instant now) {
     if (!p_.timers.armed(Timer::probe)) arm_probe(now);
   }
 
-  /// Tells the node its newest incarnation, if one is known and it was not told just now.
+  /// Notifies the node of its newest incarnation, if one is known and no notice was sent just now.
   void tell_newest(Instant now, NodeId node, Effects& out);
 
   void add_to(Digest& digest) const { digest.add(join_number_); }

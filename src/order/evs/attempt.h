@@ -10,7 +10,7 @@
 namespace peal::order::evs {
 
 /// The attempt at a view, from the commit token to the installation, and the numbers that keep
-/// views apart: this member never enters Commit for a view that is not newer than all before.
+/// views apart: this member enters Commit only for a view that is newer than all before.
 class Attempt {
  public:
   explicit Attempt(std::uint64_t first_count) : view_number_max_(first_count) {}
@@ -30,7 +30,7 @@ class Attempt {
   bool is_at(const ViewId& view) const { return view == agreement_.view; }
   /// This member, which has this index, enters Commit.
   void enter(const wire::Commit& commit, std::uint32_t index);
-  /// The commit token is back with all records: this one is of this member's old view.
+  /// The commit token is back with all records. `record`: that of this member's old view.
   void learn(const wire::Commit& commit, wire::OldView record);
   /// All members are in recovery. True for the first call in an attempt.
   bool lead();
@@ -44,7 +44,7 @@ class Attempt {
   ViewId committed_{};  // never goes back
   std::uint64_t view_number_max_;
   Agreement agreement_;
-  bool led_ = false;  ///< the protocol was told that all members are in recovery
+  bool led_ = false;  ///< the protocol was notified that all members are in recovery
 };
 
 }  // namespace peal::order::evs

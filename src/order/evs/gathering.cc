@@ -63,7 +63,8 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
   }
   erase(failed, self_);
   if (processes.size() > wire::kProcessesMax) {
-    // A JOIN cannot name so many incarnations: restart with the sender's and this member's.
+    // A JOIN cannot name so many incarnations: start again with those of the sender and of this
+    // member.
     PEAL_PROBE("membership.sets_overflow");
     processes = {self_, from};
     std::sort(processes.begin(), processes.end());
@@ -123,7 +124,7 @@ void Gathering::check_invariants() const {
   PEAL_ASSERT(is_subset(failed_, processes_));
   PEAL_ASSERT(!candidates().empty());
   PEAL_ASSERT(processes_.size() <= wire::kProcessesMax);
-  // It is empty until this member gathers first.
+  // consensus_ is empty until this member first gathers.
   PEAL_ASSERT(consensus_.empty() || contains(consensus_, self_));
 }
 

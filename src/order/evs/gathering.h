@@ -13,9 +13,9 @@
 namespace peal::order::evs {
 
 /// What this member says in its JOINs: which members might be reachable (processes), and for which
-/// of these it will not wait (failed); and which other members say exactly the same. The candidates
-/// for the next view are the processes without the failed. All have agreed once each candidate says
-/// the same as this member.
+/// of these it will not wait (failed). Also, which other members say exactly the same. The
+/// candidates for the next view are the processes without the failed. All have agreed once each
+/// candidate says the same as this member.
 class Gathering {
  public:
   Gathering(const MemberId& self, const Peers& peers) : self_(self), peers_(peers) {}
@@ -23,7 +23,7 @@ class Gathering {
   const MemberSet& processes() const { return processes_; }
   const MemberSet& failed() const { return failed_; }
   MemberSet candidates() const { return set_minus(processes_, failed_); }
-  /// The candidates that have not said the same yet.
+  /// The candidates that have not agreed yet.
   MemberSet awaited() const { return set_minus(candidates(), consensus_); }
   bool agreed() const { return agreed_; }
   /// When the first gathering after the last view began.
@@ -33,7 +33,7 @@ class Gathering {
   void start_from(std::span<const MemberId> members);
   /// Gathers, or gathers anew: no other member has agreed yet.
   void begin(Instant now);
-  /// A view begins, so the next gathering is another one.
+  /// A view begins, so the next gathering is a new one with its own since().
   void end() { under_way_ = false; }
 
   enum class Heard : std::uint8_t {

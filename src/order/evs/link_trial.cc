@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link trials. A member that was excluded from a view may break the next view only after a trial of
-// the link with it has passed: in both directions, with small and large packets, on both lanes.
-// Without trials, a member that others merely hear would be invited and would break the view, again
-// and again.
+// Link trials. An excluded member may end a later view by its return only after a trial of the link
+// with it has passed: in both directions, with small and large packets, on both lanes. Without
+// trials, a member that others merely hear would be invited and would end the view, again and
+// again.
 //
 // The member that begins a trial sends 32 ASKs of each part, and the other member echoes each. A
 // link that loses one packet in twenty in both directions passes nine times in ten. A link that
@@ -16,8 +16,9 @@
 //
 // Inside a view, a member starts a trial only if it retransmits to its successor too often, or if
 // nothing advances because a member misses packets. If too few echoes return, it tries another
-// member. If that one echoes enough, it accuses the first one. If not, its own links are bad, or
-// the whole network is: the view stays as it is.
+// member. If the other member echoes enough, it accuses the first one. If not, its own links are
+// bad, or the whole network is: the view stays as it is, unless the first member is at fault for a
+// stall.
 
 #include "order/evs/link_trial.h"
 
@@ -42,9 +43,9 @@ constexpr std::int64_t kEchoWait = 5;
 
 // ---- why a trial begins ----
 
-/// The accuser starts the trial; if there is none here, two members do, so that not a hundred do at
-/// once. One of the two changes each second, so that a return does not depend on one member's
-/// links.
+/// The accuser starts the trial. If the accuser is not in `set`, two members start trials, and not
+/// a hundred at once. One of the two changes each second, so that a return does not depend on one
+/// member's links.
 void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
   const Peer& known = *peers_.find(from.node);
   if (now < known.no_trial_before || peers_.is_left_to_accuser(known, set)) return;
@@ -156,7 +157,7 @@ LinkTrial::Verdict LinkTrial::end_suspicion(Instant now, const Subject& subject,
   tracked_.clear_score();
   if (PEAL_MUTANT(stall_without_trial)) stays = stays || subject.at_fault;
   if (!p_.place.operational() || subject.view != p_.place.view) {
-    tracked_.clear_suspicion(now);  // the view has ended: in the next, the next sign is as good
+    tracked_.clear_suspicion(now);  // the view has ended: the next view starts without suspicion
     return {};
   }
   if (subject.suspect != MemberId{}) {

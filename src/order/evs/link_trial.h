@@ -14,8 +14,8 @@
 
 namespace peal::order::evs {
 
-/// Tests the link with one other member at a time, and answers the tests that others make:
-/// link_trial.cc says why, and what follows.
+/// Tests the link with one other member at a time, and answers the tests of other members.
+/// link_trial.cc explains the reasons and the consequences.
 class LinkTrial {
  public:
   LinkTrial(const Parts& parts, Peers& peers, TrackedPacket& tracked)

@@ -17,7 +17,8 @@
 namespace peal::order::evs {
 namespace {
 
-// One may be lost, and one may reach a receiver that still discards packets from its own pause.
+// One retransmission may be lost, and one may reach a receiver that still discards packets from its
+// own pause.
 constexpr std::int64_t kRetransmissionsAfterPause = 3;
 
 wire::OldView* record_of(wire::Commit& commit, const ViewId& view) {
@@ -90,8 +91,8 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   PEAL_ASSERT(false && "not a timer of the membership");
 }
 
-// The events have names from the ring: its sign of life is the token, or the commit token during an
-// attempt.
+// The events have names from the ring, whose sign of life is the token, or the commit token during
+// an attempt.
 void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.silences;
@@ -102,7 +103,8 @@ void Membership::on_silence(Instant now, Effects& out) {
     shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
-  // A failed attempt keeps both sets: they are still true, and the episode must end.
+  // A failed attempt keeps the sets of processes and failed members: both are still valid, and the
+  // gathering must end.
   PEAL_PROBE("membership.attempt_lost");
   shift_to_gather(now, &gather::commit_loss, {}, out);
 }
@@ -168,7 +170,8 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
     case Gathering::Heard::same: break;
     case Gathering::Heard::grew:
       shift_to_gather(now, &gather::sets_grew, from, out);
-      // `from` may have said just this and stay silent since it has consensus: do not suspect it.
+      // `from` may have sent exactly these sets, and stay silent since it has consensus: do not
+      // suspect it.
       if (!gathering_.note_agreement(from, join)) return;
       break;
   }
@@ -299,7 +302,7 @@ void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out)
     return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
   };
   const BufferRef packet = frames_.build(wire::FrameKind::commit, commit, encode);
-  if (!packet) return;  // the attempt times out, and the next one has less to say
+  if (!packet) return;  // the attempt times out, and the next commit token is smaller
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
 

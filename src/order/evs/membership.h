@@ -30,12 +30,12 @@ namespace peal::order::evs {
 /// other views to merge with, and holds the identity of this member. An engine with views owns one
 /// and implements its Protocol.
 ///
-/// The last installed view, with its packets, stays current until the next is installed.
+/// The last installed view, with its packets, stays current until the next view is installed.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). This class owns
-/// them, has the four states, and knows what follows from what. More than half of its functions are
-/// its interface to the engine; nearly every packet and timer may end a state, so the transitions
-/// stay together. membership.cc: inputs, timers, transitions. packets.cc: packets.
+/// them, has the four states, and decides the transitions between them. More than half of its
+/// functions are its interface to the engine; nearly every packet and timer may end a state, so the
+/// transitions stay together. membership.cc: inputs, timers, transitions. packets.cc: packets.
 class Membership {
  public:
   Membership(const Settings& settings, Protocol& protocol);

@@ -3,10 +3,10 @@
 //
 // Each member has one active list, and forms views only with members that have the same active
 // list. Each node gets a pending list from outside. In a view, the engine finds out when all
-// members have the same pending list (all_have_next()), and later when all members know
-// that (Membership::try_adopt()). A member then adopts the list. If the view ends in between, some
-// members may have adopted it and others not. Those others know that all members have it, and
-// follow as soon as they hear a member that has adopted it.
+// members have the same pending list (all_have_next()), and later when all members know that
+// (Membership::try_adopt()). A member then adopts the list. If the view ends in between, some
+// members may have adopted the list and others not. The others know that all members have the list,
+// and follow as soon as they hear a member that has adopted it.
 //
 // With a majority rule the two lists differ by one node. Then any majority of one list and any
 // majority of the other share a node: together the lists have n + 1 nodes, and the two majorities

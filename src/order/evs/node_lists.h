@@ -30,7 +30,7 @@ class NodeLists {
   /// What keeps this view from reconfiguring, besides members without the pending list.
   NodesWait adoption_waits() const;
   bool is_configured(NodeId node) const;  ///< in the active list or the pending one
-  /// This member may reconfigure because it hears one that has `list` as its active list: all
+  /// This member may reconfigure because it hears a member that has `list` as its active list: all
   /// members of the last view have it as their pending list, so no member is left behind.
   bool may_follow_to(std::uint64_t list) const;
 

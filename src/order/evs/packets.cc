@@ -160,11 +160,11 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::operational: {
       if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(place_.members, from)) {
-        if (join.committed.number < place_.view.number) return;  // sent before it joined this view
+        if (join.committed.number < place_.view.number) return;  // sent before `from` joined
         for (const MemberId& member : join.failed) peers_.note_accuser(member, from);
       } else if (!intersects(join.processes, place_.members) &&
                  !intersects(join.heard, place_.members) && !PEAL_MUTANT(one_way_joins)) {
-        answer(now, from, out);  // no proof that it hears this member
+        answer(now, from, out);  // no proof that `from` hears this view
         return;
       } else if (PEAL_MUTANT(mute_joins) && peers_.is_muted(now, from)) {
         return;
@@ -207,10 +207,11 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   }
 }
 
-/// The sender will form its view without this member, and a probe merges the two views later. If
-/// this member followed it, the two could accuse each other for ever on the basis of the previous
-/// episode. A JOIN from outside that accuses one member accuses the whole view: otherwise the other
-/// members would exclude that member, and its own next JOIN would do the same to their next view.
+/// True if the sender will form its view without this member; a probe merges the two views later.
+/// If this member followed the sender, the two could accuse each other for ever on the basis of the
+/// previous episode. A JOIN from outside that accuses one member accuses the whole view: otherwise
+/// the other members would exclude that member, and its own next JOIN would do the same to their
+/// next view.
 bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
   if (contains(join.failed, self_)) return true;
   if (contains(place_.members, from)) return false;
@@ -327,7 +328,7 @@ void Membership::on_trial(Instant now, const MemberId& from, const wire::Trial& 
 // ---- nodes outside the view ----
 
 void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
-  if (peers_.find(from.node)->other_list) return;  // it would not join
+  if (peers_.find(from.node)->other_list) return;  // a node with another list would not join
   peers_.mark_heard(now, from);
   answer(now, from, out);
 }

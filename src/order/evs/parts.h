@@ -75,8 +75,8 @@ class Frames {
   BufferPool pool_{static_cast<std::uint32_t>(wire::kPacketBytesMax), kBuffers};
 };
 
-/// What the classes of one membership share. Each has state of its own besides, and changes that of
-/// another class only by its functions.
+/// What the classes of one membership share. Each class also has its own state, and changes the
+/// state of another class only by calling functions of that class.
 struct Parts {
   const Settings& settings;
   const MemberId& self;  ///< its epoch changes at most until the first view

@@ -27,10 +27,10 @@ struct Peer {
   Instant no_trial_before{};  ///< earliest next trial after a failure
   Instant noticed{};
   bool was_noticed = false;
-  bool other_list = false;  ///< its active list is not ours
-  std::uint8_t deaf = 0;    ///< consecutive checks in which this member heard it and it did not
-                            ///< hear this member
-  bool said_deaf = false;   ///< since the last check
+  bool other_list = false;  ///< its active list is not this member's
+  std::uint8_t deaf = 0;    ///< consecutive checks in which the node was heard and reported not
+                            ///< to hear this view
+  bool said_deaf = false;   ///< it reported so since the last check
 };
 
 /// The other configured nodes: their newest incarnations, which of them this member hears, which
@@ -54,7 +54,7 @@ class Peers {
   // Hearing
   void mark_heard(Instant now, const MemberId& member);
   MemberSet heard_now(Instant now) const;
-  /// `from` says which nodes it hears. The view has these members.
+  /// `from` reports that it hears `heard`. `members`: the members of the view.
   void note_hearing(const MemberId& from, std::span<const MemberId> heard,
                     std::span<const MemberId> members);
   /// Called between probes: counts the checks in which a node reported not to hear this view.
@@ -62,7 +62,7 @@ class Peers {
   MemberSet deaf() const;
 
   // Exclusions
-  /// The view with these members begins, and these were excluded.
+  /// The view with `members` begins, and `failed` were excluded from it.
   void on_view(Instant now, std::span<const MemberId> members, std::span<const MemberId> failed);
   /// Excludes the member for longer each time, and until a trial of the link passes.
   void doubt(Instant now, Peer& known, const MemberId& member);

@@ -14,10 +14,11 @@
 #include "base/ids.h"
 #include "order/engine.h"
 
-// What the simulator knows of an engine besides its descriptor: the names of its packets, what they
-// hold, and a ghost that judges what its nodes say. Only the simulator builds this. An engine has
-// its inspection in the folder `inspection` of its own; order/registry/inspection/ lists them. An
-// engine without one is simulated too: its packets have no names, and only the oracle judges it.
+// What the simulator knows of an engine besides its descriptor: the names of its packets, their
+// content, and a ghost that checks what its nodes send and log. Only the simulator builds this. An
+// engine has its inspection in the folder `inspection` of its own; order/registry/inspection/ lists
+// them. An engine without one is simulated too: its packets have no names, and only the oracle
+// judges it.
 
 namespace peal::order {
 
@@ -34,11 +35,12 @@ struct InspectedPacket {
   ByteView bytes;
 };
 
-/// What only the content of a packet shows. Absent: the packet is damaged, or not of such a kind.
+/// Facts that only the content of a packet shows. A fact is absent if the packet is damaged or of a
+/// kind without it.
 struct PacketContent {
   std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
   bool proposes_view = false;               ///< it proposes the members of the next view
-  std::optional<std::uint64_t> told_votes;  ///< the last instance that the sender says it voted in
+  std::optional<std::uint64_t> told_votes;  ///< last instance for which the sender reports a vote
   std::optional<std::uint32_t> rotation;    ///< of a commit token: 1 or 2
   std::optional<bool> retransmission;       ///< of a unit
   std::optional<bool> post;                 ///< of a unit: sent after the token
@@ -55,7 +57,7 @@ struct GhostSetup {
   Seq first_count = 0;
 };
 
-/// What logs held at the starts of nodes.
+/// Contents of the logs when nodes started.
 struct LogFigures {
   std::uint64_t logs_read = 0;           ///< logs with records
   std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
@@ -65,8 +67,8 @@ struct LogFigures {
   std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
 };
 
-/// Observes what all nodes write to logs, send and hold, so it knows more than any of them. It
-/// finds at once errors that deliveries would show late or never, since a new incarnation delivers
+/// Observes what all nodes write to logs, send and hold, so a ghost knows more than any node. It
+/// finds errors at once that deliveries would show late or never, since a new incarnation delivers
 /// only from its first view on. It reads records and packets only, and nothing inside engines.
 class Ghost {
  public:
@@ -81,8 +83,8 @@ class Ghost {
   // What a node reads from its log and writes to it.
   /// First position of the newest segment, before the log is opened.
   virtual void note_newest_segment(NodeId /*node*/, LogPosition /*first*/) {}
-  /// A process has opened the log with this id, and reads it next. `put_back`: the log was replaced
-  /// by an older copy.
+  /// A process has opened the log with this id, and reads the log next. `put_back`: the log was
+  /// replaced by an older copy.
   virtual void on_log_opened(MemberId /*self*/, std::uint64_t /*id*/, bool /*put_back*/) {}
   virtual void on_log_read(NodeId /*node*/, LogPosition /*position*/, ByteView /*record*/) {}
   /// The process has read all records, up to `last`.
@@ -101,7 +103,7 @@ struct Inspection {
   /// Engines may share kinds; rows with the same kind are equal.
   std::span<const PacketName> packets{};
   PacketContent (*content)(const InspectedPacket& packet) = nullptr;
-  /// What transcripts show of the packet after its kind: " seq=5"; null: nothing.
+  /// The text that transcripts add after the packet's kind: " seq=5"; null: none.
   std::string (*text)(const InspectedPacket& packet) = nullptr;
   std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
                                        const GhostReport& report) = nullptr;

@@ -14,9 +14,9 @@
 namespace peal::order::paxos {
 
 /// Folds the records of a log. The last record of an instance counts: a vote in a higher round
-/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint says what was
-/// consumed before it; no record behind it is of an instance below. So values move into the store's
-/// history at each checkpoint, and only the records between two checkpoints are held besides.
+/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint shows what was
+/// consumed before it; no later record is of an instance below. So values move into the store's
+/// history at each checkpoint, and this object holds only the records between two checkpoints.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
@@ -109,7 +109,7 @@ class Acceptor::Replay final : public port::LogReader {
     for (auto at = again_.lower_bound(from.first); at != again_.end(); ++at) {
       const auto& [instance, read] = *at;
       if (instance >= from.end) break;
-      // No node writes more.
+      // No node writes a larger range: it is skipped.
       const std::uint64_t most = kept_.bytes_max() / sizeof(KeptWords::Kept);
       if (instance - from.first >= most || range.memory() > kept_.bytes_max()) return {};
       range.add(instance, {read.round, read.round.count == 0, read.head, read.bytes});
@@ -126,8 +126,8 @@ class Acceptor::Replay final : public port::LogReader {
   }
 
   /// All instances below `next` were consumed, so the last record of each holds the decided value.
-  /// Instances that this node skipped, below `oldest`, are the exception: its votes there may not
-  /// have been decided. False: an earlier checkpoint was further.
+  /// Instances that this node skipped, below `oldest`, are the exception: its votes there may be
+  /// for values that were not decided. False: an earlier checkpoint was at a higher instance.
   bool consume(Instance next, Instance oldest) {
     if (next < store_.next()) return false;
     Instance from = next;
@@ -254,7 +254,7 @@ bool Acceptor::start(std::uint64_t epoch, const OrderState& state, Instance olde
   return true;
 }
 
-// If the log does not take the record, the next incarnation asks again.
+// If the log does not take the record, the next incarnation asks the other acceptors again.
 void Acceptor::put_back() {
   Record record;
   record.kind = Record::Kind::put_back;
@@ -316,7 +316,7 @@ bool Acceptor::on_durable() {
 }
 
 bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
-  // Before the first checkpoint a crash could leave this record without a checkpoint behind it, and
+  // A crash before the first checkpoint could leave a log with this record but no checkpoint, and
   // such a log is invalid.
   if (mute() || !(knows_order_ || PEAL_MUTANT(px_noted_before_order))) return false;
   Record record;
@@ -328,7 +328,7 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-/// Continues where the log took no more the last time.
+/// Continues where the log refused a record the last time.
 bool Acceptor::write_words(KeptWords::Range& range) {
   if (range.written == 0) range.at = log_.last().next();
   Record record;

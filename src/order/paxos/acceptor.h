@@ -19,45 +19,47 @@ namespace peal::order::paxos {
 /// round's first one up to that number, except those that were decided already.
 class Acceptor {
  public:
-  /// Other incarnations may have written to this log; nothing else writes to it in this one.
+  /// Earlier incarnations may have written to this log; in this incarnation, only this object does.
   explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
-  /// Reads from the log: promises and votes so far, what was kept of skipped instances, and where
-  /// the order begins. False: the log holds a record that this release did not write, or there are
-  /// no buffers for its votes.
+  /// Reads from the log: promises and votes so far, what was kept of skipped instances, and the
+  /// state of the order at the last checkpoint. False: the log cannot be read, holds a record that
+  /// this release did not write, or there are no buffers for its votes.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
-  /// Before an order exists: the acceptors with which this one agrees to bootstrap. No other node
-  /// is told before is_taken(). False: the log cannot take the record now.
+  /// Before an order exists: records the acceptors with which this one agrees to bootstrap. No
+  /// other node is notified before is_taken(). False: the log cannot take the record now.
   bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
   bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
-  /// What the log held of take() at the start; the first checkpoint makes it obsolete. Empty:
-  /// nothing.
+  /// What take() had recorded, as read from the log at the start; the first checkpoint makes it
+  /// obsolete. Empty if nothing was recorded.
   const wire::Lives& taken() const { return taken_; }
   const std::vector<MemberId>& taken_heard() const { return taken_heard_; }
 
-  /// Records that this incarnation begins to write. Call it once, after replay(). No other node is
-  /// told anything before is_started(). False: the log cannot take the record.
+  /// Records that this incarnation begins to write. Call it once, after replay(). Nothing is sent
+  /// before is_started(). False: the log cannot take the record.
   bool start(std::uint64_t epoch);
   /// The same together with a checkpoint, for which even a full log has space.
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
   bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
   const std::vector<Record::Start>& starts() const { return starts_; }
-  /// Records that the log is an older copy of itself, which holds from now on.
+  /// Records, for good, that the log is an older copy of itself.
   void put_back();
   bool was_put_back() const { return put_back_; }
 
   /// The log failed: this acceptor makes no more promises and casts no more votes.
   bool mute() const { return log_.failure().has_value(); }
-  /// Lower rounds are refused. May be ahead of the log.
+  /// The highest promised round: lower ones are refused. It may not be in the log yet.
   const Round& promised() const { return promised_; }
-  /// Phase 1: false if a higher round is promised. True: is_promised() says when it is on disk.
+  /// Phase 1. False: a higher round is promised, or the log failed. True: is_promised() reports
+  /// when the promise is on disk.
   bool prepare(const Round& round);
   bool is_promised(const Round& round) const;
   /// The last promise is being written to disk.
   bool promise_under_way() const;
-  /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
+  /// Phase 2. Instances below `floor` are decided. False: a higher round is promised, or the log
+  /// failed.
   bool accept(const Round& round, Instance floor);
   /// Votes for the proposals of the round in the store, in order, as long as the log takes votes.
   /// Returns the number of votes.
@@ -72,15 +74,16 @@ class Acceptor {
   bool on_durable();
   /// The next instance of this node's order at the last checkpoint in the log.
   Instance base() const { return base_; }
-  /// True if the log refused a vote, and may take it by now.
+  /// True if the log refused the last vote or decided value, and may take it by now.
   bool blocked() const { return blocked_; }
 
   /// Records a decided value for which this acceptor did not vote. False: the log cannot take the
-  /// record now, or has no checkpoint yet; the instance must not be consumed before it has.
+  /// record now, or has no checkpoint yet; the instance must not be consumed before the record is
+  /// accepted.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
-  /// Writes a checkpoint of `state`, which is the present one, and drops the records of instances
-  /// below `oldest`, except those that are kept. From `oldest` on, the last record of each consumed
-  /// instance holds the decided value. False: the log cannot take it now.
+  /// Writes a checkpoint of `state`, the present state, and lets the log drop records of instances
+  /// below `oldest`, except those in `kept`. From `oldest` on, the last record of each consumed
+  /// instance holds the decided value. False: the log cannot take the checkpoint now.
   bool checkpoint(const OrderState& state, Instance oldest, KeptWords& kept);
 
   void check_invariants() const;
@@ -91,7 +94,7 @@ class Acceptor {
     Instance instance{};
     LogPosition position{};
   };
-  /// A position in the log. Records behind it are of instances above `top`, or obsolete.
+  /// A position in the log, and the highest instance of all records before that position.
   struct Mark {
     Instance top{};
     LogPosition at{};
@@ -105,19 +108,20 @@ class Acceptor {
 
   port::Log& log_;
   const LogPosition begins_;  ///< the first record that this incarnation may have written
-  LogPosition started_at_{};  ///< the record that says that this incarnation began
+  LogPosition started_at_{};  ///< the record that this incarnation began
   Round promised_{};
-  LogPosition promised_at_{};  ///< the record of the last promise that was asked for
+  LogPosition promised_at_{};  ///< the record of the last requested promise
   bool promise_written_ = true;
   wire::Lives taken_;  ///< as read from the log at the start
   std::vector<MemberId> taken_heard_;
-  LogPosition taken_at_{};  ///< the last record of it
+  LogPosition taken_at_{};  ///< the last record of take()
   std::vector<Record::Start> starts_;
   bool put_back_ = false;
   Round round_{};
   Instance vote_next_ = 0;
-  /// Of the last checkpoint in the log. Votes are limited to a distance from it, so that they can
-  /// be read back: whenever the log drops a checkpoint, it drops the votes behind it too.
+  /// The next instance of the last checkpoint in the log. Votes are limited to a distance from that
+  /// instance, so that a restart can read them back: whenever the log drops a checkpoint, it drops
+  /// the votes before that checkpoint too.
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;

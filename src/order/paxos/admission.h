@@ -19,8 +19,8 @@ class Admission {
 
   /// Decodes the header of a packet. `view`: the last installed one.
   wire::Drop read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out);
-  /// True if the packet comes from a live incarnation of a known node. Else it was dropped and
-  /// counted.
+  /// True if the packet comes from a live incarnation of a known node. Else the packet was dropped
+  /// and counted.
   bool admit(Instant now, const wire::Header& header, ViewId view, Effects& out);
   /// Counts a dropped packet, unless the reason is `none`.
   void count(wire::Drop reason);

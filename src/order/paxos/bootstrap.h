@@ -20,25 +20,26 @@ class Bootstrap {
   void restore(const wire::Lives& taken, const std::vector<MemberId>& heard);
   /// If this node knows no order, and hears all acceptors of its list, which know none either, it
   /// names them for the bootstrap. True: they differ from those named before; the log must record
-  /// them before any other node is told.
+  /// them before any other node is notified.
   bool take(const wire::Nodes& list, const Peers& peers);
-  /// The log of this acceptor has durably recorded whom it names.
+  /// The log has durably recorded the acceptors that this node names.
   void note_own(NodeId self);
-  /// Another acceptor says whom it names. It counts only if it names the same as this node does; it
-  /// will be repeated.
+  /// Another acceptor reports the acceptors that it names. The report counts only if this node
+  /// names the same ones; the sender repeats it.
   void note(const wire::Lives& said, const Peer& from);
-  /// All named acceptors have named the same ones. They bootstrap the order, and none of them has
-  /// named others since.
+  /// All named acceptors have named the same acceptors. They bootstrap the order, and none of them
+  /// has named different ones since.
   bool complete() const;
 
-  /// The acceptors that this node named last; no incarnations: none.
+  /// The acceptors that this node named last; without incarnations: none yet.
   const wire::Lives& taken() const { return taken_; }
-  /// The process incarnations in which they were heard then, in the order of the nodes.
+  /// The process incarnations in which the acceptors were heard when this node named them, in the
+  /// order of the nodes.
   const std::vector<MemberId>& heard() const { return heard_; }
-  /// Did this node name those who bootstrapped this order, and has named no others since?
+  /// Are the acceptors that this node named last exactly those that bootstrapped this order?
   bool took_those_of(const wire::Nodes& order) const;
-  /// Would every order that this node may have helped to bootstrap need the word of this acceptor,
-  /// too, in its present incarnation? Also true if this node has named nobody.
+  /// Does every order that this node may have helped to bootstrap also need this acceptor, in its
+  /// present incarnation? True if this node has named no acceptors.
   bool needs(const Peer& acceptor) const;
 
   void add_to(Digest& digest) const;

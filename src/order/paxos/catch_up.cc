@@ -16,10 +16,10 @@ constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 /// Requests without success, after which answers are to take the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
 
-/// A live node has consumed this instance, and the link to it works.
+/// A live node has consumed this instance, and the link to that node works.
 bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
 
-/// The same, and its history has the instance, as far as it reported.
+/// The same, and the node's history has the instance, according to its last report.
 bool gives(const Peer& peer, Instance instance) {
   return reaches(peer, instance) && peer.state.oldest <= instance;
 }
@@ -56,8 +56,7 @@ std::optional<Instance> CatchUp::first_missing() const {
 
 // The coordinator certainly has the value, but is busy: it gets every second request, after the
 // first one went to another node; or all requests, if no other node is known to have the value.
-// Each node begins with a different one of the others, to spread the load if many nodes lack the
-// same value.
+// Each node begins with a different node, to spread the load if many nodes lack the same value.
 const Peer* CatchUp::who_has(Instance instance) const {
   const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;
@@ -85,7 +84,7 @@ std::optional<Instant> CatchUp::next_at() const {
 }
 
 // Packets overtake each other, more so where links and disks are slow: the delays of values that
-// came by themselves show how much. Each request without success doubles the time.
+// arrived without a request show how much. Each request without success doubles the time.
 Instant CatchUp::ask_again_at() const {
   if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
   const Options& options = p_.config.options;
@@ -110,7 +109,7 @@ void CatchUp::work(Instant now, Effects& out) {
 }
 
 bool CatchUp::waits_longer(Instant now, Instance first) {
-  // Values that were requested together with it may still be on their way.
+  // Values that were requested together with the first missing one may still be in transit.
   const bool asked_for = is_missing_ && asks_ > 0 && first >= missed_ && first <= asked_upto_;
   if (!asked_for && (!is_missing_ || first != missed_)) return !begin(now, first);
   if (on_its_way_ && p_.store.find(first) != nullptr) {

@@ -17,7 +17,7 @@ bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
   const ByteView right = b.bytes.view();
   if (a.head != b.head || left.size() != right.size()) return false;
-  // Mostly they are the same buffer.
+  // Mostly both values are in the same buffer.
   return left.data() == right.data() || left.empty() ||
          std::memcmp(left.data(), right.data(), left.size()) == 0;
 }
@@ -39,7 +39,7 @@ void Checkpointer::begin_list() { logged_list_ = kNotLogged; }
 bool Checkpointer::note(const Slot& slot) {
   const Instance instance = p_.state.next();
   PEAL_ASSERT(slot.decided && at_ <= instance);
-  // At this distance from the last checkpoint, a restart could not read it back.
+  // At this distance from the last checkpoint, a restart could not read the record back.
   if (instance - std::min(instance, p_.acceptor->base()) >= p_.store.ahead_max()) {
     wanted_ = true;
     return false;
@@ -59,7 +59,8 @@ bool Checkpointer::write() {
   if (!wanted_) return false;
   PEAL_ASSERT(p_.acceptor != nullptr);
   const bool waits = waits_for_retained();
-  // A disk that hangs writes no checkpoint either; consumption must not wait for it.
+  // If the disk hangs, a checkpoint does not become durable either; consumption must not wait for
+  // the disk.
   const Instance most = p_.config.options.max_gap + p_.config.options.checkpoint_every;
   if (waits && p_.state.next() < p_.acceptor->base() + most) {
     PEAL_PROBE("paxos.checkpoint_waits_for_owed");
@@ -74,8 +75,9 @@ bool Checkpointer::write() {
   return true;
 }
 
-// A restart behind a view that excluded members would not retain their backlog again, and the log
-// would drop it. So the backlog must be on disk before.
+// A restart from a checkpoint after a view that excluded members would not retain their backlog
+// again, and the log would have dropped it. So the backlog must be on disk before the checkpoint is
+// written.
 bool Checkpointer::waits_for_retained() const {
   // With several ensembles, the backlog is known once the merged order has reached that view.
   const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
@@ -83,7 +85,7 @@ bool Checkpointer::waits_for_retained() const {
   return !history_.durable() || unmerged;
 }
 
-/// The log needs no record of instances below.
+/// The log needs no records of instances below the result.
 Instance Checkpointer::oldest_needed() const {
   const Instance next = p_.state.next();
   Instance oldest = std::max(p_.store.oldest(), noted_from_);

@@ -8,8 +8,8 @@
 
 namespace peal::order::paxos {
 
-/// Maintains what an acceptor's log says of decided instances, besides its votes: decided values
-/// for which it did not vote, and checkpoints, which make earlier records unnecessary.
+/// Maintains what an acceptor's log records of decided instances, besides votes: decided values for
+/// which it did not vote, and checkpoints, which make earlier records unnecessary.
 class Checkpointer {
  public:
   Checkpointer(const Parts& parts, const History& history) : p_(parts), history_(history) {}
@@ -23,12 +23,12 @@ class Checkpointer {
   void begin_history();
   /// Another list of nodes is active, and the log has no record of it.
   void begin_list();
-  /// The log has a record of the active list. Before that, this acceptor says nothing in rounds of
-  /// the list.
+  /// The log has a record of the active list. Until then, this acceptor neither promises nor votes
+  /// in rounds of the list.
   bool knows_list() const { return logged_list_ == p_.state.nodes().number; }
 
-  /// Records the decided value of the next instance, unless the vote is for it already. False: not
-  /// possible now, and the instance must not be consumed before it is.
+  /// Records the decided value of the next instance, unless this acceptor voted for that value.
+  /// False: not possible now; the instance must not be consumed until it is.
   bool note(const Slot& slot);
   /// Whether a checkpoint is to be written as soon as possible.
   void want(bool wanted) { wanted_ = wanted; }
@@ -48,7 +48,7 @@ class Checkpointer {
   Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
   Instance noted_from_ = 0;        ///< from here on the log has the decided values
-  std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log has
+  std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log names
 };
 
 }  // namespace peal::order::paxos

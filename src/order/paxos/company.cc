@@ -12,12 +12,12 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
-/// In units of Options::suspect: longer than the time for which losses count before a link works
-/// again. Each of several ensembles sends fewer link checks, and remembers them for longer
-/// (links.cc).
+/// How long to wait for further nodes, in units of Options::suspect: longer than the time for which
+/// losses count before a link works again. Each of several ensembles sends fewer link checks
+/// (link_rhythm.h), so losses count for longer.
 constexpr std::int64_t kWaitForOthers = 15;
 constexpr std::int64_t kWaitForOthersOfSeveral = 45;
-/// And at most so many times the time without such nodes.
+/// The wait is at most so many times as long as the time without enough working links.
 constexpr std::int64_t kWaitTimes = 2;
 
 /// Up to so many nodes, all sets are tried if the quick search finds none.
@@ -166,9 +166,9 @@ bool Company::suits_parts(const NodeSet& set) const {
                      [&](const Part& part) { return is_enough(part, set); });
 }
 
-// Most acceptors of the set should have disks that make progress. If no set has, disks do not
-// matter. If no set has a majority in all parts, the ensembles of parts without one stop, and the
-// others continue.
+// Most acceptors of the set should have disks that make progress. If no set has such a majority,
+// disks do not matter. If no set has a majority in all parts, the ensembles of parts without one
+// stop, and the others continue.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
     if (demand.parts && PEAL_MUTANT(px_parts_alone)) continue;
@@ -260,7 +260,7 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   Fitness fitness = Fitness::hears;
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
-    // Another node may find nodes that suit all parts, since it hears others.
+    // Another node may find nodes that suit all parts, since it hears different nodes.
     fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
@@ -275,7 +275,7 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
 
 /// Links that failed together recover one after the other. The first few nodes whose links all work
 /// wait for the others, rather than exclude them for a moment. Links also fail one after the other:
-/// in that case there were such nodes until shortly before.
+/// then there were such nodes until shortly before, and the wait is short.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

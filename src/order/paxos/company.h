@@ -17,19 +17,19 @@ namespace peal::order::paxos {
 /// nodes it does not hear; a link works if both ends hear each other. Nodes with working links
 /// between all of them are chosen if they are a majority of the acceptors and a majority of the
 /// listed nodes. Every node applies the same rule, and reports its own fitness to coordinate
-/// (wire::Fitness). If there are no such nodes, the node that hears most acceptors continues with
-/// all nodes that it hears.
+/// (wire::Fitness). If there are no such nodes, a node that hears a majority of the acceptors
+/// continues with all nodes that it hears.
 ///
-/// Where subsets of the nodes (parts) have ensembles of their own (Merger), nodes are preferred
-/// that are a majority of each part, too. In the ensemble of a part, nodes are preferred that the
-/// ensemble of all nodes has chosen.
+/// Where subsets of the nodes (parts) have ensembles of their own (Merger), a set of nodes with a
+/// majority of each part is preferred. In the ensemble of a part, nodes that the ensemble of all
+/// nodes has chosen are preferred.
 class Company {
  public:
   /// Evaluates the links, and writes `works`, `serve` and `chosen` of each peer. `state` names the
   /// members of the view: other nodes are admitted only if their links to all members work.
   void look(Instant now, const Config& config, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
-  /// Nodes of the list whose packets do not arrive here; other nodes are told.
+  /// Nodes of the list whose packets do not arrive here; STATE reports them.
   const wire::NodeSet& unheard() const { return unheard_; }
 
  private:
@@ -75,8 +75,8 @@ class Company {
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  Instant lost_at_{};   ///< when such nodes were last lost; none: they exist
-  Instant found_at_{};  ///< when they existed again
+  Instant lost_at_{};   ///< when links last became too few for a majority; none: no wait is needed
+  Instant found_at_{};  ///< when there were enough again
 };
 
 }  // namespace peal::order::paxos

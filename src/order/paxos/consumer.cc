@@ -56,15 +56,15 @@ bool Consumer::change_view(Effects& out) {
     return true;
   }
   if (p_.config.merger != nullptr) {
-    // From now on the merger decides again what it reports of itself: it may have taken a
-    // checkpoint.
+    // This node may have taken a checkpoint: it is not ready until the merger calls set_ready()
+    // again.
     visiting_ = true;
     p_.config.merger->on_left_out();
   }
   return false;
 }
 
-// Members continue from the last view that they were in, together with the others of that view.
+// The transitional view has the members that continue from the same last view as this node.
 void Consumer::install(Effects& out) {
   PEAL_ASSERT(p_.state.view().number > view_.number && "views never go back");
   MemberSet all;

@@ -16,23 +16,23 @@ class Consumer {
 
   /// This node consumes without gaps from the present state of the order on.
   void begin() { from_ = p_.state.key(); }
-  /// Consumes the value of the next instance, and says what it amounts to.
+  /// Consumes the value of the next instance, and returns its outcome.
   OrderState::Outcome apply(const Value& value);
-  /// The value is a unit that has its place. `member`: this node was in the view. False: the unit
+  /// Delivers a unit that has its place. `member`: this node was in the view. False: the unit
   /// claims this node as its origin, but is not its next pending unit.
   bool deliver(Instant now, const Value& value, bool member, Effects& out);
-  /// The value is a view. True: this node is in it.
+  /// Another view is active. True: this node is in the view, and has installed it.
   bool change_view(Effects& out);
 
-  /// The last view with this node in it, which it installed.
+  /// The last view that this node installed.
   ViewId view() const { return view_; }
-  /// The number of units delivered in it.
+  /// The number of units delivered in view().
   Seq seq() const { return seq_; }
   /// The key before the first value that this incarnation consumed without gaps.
   std::uint64_t from() const { return from_; }
 
-  /// With several ensembles: may this node be admitted to views, and only with keys of at least
-  /// `from`?
+  /// With several ensembles. `ready`: this node may be admitted to views, with keys of at least
+  /// `from`.
   void set_ready(bool ready, std::uint64_t from) {
     visiting_ = !ready;
     views_from_ = from;
@@ -56,7 +56,7 @@ class Consumer {
   Seq seq_ = 0;
   std::uint64_t from_ = 0;
   bool visiting_;                 ///< this node must not be admitted to a view
-  std::uint64_t views_from_ = 0;  ///< announced to other nodes: of all ensembles
+  std::uint64_t views_from_ = 0;  ///< `from` of set_ready(); STATE reports it
   std::uint64_t delivered_ = 0;
   std::uint64_t ignored_ = 0;
   std::uint64_t views_ = 0;

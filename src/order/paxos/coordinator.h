@@ -48,8 +48,9 @@ class Coordinator {
   void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
   /// Takes a member's unit. `fresh`: nothing else uses the headroom in front of the bytes. `stamp`:
-  /// its timestamp, with optimistic delivery. False: refused, since it is for another view, too far
-  /// ahead, or a duplicate. If units before it are missing, work() requests them from their sender.
+  /// its timestamp, with optimistic delivery. False: the unit is refused, since it is for another
+  /// view, too far ahead, or a duplicate. If units before it are missing, work() requests them from
+  /// their sender.
   bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
   /// Proposes as much as possible. Call it whenever anything changed.
   void work(Instant now, Effects& out);
@@ -59,7 +60,7 @@ class Coordinator {
   /// Proposes an empty value with this key. False: not possible now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
   /// Retransmits proposals in progress of these instances to a node that lacks them. `again`: an
-  /// earlier retransmission was lost, so it takes the other lane.
+  /// earlier retransmission was lost, so this one takes the control lane.
   void repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out);
   /// A node requested lost values from this instance on.
   void note_lost(Instant now, Instance first);
@@ -117,9 +118,10 @@ class Coordinator {
   Phase1 phase1_;
 
   // Phase 2
-  Instance next_ = 0;          ///< the next one to be proposed
+  Instance next_ = 0;          ///< the next instance to be proposed
   OrderState tip_;             ///< state after all proposed values
-  Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before this node led
+  Instance view_at_ = 0;       ///< where tip_'s view was proposed; or an instance consumed before
+                               ///< this node led
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
   Instance passed_ = 0;  ///< where pass() proposed an empty value last

@@ -12,8 +12,8 @@ constexpr Duration kSuspect = milliseconds(200);
 /// A recovering node requests 64 instances at a time, and must be faster than the others.
 constexpr Duration kGap = microseconds(500);
 /// Streams lose hardly anything. A value that is late on one stream is on its way, for as long as
-/// its queue takes (headway.h). Requesting it as early as with datagrams would send much of it
-/// twice, and fill full streams further.
+/// its queue takes (headway.h). Requesting such values as early as with datagrams would send many
+/// of them twice, and fill full streams further.
 constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
 /// Limit of one node's values in progress, over streams: less than the queue for one peer, so that

@@ -6,7 +6,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Waits for the first of these, and for all others.
+/// The reason names the first of `all`, and lists them all.
 WaitReason waits_for(const WaitKind* kind, Seq seq, std::vector<MemberId> all) {
   WaitReason reason{kind, {}, seq};
   if (!all.empty()) reason.who = all.front();
@@ -112,7 +112,7 @@ WaitReason Diagnosis::hung_disks() const {
   return waits_for(&wait::disk, next(), std::move(hung));
 }
 
-/// Members some of whose packets arrive, but not all.
+/// Members of which only some packets arrive.
 WaitReason Diagnosis::unheard_members() const {
   std::vector<MemberId> unheard;
   for (const Peer& peer : p_.peers.all()) {
@@ -122,8 +122,8 @@ WaitReason Diagnosis::unheard_members() const {
   return waits_for(&wait::unheard, next(), std::move(unheard));
 }
 
-/// A member whose full application holds up the others, or is about to. A coordinator is one if it
-/// has consumed no more than the members that wait for it.
+/// A member whose full application holds up the others, or is about to: the coordinator, or a
+/// member that has consumed less than this node.
 MemberId Diagnosis::full_application() const {
   const Peer* leader = from_.election.coordinator();
   for (const Peer& peer : p_.peers.all()) {

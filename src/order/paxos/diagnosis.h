@@ -23,7 +23,7 @@ class Diagnosis {
     const Election& election;
     const Consumer& consumer;
   };
-  /// Further facts that only its engine knows.
+  /// Further facts that only the engine knows.
   struct Question {
     bool opening;  ///< the log has not recorded yet that this incarnation began
     bool missing;  ///< a decided value is missing here

@@ -90,8 +90,8 @@ std::optional<Early::Rank> Early::first() const {
   for (std::size_t index = 0; index < members_.size(); ++index) {
     const Member& member = members_[index];
     const auto unit = member.waiting.begin();
-    // Its sender's earlier units will be placed before it, so announcing this one first would be a
-    // bad guess.
+    // The sender's earlier units will be placed before this unit, so announcing this one first
+    // would be a bad guess.
     if (unit == member.waiting.end() || unit->first != member.told + 1) continue;
     const Rank rank{unit->second.stamp, index};
     if (!best || rank < *best) best = rank;

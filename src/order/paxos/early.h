@@ -29,7 +29,7 @@ class Lateness {
 
  private:
   static constexpr std::size_t kKept = 2'048;
-  static constexpr std::size_t kLater = 4;  ///< of those in the sample, so many took longer
+  static constexpr std::size_t kLater = 4;  ///< units in a full sample that took longer than wait()
   static constexpr std::size_t kEvery = 128;
 
   std::array<std::int64_t, kKept> kept_{};
@@ -46,8 +46,8 @@ class Lateness {
 /// engines' times, moved ahead to the largest timestamp seen. No unit's place depends on clocks or
 /// network delays: they only influence how often the announced order is right.
 ///
-/// The units of one sender are announced in its order, each once in a view, and before the
-/// application learns their places. So counting them is enough.
+/// The units of one sender are announced in the order in which it sent them, each once in a view,
+/// and before the application learns their places. So a counter for each sender is enough.
 class Early {
  public:
   struct Unit {
@@ -62,31 +62,33 @@ class Early {
         wait_max_(options.early_wait_max) {}
 
   // Timestamps.
-  /// For the next unit of this node.
+  /// The timestamp for the next unit of this node.
   std::uint64_t stamp(Instant now);
-  /// A unit arrived with this timestamp, whatever becomes of it. Returns the timestamp to be used:
-  /// a sender whose clock is far off gains no advantage, and its units do not wait for long.
+  /// A unit with this timestamp arrived, whether or not the unit is accepted. Returns the timestamp
+  /// to be used instead: a sender whose clock is far off gains no advantage, and its units do not
+  /// wait for long.
   std::uint64_t see(Instant now, std::uint64_t stamp);
   /// When units with lower timestamps should have arrived.
   Instant due(std::uint64_t stamp) const;
 
-  /// Another view with so many members is installed: waiting units are void, and so are announced
-  /// units without a place. 0: this node is not in the view.
+  /// Another view with this number of members is installed: waiting units are void, and so are
+  /// announced units without a place. 0: this node is not in the view.
   void begin_view(std::size_t members);
   /// Unit `number` of the member with this index arrived, with the timestamp that see() returned.
-  /// Any result but `none`: it was announced or received before; or it is further ahead than its
-  /// sender may be; or too many units wait.
+  /// Any result but `none`: the unit was announced or received before; or it is further ahead than
+  /// the sender's window allows; or too many units wait.
   wire::Drop take(Instant now, std::size_t index, std::uint64_t number, Unit unit, bool own);
   /// The member whose unit is to be announced now, if any.
   std::optional<std::size_t> next(Instant now) const;
   /// When next() will return a unit, if none arrives before.
   std::optional<Instant> next_at() const;
-  /// The next unit of this member, which is announced at once; timestamp 0 if it did not arrive.
+  /// Takes out the next unit of this member, to be announced at once; timestamp 0 if the unit did
+  /// not arrive.
   Unit take_next(std::size_t index);
   /// Was unit `number` of this member announced?
   bool is_told(std::size_t index, std::uint64_t number) const;
-  /// The next unit of this member is announced: returns its expected position. `stamp`: 0 if it did
-  /// not arrive.
+  /// The next unit of this member is announced: returns its expected position. `stamp`: 0 if the
+  /// unit did not arrive.
   Seq tell(std::size_t index, std::uint64_t stamp);
   /// The next unit of this member has its place, and was announced: returns the expected position.
   Seq placed(std::size_t index, Seq seq);
@@ -99,7 +101,7 @@ class Early {
   struct Member {
     std::uint64_t told = 0;    ///< its units up to this number were announced
     std::uint64_t newest = 0;  ///< the highest number that arrived
-    std::deque<Seq> guesses;   ///< of units that were announced and have no place
+    std::deque<Seq> guesses;   ///< expected positions of announced units without a place
     std::map<std::uint64_t, Unit> waiting;
   };
   /// The order in which units are announced.
@@ -113,7 +115,7 @@ class Early {
   std::optional<Rank> first() const;
 
   std::uint32_t window_;
-  std::size_t waiting_max_;  ///< units of all members; the limit leaves buffers for packets
+  std::size_t waiting_max_;  ///< limit of waiting units of all members; leaves buffers for packets
   Duration wait_max_;
   std::int64_t ahead_ns_ = 0;  ///< the clock's lead over this node's time
   std::uint64_t stamped_ = 0;  ///< the last timestamp of this node
@@ -121,8 +123,8 @@ class Early {
 
   std::vector<Member> members_;  ///< of the view
   std::size_t waiting_ = 0;      ///< units of all members that wait to be announced
-  Seq told_ = 0;                 ///< units announced in it
-  Rank last_;                    ///< of the last announced unit
+  Seq told_ = 0;                 ///< units announced in the view
+  Rank last_;                    ///< the highest rank of an announced unit
   Seq guess_ = 0;                ///< expected position of the unit that was placed last
 
   struct Counts {

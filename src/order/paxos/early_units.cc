@@ -21,7 +21,7 @@ wire::Drop EarlyUnits::hear(Instant now, const wire::ValueFrame& frame, const Bu
                         own);
 }
 
-// A member that does not receive it learns of the unit with its place.
+// A member that does not receive the packet learns of the unit together with its place.
 void EarlyUnits::send(const BufferRef& packet, const Peer& leader, Effects& out) {
   out.multicast(Lane::data, packet);
   // Packets on the data lane reach only nodes of the view that this node has installed.

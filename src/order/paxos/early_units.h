@@ -20,7 +20,7 @@ class EarlyUnits {
   /// The timestamp of a unit of this node that is sent now.
   std::uint64_t stamp(Instant now) { return p_.early->stamp(now); }
   /// The timestamp to be used for a received unit, even for one that is not announced here: the
-  /// coordinator needs it to know when the unit is due.
+  /// coordinator needs the timestamp to know when the unit is due.
   std::uint64_t see(Instant now, std::uint64_t stamp) { return p_.early->see(now, stamp); }
   /// A unit arrived from its sender, or is this node's own; `frame.count` is its timestamp.
   wire::Drop hear(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes);

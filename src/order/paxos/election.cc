@@ -15,8 +15,8 @@ constexpr std::int64_t kLessFitFor = 2;
 
 }  // namespace
 
-// This node does not follow a round of a later list: its coordinator may be the only node that
-// knows that the list is active, and be gone.
+// This node does not follow a round of a later list: the coordinator of that round may be the only
+// node that knows that the list is active, and may be gone.
 void Election::see(Instant now, const Round& round) {
   if (round <= round_ || wire::list_of(round) > p_.state.nodes().number) return;
   round_ = round;
@@ -73,7 +73,7 @@ void Election::run(Instant now, bool votes, Effects& out) {
   if (best == nullptr || !best->self) return;
   ++elections_;
   PEAL_PROBE("paxos.election");
-  // Not again before the other candidates had their turn.
+  // This node tries again only after the other candidates had their turn.
   retry_at_ = now + turn();
   const std::uint64_t count =
       std::max(round_.count + 1, wire::first_count(p_.state.nodes().number));
@@ -93,12 +93,13 @@ Duration Election::turn() const {
   return p_.config.options.suspect + p_.config.options.suspect * rank / 4;
 }
 
-/// The coordinator of the highest round does not serve this node, or has had its time to try.
+/// The coordinator of the highest round does not serve this node, or did not complete Phase 1 in
+/// time.
 bool Election::misses_last(Instant now) const {
   if (round_.count == 0) return true;
   const Peer* last = p_.peers.find(round_.coordinator.node);
   if (last == nullptr || last->member != round_.coordinator) return true;
-  // It gives up once it sees a higher round.
+  // This node's own coordinator becomes idle once it sees a higher round.
   if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
   if (last->suspected || !last->acceptor || last->state.leaving) return true;
   // Its data may arrive while its STATE does not.

@@ -23,30 +23,31 @@ class Election {
   /// The coordinator of this round has completed Phase 1. The round is of the active list, and
   /// higher than all rounds known to have completed it before.
   void follow(const Round& round);
-  /// The same for this node's own round. False: it does not lead, or that was known already.
+  /// The same for this node's own round. False: this node does not lead, or leading() is that round
+  /// already.
   bool follow_self();
   /// The highest round known to have completed Phase 1.
   const Round& leading() const { return leading_; }
-  /// Its coordinator; null if that node is suspected or unknown.
+  /// The coordinator of leading(); null if that node is suspected or unknown.
   const Peer* coordinator() const;
 
   /// Call it once per heartbeat: does the coordinator serve this node? `own`: this node's fitness.
   void look(Instant now, wire::Fitness own);
-  /// Takes over, if this node is the one to do so. `votes`: it may vote.
+  /// Begins a round, if this node is the one to take over. `votes`: this node may vote.
   void run(Instant now, bool votes, Effects& out);
   /// This process was suspended for a while: that does not make the coordinator unfit.
   void forgive(Instant now);
   /// This node begins no Phase 1 before `until`.
   void put_off(Instant until) { retry_at_ = std::max(retry_at_, until); }
-  /// The coordinator does not serve this node; STATE says so.
+  /// The coordinator does not serve this node; STATE reports that.
   bool misses() const { return misses_; }
-  /// A majority of the acceptors says the same.
+  /// A majority of the acceptors reports misses().
   bool most_miss_last() const;
 
-  /// This node adopted an order: rounds that it heard of before may be of another one.
+  /// This node adopted an order: rounds that it heard of before may be of another order.
   void forget();
-  /// Another list is active, so earlier rounds are over. `led`: this node led the last one, and is
-  /// the first to try in the next.
+  /// Another list is active, so earlier rounds are over. `led`: this node coordinated under the
+  /// previous list, and is the first candidate under the new one.
   void begin_list(Instant now, bool led);
   bool leads_again() const { return leads_again_; }
   /// Begins the first round of the active list, unless another node has done so.

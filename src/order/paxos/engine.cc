@@ -300,7 +300,7 @@ bool PaxosEngine::consume(Effects& out) {
   return true;
 }
 
-// What was sent to the previous coordinator did not reach this one.
+// Units that were sent to the previous coordinator did not reach the new one.
 void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
   election_.follow(round);
   own_units_.follow(now, out);
@@ -370,7 +370,7 @@ void PaxosEngine::begin_order(Effects& out) {
   incarnations_.report_amnesia(consumer_.view(), out);
 }
 
-// Forgets what other nodes said of orders other than the one that this node has adopted.
+// Forgets what other nodes reported of orders other than the one that this node has adopted.
 void PaxosEngine::forget_other_orders() {
   election_.forget();
   learner_.forget();
@@ -381,7 +381,7 @@ void PaxosEngine::forget_other_orders() {
   }
 }
 
-/// The log is an older copy: from now on this node says nothing of its promises and votes.
+/// The log is an older copy: from now on this node reports none of its promises and votes.
 void PaxosEngine::put_back(Effects& out) {
   voter_.forget();
   if (coordinator_) coordinator_->step_down();
@@ -401,7 +401,7 @@ void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   admission_.forget_reported();
   if (life_ != Life::running) return;
   update_self();
-  report_.tell_all(report_.state(), Lane::control, out);  // the coordinator waits for it
+  report_.tell_all(report_.state(), Lane::control, out);  // the coordinator waits for this report
   work(now, out);
 }
 
@@ -409,8 +409,8 @@ void PaxosEngine::change_nodes(Effects& out) {
   const bool led = coordinator_ && coordinator_->leads();
   const bool voted = acceptor_ && peers_.self().acceptor;
   reconfiguration_.take_list(consumer_.view(), out);
-  // The list names this node's present incarnation, which has said nothing in rounds of the list;
-  // what it said in others does not count.
+  // The list names this node's present incarnation, which has neither promised nor voted in rounds
+  // of the list; promises and votes in other rounds do not count.
   if (!voted && peers_.self().acceptor) incarnations_.let_vote();
   incarnations_.update_silence();
   routes_->nodes_changed();
@@ -419,7 +419,8 @@ void PaxosEngine::change_nodes(Effects& out) {
   voter_.forget();
   checkpointer_.begin_list();
   checkpointer_.want(incarnations_.keeps_log());
-  // What was decided while it was no acceptor is not in its log, but its own earlier votes may be.
+  // Values that were decided while this node was no acceptor are not in its log, but its earlier
+  // votes for other values may be.
   if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
   report_.announce();
   incarnations_.report_amnesia(consumer_.view(), out);

@@ -170,7 +170,7 @@ class PaxosEngine final : public Ensemble {
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
-  bool more_ = false;  ///< the last call left work over
+  bool more_ = false;  ///< the last call left work for the next one
   Instant now_{};      ///< time of the current call
 
   mutable std::vector<Counter> counters_;

@@ -10,7 +10,8 @@ bool holds(const std::vector<NodeId>& nodes, NodeId node) {
   return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
-/// 0: it is not one of the acceptors.
+/// The incarnation that the list names for this acceptor; 0: the node is not an acceptor of the
+/// list.
 std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   const auto at = std::lower_bound(nodes.acceptors.begin(), nodes.acceptors.end(), node);
   if (at == nodes.acceptors.end() || *at != node) return 0;
@@ -74,7 +75,8 @@ std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
   const wire::Nodes& nodes = state.nodes();
   const Peer* peer = peers.find(nodes.acceptors[index]);
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
-  // It knows this order already, so what it said of the bootstrap of another one is void.
+  // The acceptor knows this order already, so what it reported of the bootstrap of another one is
+  // void.
   const bool comes = heard && is_near(state, *peer);
   return comes ? life_said(state, *peer, nodes.lives[index]) : nodes.lives[index];
 }
@@ -93,8 +95,8 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
-/// Other members of the list are in the view, and none of them has it. A list that removes a node
-/// is given to all the others; an outdated list remains at a single node.
+/// Other nodes of the pending list are in the view, and none of them has that list. A list that
+/// removes a node is given to all the others; an outdated list remains at a single node.
 bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
   bool any = false;
   for (const wire::ViewMember& each : state.members()) {

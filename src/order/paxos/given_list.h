@@ -12,10 +12,10 @@ namespace peal::order::paxos {
 
 /// The pending list of nodes, which this node was given by its file or while it runs, and what
 /// keeps the cluster from reconfiguring to it. The change itself is a decided value (README.md);
-/// this class only says when a coordinator may propose it.
+/// this class only determines when a coordinator may propose it.
 class GivenList {
  public:
-  /// `lag`: nodes lagging more than this are stale. Members of the view never are.
+  /// `lag`: nodes that lag by more instances are stale. Members of the view are never stale.
   GivenList(NodeList list, Instance lag) : list_(std::move(list)), lag_(lag) {}
 
   void give(NodeList list) { list_ = std::move(list); }
@@ -27,10 +27,10 @@ class GivenList {
   /// What the change to next() waits for, as far as this node knows.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
-  /// The value that makes the list active. It names acceptors in their present incarnations,
-  /// including amnesiac ones: these are up to date, and have said nothing in rounds of the list. An
-  /// acceptor that is not heard, or is behind, keeps the incarnation that is named now: it may come
-  /// back with all its votes.
+  /// The value that makes the list active. It names acceptors that are up to date in their present
+  /// incarnations. Amnesiac ones are included: they have neither promised nor voted in rounds of
+  /// the list. An acceptor that is not heard, or lags, keeps the incarnation that the active list
+  /// names: it may return with all its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
   /// Is there an acceptor that is heard and up to date, in another incarnation than the active list
@@ -40,7 +40,7 @@ class GivenList {
   /// ones vote again.
   wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
 
-  /// Does it contain all members that seem alive?
+  /// Does list() contain all members that seem alive?
   bool holds_all(const std::vector<wire::ViewMember>& members, const Peers& peers) const;
 
   void add_to(Digest& digest) const { digest.add(list_.hash); }

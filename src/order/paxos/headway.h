@@ -10,10 +10,10 @@ namespace peal::order::paxos {
 
 /// Limits how far a coordinator may be ahead of the slowest member: at most as far as other nodes
 /// keep decided values. If values go to most nodes only after the decision, they wait in queues of
-/// nodes and links, and heartbeats wait behind them. So the limit is what passes in half the time
-/// after which a silent node is suspected. Where queues are shorter than that, members lose values;
-/// then the limit shrinks until losses are rare. If shrinking does not help, loss has another
-/// cause, and the limit stays.
+/// nodes and links, and heartbeats wait behind them. So the limit is the number of instances
+/// consumed in half the time after which a silent node is suspected. Where queues are shorter than
+/// that, members lose values; then the limit shrinks until losses are rare. If shrinking does not
+/// help, loss has another cause, and the limit returns to its maximum.
 class Headway {
  public:
   Headway(const Options& options, bool distributes)
@@ -50,8 +50,8 @@ class Headway {
   /// value.
   static constexpr wire::Instance kLess = 8;
   static constexpr wire::Instance kMore = 128;
-  /// After so many heartbeats with loss in a row, loss has another cause. Then losses are ignored
-  /// for as many heartbeats, and each time for twice as many, up to a minute.
+  /// After kInVain heartbeats with loss in a row, loss has another cause. Then losses are ignored
+  /// for kAnother heartbeats, and each further time for twice as many, up to kAnotherMax.
   static constexpr unsigned kInVain = 16;
   static constexpr unsigned kAnother = 100;
   static constexpr unsigned kAnotherMax = 6'400;
@@ -60,7 +60,7 @@ class Headway {
     if (ignored_ > 0) {
       --ignored_;
     } else if (!lost) {
-      // If shrinking helped once, the cause was queues.
+      // Losses ended after the limit shrank, so the cause was queues.
       if (in_vain_ > 0) another_ = kAnother;
       in_vain_ = 0;
       limit_ = std::min(most_, limit_ + std::max<wire::Instance>(1, first_ / kMore));

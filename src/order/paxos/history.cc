@@ -36,14 +36,14 @@ void History::send(NodeId to, Instance instance, bool again, Effects& out) {
   frame.head = known->head;
   const BufferRef packet = p_.outbox.value_packet(wire::PaxosKind::decided, frame, known->bytes);
   if (!packet) return;
-  // Perhaps packets on the data lane do not get there.
+  // Perhaps packets on the data lane do not reach the node.
   const bool control = again && !PEAL_MUTANT(px_repairs_one_lane);
   out.send(to, control ? Lane::control : p_.outbox.lane_for(packet), packet);
   ++sent_;
 }
 
-// With several ensembles, each has views of its own, which end at other places than the merged
-// ones: the merger reports whom one of those excluded.
+// With several ensembles, the views of each ensemble end at other places than the merged views: the
+// merger calls Ensemble::keep_for() with the members that a merged view excluded.
 void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
   MemberSet excluded;
   for (const wire::ViewMember& each : before) {
@@ -75,8 +75,8 @@ void History::retain_for(std::span<const MemberId> excluded) {
   retained_.write();
 }
 
-/// This node has all values from that instance on: both ends of the range are known. Values that
-/// the history has dropped may be retained for an earlier view.
+/// This node has all values from `instance` on. Values that the history has dropped may be retained
+/// for an earlier view: all of them are, if both ends of their range are.
 bool History::reaches(Instance instance) const {
   const Instance oldest = p_.store.oldest();
   return instance >= oldest ||

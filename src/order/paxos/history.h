@@ -23,18 +23,18 @@ class History {
   /// be read.
   bool restore();
   std::optional<Store::Decided> decided(Instance instance) const;
-  /// Sends a decided value, if this node has it. `again`: an earlier one was lost, so it takes the
-  /// other lane.
+  /// Sends a decided value, if this node has it. `again`: an earlier packet was lost, so this one
+  /// takes the control lane.
   void send(NodeId to, Instance instance, bool again, Effects& out);
 
   /// The active view excluded members of `before`: retains the values that they may lack.
   void retain_for_excluded(const std::vector<wire::ViewMember>& before);
   /// Retains for these members the values below the next instance that they may lack.
   void retain_for(std::span<const MemberId> excluded);
-  /// Call it once per heartbeat: drops what no node needs any more, and reports what was dropped
-  /// for lack of space. `view`: the last one that this node installed.
+  /// Call it once per heartbeat: drops retained values that no member needs any more, and reports
+  /// those that were dropped for lack of space. `view`: the last one that this node installed.
   void look(ViewId view, Effects& out);
-  /// Appends to the log what it does not have yet.
+  /// Appends retained values that the log does not have yet.
   void write() { retained_.write(); }
   /// All retained values are on disk, or are kept in memory only.
   bool durable() const { return retained_.durable(); }

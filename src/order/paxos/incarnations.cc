@@ -21,7 +21,7 @@ bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
 
 // ---- start ----
 
-// The log has no record of an order in which it never voted.
+// The log records an order only if this node was allowed to vote in it.
 void Incarnations::start() {
   may_vote_ = p_.state.known();
   bootstrap_.restore(p_.acceptor->taken(), p_.acceptor->taken_heard());
@@ -48,7 +48,7 @@ bool Incarnations::tell_lives(Effects& out) {
   if (p_.state.known() || !self.named || p_.acceptor == nullptr || !is_sure()) return false;
   if (bootstrap_.take(p_.state.nodes(), p_.peers)) taken_written_ = false;
   if (bootstrap_.taken().lives.empty()) return false;
-  // What it names must still hold after a restart.
+  // This node must name the same acceptors after a restart.
   if (!taken_written_) {
     taken_written_ = p_.acceptor->take(bootstrap_.taken(), bootstrap_.heard());
   }
@@ -116,7 +116,8 @@ bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) cons
          (!own || names(said.nodes, self, p_.peers.self().has_life));
 }
 
-// Not from reports of non-acceptors: another order may have begun meanwhile, with this node's word.
+// A checkpoint of a node that does not vote is not enough: another order, which this node helped to
+// bootstrap, may have begun meanwhile.
 bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
   if (bootstrap_.took_those_of(order)) return true;
   return names(order, from.node, from.has_life) && bootstrap_.needs(from);
@@ -147,10 +148,10 @@ void Incarnations::update_silence() {
 
 // ---- copies of logs ----
 
-// Is the log of a node the latest one, or an older copy that was restored? A copy lacks what the
-// node said since. Other nodes remember how long the log was (STATE), and report it to each
-// incarnation that asks (LOG_HEARD). Only acceptors answer: they are the nodes that heard what this
-// log promised.
+// Is the log of a node the latest one, or an older copy that was restored? A copy lacks later
+// promises and votes of the node. Other nodes remember how long the log was (STATE), and report it
+// to each incarnation that asks (LOG_HEARD). Only acceptors answer: they are the nodes that heard
+// what this log promised.
 void Incarnations::answer_about_log(const Peer& from, const wire::State& said, Effects& out) {
   if (said.log_word != wire::LogWord::asks || p_.acceptor == nullptr) return;
   const wire::LogAnswer answer{from.member.epoch, said.life, from.logs.before(said.life)};
@@ -175,7 +176,8 @@ wire::Drop Incarnations::on_log_heard(const Peer& from, const BufferRef& packet)
   return wire::Drop::none;
 }
 
-// From now on this node says nothing of its promises and votes, and no node counts it.
+// From now on this node reports none of its promises and votes, and no node counts it as an
+// acceptor.
 void Incarnations::put_back() {
   PEAL_ASSERT(is_put_back());
   PEAL_PROBE("paxos.log_put_back");

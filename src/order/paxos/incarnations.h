@@ -8,8 +8,9 @@
 
 namespace peal::order::paxos {
 
-/// Which acceptors bootstrap an order, and which are amnesiac: they have lost what they said in it,
-/// since their log is lost or an older copy, or their votes were in memory.
+/// Determines which acceptors bootstrap an order, and which are amnesiac. An amnesiac acceptor has
+/// lost its promises and votes in the order: its log is lost or an older copy, or its votes were in
+/// memory.
 ///
 /// The active list names the incarnation of each of its acceptors: that of its log or, with votes
 /// in memory, that of its process. An acceptor votes and promises only in that incarnation, and
@@ -29,8 +30,8 @@ class Incarnations {
   void look() { copy_check_.look(p_.peers); }
 
   // ---- bootstrap ----
-  /// Call it once per heartbeat while no order is known: tells all nodes which acceptors this one
-  /// names for the bootstrap. False: none yet.
+  /// Call it once per heartbeat while no order is known: reports to all nodes the acceptors that
+  /// this one names for the bootstrap. False: it names none yet.
   bool tell_lives(Effects& out);
   wire::Drop on_lives(Peer& from, const BufferRef& packet);
   /// Begins the order, if all named acceptors have named the same ones. False: not yet.
@@ -45,7 +46,7 @@ class Incarnations {
   bool keeps_log() const;
   /// It is an acceptor of the active list, and must not vote.
   bool is_amnesiac() const;
-  /// It may tell other acceptors of the order, who vote because of that.
+  /// It may send its checkpoint of the order to other acceptors, which may vote because of that.
   bool may_speak_for_order() const;
   /// Its log is the latest one, according to a majority of the acceptors.
   bool is_sure() const { return copy_check_.is_sure(); }
@@ -53,19 +54,20 @@ class Incarnations {
   bool is_put_back() const { return copy_check_.is_put_back(); }
   wire::LogWord log_word() const { return copy_check_.word(); }
 
-  /// A checkpoint is of an order that is new to this node: is it to be believed?
+  /// May this node adopt the order of this checkpoint? True if it knows an order already.
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
-  /// The same, and may this node vote at once, as an acceptor of that order?
+  /// May this node vote at once in `order`, which it adopts from a checkpoint of `from`?
   bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
-  /// A voting acceptor confirms the order: this node votes from now on.
+  /// A voting acceptor was heard: if that confirms this node's order, this node votes from now on.
   void hear_voter(const Peer& from);
   /// From now on this node votes in its order. Its log records that first.
   void let_vote();
-  /// This node's place in the list may have changed, so its own word may count or not.
+  /// Updates Peer::silent of this node: its place in the list or its right to vote may have
+  /// changed.
   void update_silence();
 
   // ---- copies of logs ----
-  /// A node asks what this one remembers of its log.
+  /// Answers a node that asks what this one remembers of the log of the asking node.
   void answer_about_log(const Peer& from, const wire::State& said, Effects& out);
   wire::Drop on_log_heard(const Peer& from, const BufferRef& packet);
 
@@ -82,11 +84,11 @@ class Incarnations {
   Checkpointer& checkpointer_;
   Bootstrap bootstrap_;
   bool taken_written_ = false;  ///< bootstrap_.taken() was given to the log, durable or not
-  /// This node remembers all that an acceptor in its incarnation may have said. Another node must
-  /// confirm that, unless the log records that this node votes in the order.
+  /// This node remembers all promises and votes that it may have given in its acceptor incarnation.
+  /// Another node must confirm that, unless the log records that this node votes in the order.
   bool may_vote_ = false;
   CopyCheck copy_check_;
-  std::uint64_t told_amnesiac_ = ~std::uint64_t{0};  ///< number of the list for which it was
+  std::uint64_t told_amnesiac_ = ~std::uint64_t{0};  ///< number of the list for which amnesia was
                                                      ///< reported
 };
 

@@ -15,10 +15,10 @@
 
 namespace peal::order::paxos {
 
-/// What a node knew of instances that it skipped, since it took a checkpoint behind them. They are
-/// decided, but perhaps no live node has consumed them. Then a node that lacks them derives the
-/// decided values from the votes of a majority (recall.h); so an acceptor that skips instances
-/// keeps its votes.
+/// What a node knew of instances that it skipped when it took a later checkpoint. Skipped instances
+/// are decided, but perhaps no live node has consumed them. Then a node that lacks their values
+/// derives them from the votes of a majority (recall.h). So an acceptor that skips instances keeps
+/// its votes for them.
 class KeptWords {
  public:
   /// What is known of one instance.
@@ -40,13 +40,13 @@ class KeptWords {
   struct Range {
     Instance first = 0;
     Instance end = 0;
-    std::vector<Kept> words;  ///< from `first` up; no votes behind the last one
+    std::vector<Kept> words;  ///< from `first` up; nothing is known of instances after the last one
     std::vector<std::byte> bytes;
 
     // Its state in the acceptor's log.
     LogPosition at{};         ///< of its first record
-    std::size_t written = 0;  ///< entries of `words` written since then
-    bool named = false;       ///< by a checkpoint behind all of its records
+    std::size_t written = 0;  ///< entries of `words` written from `at` on
+    bool named = false;       ///< by a checkpoint after all of its records
 
     Word word(Instance instance) const;
     void add(Instance instance, const Word& word);
@@ -57,12 +57,13 @@ class KeptWords {
   /// the limit alone is cut at its end.
   explicit KeptWords(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// What the store knows of the instances from `first` to below `end`.
+  /// Keeps what the store knows of the instances from `first` to below `end`.
   void keep(Instance first, Instance end, const Store& store);
-  /// A range as the log holds it.
+  /// Keeps a range, for example as read from the log.
   void keep(Range range);
   std::uint64_t bytes_max() const { return bytes_max_; }
-  /// Drops what no node can need any more: all nodes of the list are past it, or know nothing.
+  /// Drops what no node can need any more: each other node of the list has consumed it, knows no
+  /// order, or leaves.
   void look(const Peers& peers);
   std::optional<Word> find(Instance instance) const;
 

@@ -50,8 +50,8 @@ Drop Learner::take_decided(Instance instance, const wire::ValueHead& head, const
 }
 
 // An instance is decided once a majority voted for it in one round. Votes come in order of
-// instances: with the acceptors' numbers sorted, the one that completes a majority is the highest
-// decided instance.
+// instances: with the last voted instances of the acceptors in descending order, the one that
+// completes a majority is the highest decided instance.
 void Learner::count_votes() {
   const auto& peers = p_.peers.all();
   const std::size_t majority =
@@ -61,7 +61,7 @@ void Learner::count_votes() {
     if (!each.acceptor || round.count == 0 || round < round_) continue;
     if (!p_.state.governs(round) && !PEAL_MUTANT(px_lists_mixed)) continue;
     votes_.clear();
-    Instance upto = 0;  // as other nodes counted them
+    Instance upto = 0;  // the highest decided instance that other nodes report
     for (const Peer& peer : peers) {
       if (!peer.acceptor || !same_list(peer)) continue;
       const bool same = peer.state.voted_round == round;

@@ -16,8 +16,8 @@ class Learner {
  public:
   explicit Learner(const Parts& parts) : p_(parts) {}
 
-  /// Is the proposal in a round of the active list? If not, its sender has another list, and the
-  /// proposal only shows how far other nodes are.
+  /// Is the proposal in a round of this node's order and active list? If not, its sender has
+  /// another list, and the proposal only shows how far other nodes are.
   bool is_ours(const Arrival& proposal);
   /// A value was proposed. Returns duplicate or out_of_window, or none: it is in the store now.
   wire::Drop take_proposal(const Arrival& proposal, const BufferRef& bytes);
@@ -28,7 +28,7 @@ class Learner {
 
   /// Counts the acceptors' reported votes, and marks the instances that they decide.
   void count_votes();
-  /// More is decided by votes than at the last call.
+  /// More instances are decided by votes than at the last call.
   bool has_news();
   /// The round in which a majority voted last, and the instance up to which it did.
   const Round& round() const { return round_; }
@@ -36,7 +36,7 @@ class Learner {
   /// The highest instance that any node reported as decided.
   Instance highest() const { return highest_; }
 
-  /// This node adopted an order: what it heard before may be of another one.
+  /// This node adopted an order: what it heard before may be of another order.
   void forget();
 
   void check_invariants() const;
@@ -50,7 +50,7 @@ class Learner {
   Parts p_;
   Round round_{};
   Instance decided_upto_ = 0;
-  Instance told_ = 0;    ///< the part of them that has_news() reported
+  Instance told_ = 0;    ///< decided_upto_ when has_news() last reported it
   Instance marked_ = 0;  ///< slots up to here were marked, if their values are known
   Instance highest_ = 0;
   std::vector<Instance> votes_;  ///< scratch

@@ -16,16 +16,16 @@
 
 namespace peal::order::paxos {
 
-/// Retains what excluded members may still lack: the decided values up to the view that excluded
-/// them. Members owe these to their applications however long they are away, and need none of the
-/// later values. So they are kept apart from the history, whose space other values soon take. With
-/// a log they survive a restart of this node too. Several ensembles share one such object, each
-/// with its part.
+/// Retains the decided values that excluded members may still lack: those up to the view that
+/// excluded them. An excluded member must still deliver these values, however long it is away, and
+/// needs no later ones. So retained values are kept apart from the history, where newer values soon
+/// replace them. With a log, retained values survive a restart of this node too. Several ensembles
+/// share one LeftOut, each with its part.
 class LeftOut {
  public:
-  /// `bytes_max`: limit of what is kept, for all members. New values replace the oldest; what
-  /// exceeds the limit alone is not kept. `log`: used by this object alone; null: values are in
-  /// memory only.
+  /// `bytes_max`: limit of the retained values of all members. New values replace the oldest; a
+  /// range that alone exceeds the limit is not retained. `log`: used by this object alone; null:
+  /// values are in memory only.
   explicit LeftOut(std::uint64_t bytes_max, port::Log* log = nullptr);
   LeftOut(const LeftOut&) = delete;
   LeftOut& operator=(const LeftOut&) = delete;
@@ -34,21 +34,22 @@ class LeftOut {
   /// did not write, or cannot be read.
   bool restore(std::span<const std::uint8_t> parts);
 
-  /// Retains for `members` what the store holds from `first` up.
+  /// Retains for `members` the consumed values from `first` up that the store still holds.
   void keep(const OwedPart& part, MemberSet members, Instance first, const Store& store);
-  /// Drops what no member needs any more, since each has it all, has restarted, or has left; and
-  /// what is of another order than that of the part, if that is known.
+  /// Drops each range of the part's ensemble that no member needs any more: each member has
+  /// consumed all of it, has restarted, or has left. Also drops ranges of other orders than that of
+  /// the part. Call it only if the order is known.
   void look(const OwedPart& part, const Peers& peers);
   std::optional<Store::Decided> decided(const OwedPart& part, Instance instance) const;
 
-  /// Appends to the log what it does not have yet, as far as it takes it.
+  /// Appends retained values that the log does not have yet, as many as it takes now.
   void write();
-  /// Nothing waits for the log.
+  /// All retained values are durable, or there is no log.
   bool durable() const { return !log_ || log_->durable(); }
   /// The log failed: nothing becomes durable any more.
   bool failed() const { return log_ && log_->failed(); }
 
-  /// The members for whom something was dropped for lack of space since the last call.
+  /// The members for which values were dropped for lack of space since the last call.
   std::vector<OwedRanges::Dropped> take_dropped() { return ranges_.take_dropped(); }
   std::uint64_t bytes() const { return ranges_.bytes(); }
   std::uint64_t dropped() const { return ranges_.dropped(); }

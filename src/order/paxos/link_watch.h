@@ -19,7 +19,7 @@ class LinkWatch {
   void forgive(Instant now) { disk_moved_at_ = now; }
   /// Call it once per heartbeat.
   void look(Instant now);
-  /// The same for the disk only, while this incarnation sends nothing.
+  /// Looks at the disk only, while this incarnation sends nothing yet.
   void look_at_disk(Instant now);
   /// The number of the next heartbeat.
   std::uint32_t next_beat() { return ++beats_; }
@@ -29,10 +29,11 @@ class LinkWatch {
 
   /// The log of this engine has something to write, but makes nothing durable.
   bool disk_hangs() const { return disk_hangs_; }
-  /// What other nodes are told: several ensembles share a disk, and some have nothing to write.
+  /// The disk hangs according to this or another ensemble; STATE reports that. Several ensembles
+  /// share a disk, and some of them have nothing to write.
   bool says_that_disk_hangs() const;
   const Company& company() const { return company_; }
-  /// Nodes of the list some of whose packets arrive, but not all.
+  /// The number of listed nodes of which only some packets arrive.
   std::uint64_t failing() const;
 
   void check_invariants() const;
@@ -43,7 +44,7 @@ class LinkWatch {
   std::uint32_t beats_ = 0;  ///< heartbeats sent so far
   bool disk_hangs_ = false;
   LogPosition disk_at_{};    ///< the log was durable up to here at the last look
-  Instant disk_moved_at_{};  ///< when it last made progress, or had nothing to write
+  Instant disk_moved_at_{};  ///< when the log last made progress, or had nothing to write
 };
 
 }  // namespace peal::order::paxos

@@ -31,7 +31,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
   const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
                             kind == PaxosKind::log_heard || kind == PaxosKind::checkpoint ||
                             kind == PaxosKind::checkpoint_get || kind == PaxosKind::link_check;
-  // Before its first STATE it is unknown which order it is of.
+  // Before the sender's first STATE, its order is unknown.
   if (!of_any_order && !parts_.shares_order(from)) {
     return from.has_state ? Drop::other_list : Drop::wrong_state;
   }

@@ -19,9 +19,9 @@ bool is_served(const Parts& parts, const Peer& peer, Instant now) {
   return peer.self || (!peer.suspected && peer.serve && !parts.peers.is_stuck(now, peer));
 }
 
-// Members stay while they are served. Other nodes are admitted once they are nearly up to date. If
-// they were in a view before, they must have consumed its end, so that all they have of it is in
-// their past.
+// Members stay while they are served. Other nodes are admitted once they are nearly up to date. A
+// node that was in a view before must have consumed the end of that view, so that nothing of it is
+// pending there.
 std::vector<wire::ViewMember> wanted_members(const Parts& parts, const ViewBasis& basis) {
   const OrderState& tip = basis.tip;
   std::vector<wire::ViewMember> wanted;

@@ -10,7 +10,8 @@ namespace peal::order::paxos {
 /// What a coordinator bases the next view on.
 struct ViewBasis {
   const OrderState& tip;  ///< state after all its proposals
-  Instance view_at;       ///< where tip's view was proposed, or an instance consumed before
+  Instance view_at;       ///< where tip's view was proposed; or an instance consumed before this
+                          ///< node led
   Instant now;
 };
 

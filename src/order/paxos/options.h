@@ -39,10 +39,11 @@ struct Options {
   std::uint32_t window_first = 64;       ///< first size of both windows, before anything is
                                          ///< measured
   std::uint32_t member_window = 512;     ///< limit of units of one member without a place
-  std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
+  std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new
+                                         ///< proposal
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
-  /// Of decided values, for nodes that are behind; and up to twice as much of values that excluded
-  /// members lack. With several ensembles, for all of them.
+  /// Limit of the history of decided values, for nodes that lag. Values retained for excluded
+  /// members may take twice as much besides. With several ensembles, the limit is for all together.
   std::uint64_t history_bytes_max = 64ULL << 20;
   /// Optimistic delivery (early.h); equal on all nodes.
   bool optimistic = false;
@@ -58,8 +59,8 @@ std::span<const Field<Options>> fields();
 /// key, the value and what is accepted.
 std::string validate(const Options& options);
 
-/// Instances between the slowest member and a new one: `max_gap`, or fewer if the history cannot
-/// hold as many of the largest values. At least 1.
+/// Instances between the slowest member and a new proposal: `max_gap`, or fewer if the history
+/// cannot hold as many of the largest values. At least 1.
 wire::Instance gap_max(const Options& options);
 
 /// The acceptors if none are configured: all of up to two nodes, three of up to four, else five;
@@ -72,7 +73,7 @@ struct Config {
   /// The configured nodes, sorted, self included: 1 to 128. If the order of the cluster has begun
   /// with another list, this one is pending.
   std::vector<NodeId> universe;
-  std::vector<NodeId> acceptors;  ///< sorted, of these; at least one, preferably an odd number
+  std::vector<NodeId> acceptors;  ///< sorted, of `universe`; at least one, preferably an odd number
   std::uint64_t nodes_hash = 1;   ///< of both lists: not 0
   std::uint64_t cluster{};        ///< see wire::Header; equal on all nodes
   wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
@@ -82,21 +83,21 @@ struct Config {
   /// nodes that no list makes acceptors. Its owner commits what is appended, and calls on_durable()
   /// then. Must outlive the engine.
   port::Log* log = nullptr;
-  /// Where the same node keeps what it retains for excluded members; null: in memory only. The same
-  /// rules hold. Only with `log`.
+  /// The log of the values that this node retains for excluded members; null: they are in memory
+  /// only. The rules of `log` hold for this log too. Requires `log`.
   port::Log* owed = nullptr;
-  /// Of one ensemble of several (ensemble.h): merges their orders. Units then begin with a
+  /// For one of several ensembles (ensemble.h): merges their orders. Units then begin with a
   /// wire::Placing. Must outlive the engine.
   Merger* merger = nullptr;
   /// If no node coordinates, the acceptor with this index is the first candidate, followed by those
-  /// behind it: so several ensembles have different coordinators.
+  /// after it, cyclically: so several ensembles have different coordinators.
   std::uint32_t first_candidate = 0;
   /// A node in no view that lags by more instances than this takes a checkpoint; 0:
   /// Options::max_gap. A node that takes a checkpoint loses decided values that others may still
   /// request.
   std::uint32_t far_behind = 0;
-  /// With several ensembles: retained values of all of them, and which part is this one's. Its
-  /// creator has read its log. Must outlive the engine.
+  /// With several ensembles: the retained values of all of them, which their owner has already read
+  /// from their log; and the part of this ensemble. Must outlive the engine.
   LeftOut* left_out = nullptr;
   std::uint8_t part = 0;
 };

@@ -31,7 +31,7 @@ void add_to(Digest& digest, const Value& value);
 
 /// The result of the decided instances, one after the other: the active list of nodes, the active
 /// view, and how many units of each member have a place. It is a function of the instances alone,
-/// so all nodes that consume them agree, even if one begins with another's state.
+/// so all nodes that consume them agree, even if one begins with the state of another node.
 ///
 /// A unit gets a place if it is for the active view and the next one of its sender. So no unit has
 /// two places, however often it was proposed, and the units of one member stay in their order.
@@ -47,9 +47,9 @@ class OrderState {
 
   OrderState() = default;
   explicit OrderState(wire::Checkpoint checkpoint) : at_(std::move(checkpoint)) {}
-  /// Nothing is known; `first` is the list of nodes to use if no other node knows of another.
+  /// Nothing is known; `first` is the list of nodes to use if no other node knows another list.
   explicit OrderState(wire::Nodes first) { at_.nodes = std::move(first); }
-  /// Before the first instance.
+  /// Sets the state before the first instance.
   void begin() { at_.next = 1; }
 
   /// False: the first instance is not known yet.
@@ -63,7 +63,7 @@ class OrderState {
   const wire::Checkpoint& checkpoint() const { return at_; }
   /// The active list of nodes.
   const wire::Nodes& nodes() const { return at_.nodes; }
-  /// Is this a round of that list?
+  /// Is this round of the active list?
   bool governs(const Round& round) const { return wire::list_of(round) == at_.nodes.number; }
 
   static constexpr std::size_t kNobody = ~std::size_t{0};

@@ -77,7 +77,8 @@ class Outbox {
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
-  /// One of these two: wraps `fresh` bytes, since nothing else uses the headroom in front of them.
+  /// Calls wrap() if `fresh`: nothing else uses the headroom in front of the bytes. Else calls
+  /// value_packet().
   BufferRef value(wire::PaxosKind kind, const wire::ValueFrame& frame, const BufferRef& bytes,
                   bool fresh) {
     return fresh ? wrap(kind, frame, bytes) : value_packet(kind, frame, bytes.view());
@@ -119,8 +120,7 @@ class Outbox {
     }
     return packet;
   }
-  /// The lane for a packet of this size: packets larger than one datagram take the lane of rare,
-  /// large ones.
+  /// The lane for a packet of this size: packets larger than one datagram take the control lane.
   Lane lane_for(const BufferRef& packet) const {
     return packet.size() > limit_.packet_bytes_max ? Lane::control : Lane::data;
   }

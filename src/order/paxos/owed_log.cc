@@ -14,9 +14,9 @@ constexpr std::uint64_t kFrameBytes = 48;
 
 }  // namespace
 
-/// Folds the records of the log: at each of them the ranges are those that were kept when it was
-/// appended, so what fitted then fits now. The first records may be of removed ranges: their heads
-/// are missing, or the next checkpoint does not name them.
+/// Folds the records of the log: after each record, the ranges are those that were retained when
+/// the record was appended, so what fitted then fits now. The first records may be of removed
+/// ranges: their heads are missing, or the next checkpoint does not name them.
 class OwedLog::Replay final : public port::LogReader {
  public:
   Replay(OwedLog& log, std::span<const std::uint8_t> parts)
@@ -59,7 +59,7 @@ class OwedLog::Replay final : public port::LogReader {
     if (ranges_.make_room(0)) ranges_.push(std::move(range));
   }
 
-  // A newer copy has values that are here already.
+  // A newer copy of a range repeats values that are here already.
   void add(const OwedRecord& record) {
     OwedRange* range = ranges_.find(record.id);
     if (range == nullptr) return;
@@ -126,7 +126,7 @@ void OwedLog::write() {
       begin_rewrite();
       return;
     }
-    // Records that are being written will make space for more.
+    // Once the records in progress are durable, the log may have space again.
     if (log_.durable() < log_.last() || ranges_.all().empty()) return;
     PEAL_PROBE("paxos.owed_log_full");
     ranges_.drop_oldest();
@@ -135,7 +135,8 @@ void OwedLog::write() {
 
 /// False: the log does not take all now.
 bool OwedLog::write_all() {
-  // Written first, so that a restart never finds more than was kept at a time.
+  // The checkpoint is written first, so that a restart never finds more than was retained at one
+  // time.
   const bool stale = shorten_ || removed_ != ranges_.removed();
   if (stale && !write_checkpoint()) return false;
   for (OwedRange& range : ranges_.all()) {
@@ -154,7 +155,7 @@ bool OwedLog::append(ByteView bytes, OwedCopy& copy) {
   return true;
 }
 
-/// Continues where the log took no more the last time.
+/// Continues where the log refused a record the last time.
 bool OwedLog::write_range(OwedRange& range) {
   OwedCopy& copy = newest(range);
   OwedRecord record;
@@ -185,7 +186,7 @@ bool OwedLog::write_checkpoint() {
   record.kind = OwedRecord::Kind::checkpoint;
   LogPosition from = log_.last().next();
   for (const OwedRange& range : ranges_.all()) {
-    if (range.copy.head.value == 0) continue;  // its turn is behind this one
+    if (range.copy.head.value == 0) continue;  // this range is written after the checkpoint
     record.ids.push_back(range.id);
     from = std::min(from, range.copy.head);
   }
@@ -198,8 +199,8 @@ bool OwedLog::write_checkpoint() {
   return true;
 }
 
-/// All is written. If most of the log is of removed ranges, the range at its beginning moves to its
-/// end.
+/// All ranges are written. If most of the log is of removed ranges, the range at the beginning of
+/// the log is written again at the end.
 void OwedLog::begin_rewrite() {
   OwedRange* oldest = nullptr;
   std::uint64_t needed = 0;

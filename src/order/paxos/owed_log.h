@@ -13,21 +13,21 @@
 
 namespace peal::order::paxos {
 
-/// A log of its own for what is retained for excluded members. Retained ranges are in memory; the
-/// log is written as they change, and read at a restart only. Each range is a head and its values.
-/// The next checkpoint does not name removed ranges. The log begins with the oldest copy of a
-/// range. A range that stays while many others come and go is written again at the end, so that the
-/// log stays short.
+/// A separate log for the values that are retained for excluded members. Retained ranges are in
+/// memory; the log is written as they change, and read at a restart only. In the log, each range is
+/// a head record and its value records. Checkpoints name the ranges that still exist. The log
+/// begins with the oldest copy of an existing range. So a range that stays while many others come
+/// and go is written again at the end, to keep the log short.
 class OwedLog {
  public:
-  /// Both outlive this.
+  /// Both must outlive this object.
   OwedLog(port::Log& log, OwedRanges& ranges) : log_(log), ranges_(ranges) {}
 
   /// Reads the ranges of these parts from the log. False: the log holds a record that this release
   /// did not write, or cannot be read.
   bool replay(std::span<const std::uint8_t> parts);
-  /// Appends what is not in the log yet, as far as it takes it. If the log is full of durable
-  /// records, the oldest range is dropped.
+  /// Appends retained values that the log does not have yet, as many as it takes now. If the log is
+  /// full of durable records, the oldest range is dropped.
   void write();
   /// All retained values survive a crash.
   bool durable() const;
@@ -51,7 +51,7 @@ class OwedLog {
   OwedRanges& ranges_;
   std::uint64_t appended_ = 0;  ///< bytes of records since the first one that was read or appended
   std::uint64_t removed_ = 0;   ///< removed ranges that the last checkpoint still names
-  bool shorten_ = false;        ///< the log may drop a copy
+  bool shorten_ = false;        ///< a checkpoint can make the log drop the older copy of a range
   std::vector<std::byte> scratch_;
 };
 

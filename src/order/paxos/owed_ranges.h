@@ -23,7 +23,7 @@ struct OwedPart {
   friend bool operator==(const OwedPart&, const OwedPart&) = default;
 };
 
-/// One copy of a range in the log: a head, and the values behind it.
+/// One copy of a range in the log: a head record, and the value records after it.
 struct OwedCopy {
   LogPosition head{};       ///< 0: not appended
   LogPosition last{};       ///< of its last record
@@ -48,7 +48,7 @@ struct OwedRange {
   std::vector<Kept> values;
   std::vector<std::byte> bytes;
   OwedCopy copy;
-  std::optional<OwedCopy> again;  ///< a newer copy, which is to replace the first
+  std::optional<OwedCopy> again;  ///< a newer copy, which is to replace `copy`
   std::size_t durable = 0;        ///< values that survive a crash
 
   Instance end() const { return first + values.size(); }
@@ -60,7 +60,7 @@ struct OwedRange {
 /// All such ranges of one node, within its limit of bytes: the oldest are dropped first.
 class OwedRanges {
  public:
-  /// A checkpoint of the log names them all.
+  /// Limit of the number of ranges: a checkpoint of the log names all of them.
   static constexpr std::size_t kRangesMax = 1'024;
   /// A member, and how many values that it may need were dropped.
   struct Dropped {
@@ -80,12 +80,12 @@ class OwedRanges {
 
   /// Takes out the range, to be changed and added again.
   OwedRange take(std::deque<OwedRange>::iterator range);
-  /// Drops the oldest ranges until so many bytes fit. False: they never do.
+  /// Drops the oldest ranges until so many bytes fit. False: they exceed the limit alone.
   bool make_room(std::uint64_t bytes);
-  /// Appends a value to `range`, which is one of all(). False: it does not fit even without all
-  /// others, and the range was dropped.
+  /// Appends a value to `range`, which is one of all(). False: the value does not fit even without
+  /// all other ranges, and `range` was dropped.
   bool grow(OwedRange& range, const wire::ValueHead& head, ByteView value);
-  /// Adds a range, which must fit, behind all others.
+  /// Adds a range, which must fit, after all others.
   void push(OwedRange range);
   std::deque<OwedRange>::iterator erase(std::deque<OwedRange>::iterator range);
   void drop_oldest();
@@ -98,7 +98,7 @@ class OwedRanges {
   std::uint64_t removed() const { return removed_; }
   /// The number of instances dropped so far.
   std::uint64_t dropped() const { return dropped_count_; }
-  /// Each once: what was returned is forgotten.
+  /// Returns what was dropped since the last call.
   std::vector<Dropped> take_dropped();
 
  private:
@@ -108,7 +108,7 @@ class OwedRanges {
   std::uint64_t removed_ = 0;
   std::uint64_t dropped_count_ = 0;
   std::deque<OwedRange> ranges_;
-  std::vector<Dropped> dropped_;  ///< by member; at most as many as have ranges
+  std::vector<Dropped> dropped_;  ///< by member; at most kToldMax
 };
 
 }  // namespace peal::order::paxos

@@ -17,7 +17,7 @@ struct OwedRecord {
   enum class Kind : std::uint8_t {
     head = 1,   ///< `id`, `part`, `instance` (the first), `members`: a range begins, or a newer
                 ///< copy of it
-    value = 2,  ///< `id`, `instance`, `head`, `bytes`: the next one of a range
+    value = 2,  ///< `id`, `instance`, `head`, `bytes`: the next value of a range
     checkpoint = 3,  ///< `ids`: all other ranges are removed
   };
 

@@ -92,7 +92,7 @@ std::optional<Instant> OwnUnits::resend_at() const {
   return sent_at_ + patience_.wait(vain_);
 }
 
-// Nothing behind the first unit reached the coordinator either, or it would request the first one;
+// Either no unit after the first one reached the coordinator, since it would request the first one;
 // or the coordinator is busy. Few units are retransmitted, since nothing shows that all are lost.
 void OwnUnits::resend_late(Instant now, Effects& out) {
   const std::optional<Instant> at = resend_at();
@@ -128,7 +128,7 @@ wire::Drop OwnUnits::on_lacks(Instant now, const Peer& from, const BufferRef& pa
   return wire::Drop::none;
 }
 
-// A node that lacks a placed unit requests it.
+// A placed unit is not needed here: a node that lacks it requests the decided value.
 BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   const std::uint64_t oldest = units_.empty() ? 0 : units_.front().head.number;
   const std::uint64_t at = head.number - oldest;
@@ -138,7 +138,7 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   }
   Own& own = units_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
   if (!early_.is_on()) {
-    // It reached its coordinator. If it must go to another one, it is copied.
+    // The unit reached its coordinator. If it must go to another one, its bytes are copied.
     own.packet.reset();
     own.used = true;
   }
@@ -149,9 +149,9 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
 void OwnUnits::place(Instant now) {
   PEAL_ASSERT(!units_.empty());
   const Own& own = units_.front();
-  // A unit that was behind a lost one does not measure its own delay. Until one does, the number of
-  // attempts is not reset: otherwise a node that always retransmits too early would never learn how
-  // long units take.
+  // A unit that was behind a lost one does not measure its own delay. Until a unit measures its own
+  // delay, the number of attempts is not reset: otherwise a node that always retransmits too early
+  // would never learn how long units take.
   if (!own.resent && own.at > resent_at_) {
     const Duration time = now - own.at;
     patience_.took(now, time);

@@ -24,9 +24,9 @@ class OwnUnits {
 
   /// Takes units from the host, as many as the window allows, and sends them.
   void pull(Instant now, Effects& out);
-  /// Another node coordinates: units sent to the previous coordinator did not reach it.
+  /// Another node coordinates: units sent to the previous coordinator did not reach the new one.
   void follow(Instant now, Effects& out);
-  /// This node coordinates from now on.
+  /// This node coordinates from now on: submits its pending units to its own coordinator.
   void submit_to_self();
   /// Retransmits units, if none has been placed for too long.
   void resend_late(Instant now, Effects& out);
@@ -34,8 +34,9 @@ class OwnUnits {
   std::optional<Instant> resend_at() const;
   /// The coordinator names missing units of this node.
   wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
-  /// The bytes of a unit that came back without them; none if it is not this node's, or has its
-  /// place by now. `fresh`: a header may be written in front of them.
+  /// The bytes of a unit of this node, for a packet that lacks them; none if the unit is not this
+  /// node's, or has its place by now. `fresh`: set if a header may be written in front of the
+  /// bytes.
   BufferRef bytes_of(const wire::ValueHead& head, bool& fresh);
 
   /// Is the unit with this number the next one to be placed?
@@ -62,7 +63,7 @@ class OwnUnits {
     BufferRef packet;         ///< as it was sent; empty if it never was
     bool used = false;        ///< the headroom in front of the bytes was overwritten
     std::uint64_t stamp = 0;  ///< with optimistic delivery
-    Instant at{};             ///< when it was handed over
+    Instant at{};             ///< when the host handed it over
     bool resent = false;
   };
 
@@ -74,10 +75,9 @@ class OwnUnits {
   Coordinator* coordinator_;
   EarlyUnits& early_;
   std::deque<Own> units_;
-  std::uint64_t number_ = 0;  ///< of the last one
-  Instant sent_at_{};         ///< when all of them were sent, or the last one was placed
-  Instant resent_at_{};       ///< when some of them were retransmitted, since their places were
-                              ///< late
+  std::uint64_t number_ = 0;  ///< of the last unit
+  Instant sent_at_{};         ///< when units were last sent again, or one was placed
+  Instant resent_at_{};       ///< when units were last retransmitted
   unsigned vain_ = 0;         ///< retransmissions since a unit was placed
   Patience patience_;
   Window window_;

@@ -11,7 +11,8 @@ namespace peal::order::paxos {
 /// It adapts to slow disks, which delay answers though no packet is lost.
 class Pace {
  public:
-  /// `most` must end a stall soon: a long round trip may have included a node that was away.
+  /// `most`: the longest wait. It must be short: a long measured round trip may include time in
+  /// which a node was away.
   Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
   /// The first transmission was answered after this time.
@@ -28,16 +29,16 @@ class Pace {
   Duration lately_{};
 };
 
-/// How long to wait for a value that may come by itself before requesting it: twice the longest
-/// time that any took in the last second or two.
+/// The time to wait for a value that may arrive without a request: twice the longest such delay in
+/// the last one to two seconds.
 class Patience {
  public:
-  /// Each request without success doubles the time, up to `most`; a late value that came by itself
-  /// lengthens it, up to `limit`.
+  /// Each request without success doubles the time, up to `most`; a late value that arrived without
+  /// a request lengthens it, up to `limit`.
   Patience(Duration least, Duration most, Duration limit)
       : least_(least), most_(std::max(least, most)), limit_(std::max(most_, limit)) {}
 
-  /// A value came by itself after this time.
+  /// A value arrived without a request after this time.
   void took(Instant now, Duration time) {
     if (now - since_ >= seconds(1)) {
       before_ = now - since_ >= seconds(2) ? Duration{} : longest_;

@@ -14,8 +14,8 @@
 
 namespace peal::order::paxos {
 
-/// What the classes of one engine share. Each has state of its own besides, and changes another
-/// one's only by calling its functions.
+/// What the classes of one engine share. Each class also has state of its own, and changes that of
+/// another class only by calling its functions.
 struct Parts {
   const Config& config;
   Host& host;
@@ -32,7 +32,7 @@ struct Parts {
   bool in_memory() const { return config.storage == Storage::memory; }
   /// This node is in the active view.
   bool joined() const { return state.has(config.self); }
-  /// The peer has the same order as this node, so what it says of instances can be used here. A
+  /// The peer has the same order as this node, so its reports of instances can be used here. A
   /// packet belongs to the order of its sender, since no node ever changes its order.
   bool shares_order(const Peer& peer) const {
     return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;

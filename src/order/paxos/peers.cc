@@ -141,7 +141,7 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.reception.begin(now);
     peer.keeps_up = now;
   } else if (peer.suspected) {
-    // It was alive: next time it gets longer.
+    // The node was suspected wrongly: next time it gets more time.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
     peer.shrinks_at = now + kTrial;
   } else {
@@ -193,7 +193,7 @@ void Peers::refuse_state(Peer& peer) {
 
 void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
   Peer* peer = find(round.coordinator.node);
-  // Its own report of the round is on its way.
+  // The peer's own votes in the round are needed first: until it reports them, nothing is noted.
   if (peer == nullptr || peer->self || peer->member != round.coordinator) return;
   if (peer->state.voted_round != round) return;
   peer->state.decided_upto = std::max(peer->state.decided_upto, upto);
@@ -211,7 +211,7 @@ void Peers::tick(Instant now) {
       peer.lately_until = now + kLately;
     }
     if (peer.suspected || now < peer.shrinks_at) continue;
-    // By a third, but not below what its heartbeats need.
+    // Patience shrinks by a third, but not below what the peer's heartbeats need.
     const Duration longest = std::max(peer.silence, peer.silence_before);
     const Duration enough = std::max(longest * 2, options_.suspect);
     peer.patience = std::min(peer.patience, std::max(enough, peer.patience * 2 / 3));
@@ -219,9 +219,9 @@ void Peers::tick(Instant now) {
   }
 }
 
-// Of one silence the longest pause counts, not the sum: a process that rarely gets a processor is
-// paused all the time, and would never suspect any node. Between two pauses it reads what arrived,
-// and a node that was paused as well sends a heartbeat as soon as it runs.
+// During one silence the longest pause counts, not the sum of pauses: a process that rarely gets a
+// processor is paused all the time, and would never suspect any node. Between two pauses it reads
+// what arrived, and a node that was paused as well sends a heartbeat as soon as it runs.
 void Peers::forgive(Instant now, Duration gap) {
   for (Peer& peer : peers_) {
     const Duration before = PEAL_MUTANT(px_pauses_add_up) ? Duration{} : peer.forgiven;
@@ -274,8 +274,8 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (peer.state.next == 0) rank += acceptors_;
-    // The fitter one comes first; among equally fit ones, one that knows the order. Its report is
-    // outdated if its heartbeats no longer arrive.
+    // The fitter acceptor comes first; among equally fit ones, one that knows the order. An
+    // acceptor's report is outdated if its heartbeats no longer arrive.
     const bool tells =
         peer.self || PEAL_MUTANT(px_silent_leads) ||
         (PEAL_MUTANT(px_words_need_data) ? !peer.reception.failing() : peer.reception.tells());

@@ -15,21 +15,21 @@
 namespace peal::order::paxos {
 
 /// A node is admitted to a view, or counts as an acceptor of a pending list, if it lags by at most
-/// so many instances: under full load, this is what it reported a heartbeat ago.
+/// so many instances: under full load, a report that is one heartbeat old lags about as much.
 inline wire::Instance join_lag(const Options& options) {
   return std::max<wire::Instance>(512, options.max_gap / 2);
 }
 
-/// How much of the log of one node was durable, as its incarnations reported: it shows whether a
+/// How much of the log of one node was durable, as its incarnations reported. This shows whether a
 /// later incarnation begins with an older copy.
 class LogsHeard {
  public:
-  /// The incarnation with this epoch reports it. One that is `sure` has been told all that was
-  /// remembered here of earlier ones.
+  /// The incarnation with this epoch sent this STATE. An incarnation that reports `sure` has
+  /// received all that this node remembered of earlier ones.
   void note(std::uint64_t epoch, const wire::State& said);
   /// Another incarnation appeared.
   void begin();
-  /// What earlier incarnations said of the log with this id.
+  /// What earlier incarnations reported of the log with this id.
   std::vector<wire::LogHeard> before(std::uint64_t life) const;
   void add_to(Digest& digest) const;
 
@@ -40,7 +40,7 @@ class LogsHeard {
   };
   Heard now_;
   Heard before_;  ///< of the previous incarnation
-  Heard untold_;  ///< of one before that, as the previous one may not have been told
+  Heard untold_;  ///< of an incarnation before that, of which the previous one may not know
   bool asks_ = false;
 };
 
@@ -61,18 +61,19 @@ struct Peer {
   bool suspected = true;     ///< never true of this node itself
   Instant heard{};
   Duration patience{};        ///< the time without a heartbeat after which it is suspected
-  Duration silence{};         ///< the longest in the last seconds
+  Duration silence{};         ///< the longest time without a heartbeat in the last seconds
   Duration silence_before{};  ///< and in the seconds before
   Instant lately_until{};     ///< when `silence` is reset
   Instant shrinks_at{};       ///< when patience shrinks, if nothing lengthens it
   Duration forgiven{};        ///< part of the present silence in which this process was suspended
-  bool asked = false;         ///< requested decided values since its coordinator last looked
+  bool asked = false;         ///< it requested decided values since this node's coordinator last
+                              ///< looked
   Reception reception;        ///< how well its packets arrive
   bool works = true;          ///< this node and it hear each other
   bool serve = true;          ///< it can be in a view that this node coordinates
   bool chosen = true;         ///< it is one of the nodes that should be in one view
   Instant keeps_up{};  ///< when it last progressed, had everything, or its application was full
-  wire::Instance came_to{};  ///< its progress then
+  wire::Instance came_to{};  ///< its next instance at the last watch()
   bool has_state = false;
   wire::State state;     ///< its last STATE; until the first one, default values
   bool refused = false;  ///< its last STATE was of another list or of another order
@@ -86,7 +87,7 @@ inline bool tells_of_order(const Peer& peer) {
   return peer.state.next > 1 || (peer.state.next == 1 && peer.named);
 }
 
-/// The nodes: which seem alive, and what each said last.
+/// The nodes: which seem alive, and what each reported last.
 class Peers {
  public:
   /// `life`: incarnation of this node as an acceptor (wire::Nodes::lives); 0 if it is never one.
@@ -94,7 +95,7 @@ class Peers {
         const LinkRhythm& rhythm = kRhythmOfOne);
 
   void start(Instant now);
-  /// Sets the active list, and other nodes to be known: sorted. What is known of a node stays.
+  /// Sets the active list, and other nodes to be known, sorted. Keeps what is known of each node.
   void know(const wire::Nodes& counts, const std::vector<NodeId>& others);
   Peer* find(NodeId node);
   const Peer* find(NodeId node) const;
@@ -106,37 +107,39 @@ class Peers {
   std::size_t acceptors() const { return acceptors_; }
   std::size_t majority() const { return acceptors_ / 2 + 1; }
 
-  /// Acceptors of the list in the named incarnations, including this node, as far as is known. If
-  /// this node must not vote and is the only one, that stays so.
+  /// The number of acceptors, including this node, that are or may be in the named incarnations. 0
+  /// if this node is the only one and must not vote: no other node can confirm that it may.
   std::size_t lives() const;
-  /// A heartbeat arrived. False: it is of an incarnation older than another.
+  /// A packet of the peer arrived. False: it is of an older incarnation than the newest known one.
   bool note(Instant now, Peer& peer, const MemberId& member);
   /// Call it once per heartbeat, on a node that has consumed all below `next`: looks for nodes
   /// without progress whose applications are not full.
   void watch(Instant now, wire::Instance next);
-  /// It has made no progress for so long that it is not served: a view continues without it.
+  /// The peer has made no progress for so long that it is not served: a view continues without it.
   bool is_stuck(Instant now, const Peer& peer) const;
-  /// Its STATE; older ones of the same incarnation are ignored.
+  /// A STATE of the peer arrived; older ones of the same incarnation are ignored.
   void note_state(Peer& peer, const wire::State& state);
   /// The log of this node is an older copy.
   void put_back();
-  /// Forgets its STATE.
+  /// Forgets the peer's STATE.
   static void forget_state(Peer& peer);
-  /// Its last STATE does not apply here, nor do earlier ones, since they are outdated.
+  /// The peer's last STATE does not apply here. Earlier ones are outdated, and are forgotten.
   void refuse_state(Peer& peer);
-  /// Takes the same from a coordinator's proposal: a majority voted in its round, up to there.
+  /// A coordinator's proposal shows that a majority voted in `round` for all instances up to
+  /// `upto`.
   void note_decided(const wire::Round& round, wire::Instance upto);
   /// Suspects nodes that were silent for too long.
   void tick(Instant now);
-  /// This process was suspended for this time: silent nodes have that much longer, but in one
-  /// silence only as long as the longest pause. Packets that were not read say nothing about links.
+  /// This process was suspended for this time: silent nodes get that much more time, but during one
+  /// silence only as much as the longest pause. Packets that this process did not read show nothing
+  /// about links.
   void forgive(Instant now, Duration gap);
 
   /// Acceptors that are not suspected, including this node unless it must not vote.
   std::size_t live_acceptors() const;
-  /// The acceptor that should coordinate if none does: the first one that is not suspected, from
-  /// index `first` on, cyclically; one that knows the state of the order comes before one that does
-  /// not. Null if there is none.
+  /// The acceptor that should coordinate if none does: the fittest that is not suspected; among
+  /// equally fit ones, one that knows the state of the order; among these, the first one from index
+  /// `first` on, cyclically. Null if there is none.
   const Peer* candidate(std::size_t first) const;
   /// Does any node know the state of the order?
   bool anybody_knows() const;

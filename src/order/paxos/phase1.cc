@@ -19,7 +19,7 @@ wire::Promise promise_of(const Round& round, const Store& store, const OrderStat
   wire::Promise promise;
   promise.round = round;
   // Decided instances that wait for a slow application need no votes any more. The undecided ones
-  // form few runs: votes of a round are consecutive, and each round cuts the runs of others.
+  // form few runs: votes of a round are consecutive, and each round cuts the runs of other rounds.
   promise.next = state.known() ? store.undecided() : 0;
   for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
        ++instance) {

@@ -21,25 +21,25 @@ class Phase1 {
 
   /// Begins anew, from the next instance on.
   void begin();
-  /// The round is over.
+  /// Forgets all of the round, which is over.
   void clear();
-  /// The chosen values are proposed, and are no longer needed here.
+  /// Drops promises and chosen values: all of them are proposed.
   void finish();
 
   void ask(const Round& round, Effects& out);
   bool has_promise_of(NodeId node) const { return promises_.count(node) != 0; }
-  /// An acceptor promised. True: now a majority has.
+  /// An acceptor promised. True: a majority has promised now.
   bool note(NodeId from, const wire::Promise& promise);
   /// Chooses, once a majority has promised.
   void choose();
   /// All instances below are decided: nodes that consumed them have the values.
   Instance base() const { return base_; }
 
-  /// All chosen values are here. Otherwise fetch() requests more.
+  /// True: all chosen values are here. Else fetch() requests missing ones.
   bool knows_values();
   void fetch(Effects& out);
-  /// Call it once per heartbeat: repeats requests that seem lost. False: a node that has such a
-  /// value is gone, so a new round must find other voters.
+  /// Call it once per heartbeat: repeats requests that seem lost. False: the voter of a missing
+  /// value is suspected, so a new round must find other voters.
   bool fetch_again(Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
 
@@ -47,7 +47,7 @@ class Phase1 {
   Instance end(Instance next) const {
     return choices_.empty() ? next : choices_.rbegin()->first + 1;
   }
-  /// The value chosen for the instance; null: none, since no member of a majority voted.
+  /// The value chosen for the instance; null if no acceptor of the majority reported a vote for it.
   const Value* chosen(Instance instance) const;
 
   void check_invariants() const;
@@ -56,13 +56,13 @@ class Phase1 {
  private:
   struct Choice {
     Round round{};
-    NodeId voter{};  ///< has the value
+    NodeId voter{};  ///< the acceptor that has the value
   };
   struct Fetching {
-    Instance known_upto = 0;    ///< choices below are here
+    Instance known_upto = 0;    ///< the values of choices below are here
     Instance asked_upto = 0;    ///< values below were requested
-    std::uint32_t awaited = 0;  ///< requested, and not here
-    bool came = false;          ///< one arrived since the last heartbeat
+    std::uint32_t awaited = 0;  ///< values that were requested and have not arrived
+    bool came = false;          ///< a value arrived since the last heartbeat
   };
 
   bool take_known(Instance instance, const Choice& choice);

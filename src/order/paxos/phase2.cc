@@ -44,8 +44,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
   if (slot->decided) {
-    // In a higher round, which this node has not heard of. The value that should go here waits: its
-    // sender sends it again.
+    // The instance was decided in a higher round, of which this node has not heard. The other value
+    // waits: its sender sends it again.
     PEAL_PROBE("paxos.proposes_decided");
     value = slot->heard;
     fresh = false;
@@ -113,7 +113,7 @@ bool Coordinator::has_room() {
 }
 
 bool Coordinator::may_propose() const {
-  // The next list of nodes becomes active behind its value, and that needs another round.
+  // A proposed list becomes active after its value: later instances need a round of that list.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
   return !too_far_behind();
 }
@@ -200,7 +200,8 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   head.kind = wire::ValueKind::view;
   head.view = tip_.next_view();
   head.origin = p_.config.self;
-  // With several ensembles: a new member has all that is ordered behind the view.
+  // With several ensembles: the key of the view is such that each new member has all values after
+  // the view.
   for (const wire::ViewMember& each : wanted) {
     const Peer* peer = p_.peers.find(each.member.node);
     if (peer != nullptr && !tip_.has(each.member)) {
@@ -215,7 +216,8 @@ bool Coordinator::wants_list() const {
          p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
 }
 
-/// An acceptor with votes in memory has restarted, and is to vote again.
+/// An acceptor is up to date in another incarnation than the active list names, and is to vote
+/// again.
 bool Coordinator::wants_lives() const {
   return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
 }
@@ -270,7 +272,7 @@ void Coordinator::resend(Instant now, Effects& out) {
     const Instance first = std::max(voted + 1, flight_first_);
     const bool again = progress.vain > kSlowAfter;
     repeat(peer.node, first, kResendsAtOnce, again, out);
-    // A node that has the last one sees how many it lacks, and requests them all.
+    // A node that receives the last proposal sees how many it lacks, and requests them all.
     if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, again, out);
   }
 }

@@ -17,16 +17,16 @@ namespace peal::order::paxos {
 /// of that round, or of a higher one, in which only the same value was proposed: the vote of the
 /// highest round is for the decided value.
 ///
-/// It takes reports of a majority of the acceptors of the list that is active at the instance. An
-/// acceptor that has dropped its vote for an instance reports nothing, which differs from reporting
-/// that it did not vote.
+/// The reports must come from a majority of the acceptors of the list that is active at the
+/// instance. An acceptor that has dropped its vote for an instance reports nothing, which differs
+/// from reporting that it did not vote.
 class Recall {
  public:
   /// An acceptor reports its vote; a round of count 0: it did not vote.
   void note(NodeId from, Instance instance, const Round& round, const Value& value);
   /// The decided value, once `majority` acceptors have reported.
   std::optional<Value> decided(Instance instance, std::size_t majority) const;
-  /// Other acceptors vote from here on.
+  /// Forgets all reports: other acceptors vote from here on.
   void clear() { words_.clear(); }
   /// Instances below `next` are consumed.
   void forget_below(Instance next) { words_.erase(words_.begin(), words_.lower_bound(next)); }

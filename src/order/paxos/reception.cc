@@ -12,8 +12,8 @@ namespace {
 /// In units of Options::suspect. A link has to fail for this long before it is reported: a node
 /// that paused for a moment is not a broken link.
 constexpr std::int64_t kFailsFor = 3;
-/// No packet on one lane for so long, while the other one carries packets. On a working link, both
-/// carry several in that time.
+/// A lane without a packet for so long fails. On a working link, each lane carries several packets
+/// in that time.
 constexpr std::int64_t kLaneSilence = 8;
 /// A silent lane has lost at least so many link checks in a row.
 constexpr std::int64_t kChecksOfSilence = 4;
@@ -23,8 +23,8 @@ constexpr unsigned kRelapsesMax = 5;
 /// A failure within this time is a relapse.
 constexpr std::int64_t kRelapseWithin = 100;
 
-/// Lost of 64 heartbeats, and of 24 link checks: 20 and 29 %. A link that works loses less than 5
-/// %. Below the second figures, 9 and 12 %, it is good again.
+/// A link fails if it loses so many of 64 heartbeats or of 24 link checks: 20 or 29 %. It is good
+/// again if it loses at most 9 and 12 %. A working link loses less than 5 %.
 constexpr unsigned kBeatsLost = 13;
 constexpr unsigned kBeatsGood = 6;
 constexpr unsigned kChecksLost = 7;

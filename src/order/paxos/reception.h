@@ -13,7 +13,7 @@ namespace peal::order::paxos {
 class Arrivals {
  public:
   /// `silence_max`: limit to the number of consecutive losses that count. A link that was cut and
-  /// works again is not a lossy one.
+  /// works again does not count as lossy.
   explicit Arrivals(unsigned silence_max) : silence_max_(silence_max) {}
 
   void note(std::uint32_t number);
@@ -29,21 +29,21 @@ class Arrivals {
 
 /// How well the packets of one node arrive here: its heartbeats on the control lane, and its
 /// packets on the data lane, with link checks of two sizes. A link does not work if it fails for
-/// long or loses much. It works again once it has been good for a while; that time grows each time
-/// that the link soon fails again.
+/// long or loses much. It works again once it has been good for a while; that time grows with each
+/// relapse.
 class Reception {
  public:
   /// Nothing is known yet: the link counts as working until there is evidence against it.
   void begin(Instant now);
-  /// This process was suspended: packets that were not read say nothing about the link.
+  /// This process was suspended: packets that it did not read show nothing about the link.
   void forgive(Instant now);
   /// A heartbeat with its number arrived.
   void beat(Instant now, std::uint32_t number) {
     beats_.note(number);
     beat_at_ = now;
   }
-  /// A link check arrived on the data lane. `rounds`: the number of large ones sent so far,
-  /// including this one if it is `large`.
+  /// A link check arrived on the data lane. `rounds`: the number of large checks sent so far,
+  /// including this check if it is `large`.
   void check(std::uint32_t number, std::uint32_t rounds, bool large);
   /// Any packet arrived on the data lane.
   void data(Instant now) { data_at_ = now; }
@@ -52,11 +52,11 @@ class Reception {
             const LinkRhythm& rhythm = kRhythmOfOne);
 
   bool works() const { return works_; }
-  /// It does not work, and shows no sign of recovery.
+  /// The link does not work, and showed no sign of recovery at the last look.
   bool failing() const { return !works_ && fails_; }
-  /// Its STATE arrives and is recent, whatever is lost on the data lane.
+  /// The node's STATE arrives and is recent, whatever is lost on the data lane.
   bool tells() const { return works_ || !(lacks_beats_ || beats_lost_); }
-  /// At the last look no packet, or no large one, arrived on the data lane.
+  /// At the last look, the data lane was silent, or lost large link checks.
   bool lacks_data() const { return lacks_data_; }
 
  private:
@@ -65,7 +65,7 @@ class Reception {
 
   static constexpr unsigned kBeats = 64;
   static constexpr unsigned kChecks = 24;
-  /// Large link checks lost in a row, while small ones arrive.
+  /// A link fails once it loses so many large link checks in a row, while small ones arrive.
   static constexpr std::uint32_t kLargeLost = 4;
 
   Arrivals beats_{8};
@@ -73,15 +73,15 @@ class Reception {
   Instant beat_at_{};         ///< when a heartbeat arrived on the control lane
   Instant data_at_{};         ///< when any packet arrived on the data lane
   std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: none yet
-  std::uint32_t last_round_ = 0;  ///< the number of the last large one that arrived
-  bool beats_lost_ = false;       ///< too many heartbeats
-  bool checks_lost_ = false;      ///< too many link checks
+  std::uint32_t last_round_ = 0;  ///< the number of the last large check that arrived
+  bool beats_lost_ = false;       ///< too many heartbeats are lost
+  bool checks_lost_ = false;      ///< too many link checks are lost
   bool lacks_data_ = false;
   bool lacks_beats_ = false;  ///< at the last look nothing arrived on the control lane
   bool works_ = true;
   bool fails_ = false;         ///< at the last look
-  Instant changed_at_{};       ///< when it began to fail, or to be good
-  Instant worked_again_at_{};  ///< when it was last found to work again
+  Instant changed_at_{};       ///< when the link began to fail, or to be good
+  Instant worked_again_at_{};  ///< when the link was last found to work again
   unsigned relapses_ = 0;
 };
 

@@ -46,7 +46,7 @@ void Reconfiguration::take_list(ViewId view, Effects& out) {
 
 void Reconfiguration::report_list(ViewId view, Effects& out) {
   const std::uint64_t hash = p_.state.nodes().hash;
-  // A restarted acceptor votes again, and nothing else has changed.
+  // If the hash is the same, only the incarnations of acceptors have changed.
   if (hash == std::exchange(list_told_, hash)) return;
   const bool given = hash == given_.list().hash;
   if (given) out.report({&event::nodes_adopted, view, {}, hash, 0});

@@ -10,20 +10,20 @@ namespace peal::order::paxos {
 /// Changes the list of nodes, including the acceptors, while messages are ordered.
 ///
 /// The list is a value like others. The coordinator proposes it once all members have the pending
-/// list and no proposal is in progress, and proposes nothing behind it. Each round is for one list,
+/// list and no proposal is in progress, and proposes nothing after it. Each round is for one list,
 /// which is part of the round's number. So a node that has consumed the value has left all earlier
 /// rounds, and the next round begins with Phase 1 among the acceptors of the new list. Thus exactly
 /// the acceptors of the list that is active at an instance vote for it, and decided values stay
-/// decided, however the two lists differ. Earlier rounds may have left votes for instances behind
+/// decided, however the two lists differ. Earlier rounds may have left votes for instances after
 /// the value. They can never become a majority: the round that decided the value asked a majority
 /// about these instances, and found no votes.
 ///
-/// An acceptor's log records the list, in a checkpoint behind it, before the acceptor says anything
-/// in a round of the list (Checkpointer). Otherwise all acceptors could restart at a state before
-/// the value, though all had promised to be past it.
+/// An acceptor's log records the list, in a checkpoint after the value, before the acceptor says
+/// anything in a round of the list (Checkpointer). Otherwise all acceptors could restart at a state
+/// before the value, though all had promised to be past it.
 class Reconfiguration {
  public:
-  /// `given`: the one in `parts`.
+  /// `given`: the same object as in `parts`.
   Reconfiguration(const Parts& parts, GivenList& given);
 
   /// This node was given a list. True: the list is active at once, since no order is known, and
@@ -36,7 +36,8 @@ class Reconfiguration {
   void take_list(ViewId view, Effects& out);
   /// Reports the active list, once.
   void report_list(ViewId view, Effects& out);
-  /// If both nodes know an order, it is the same one; if neither does, both have the same list.
+  /// False: both nodes know an order, but not the same one; or neither knows an order, and their
+  /// lists differ.
   bool same_order(const wire::State& said) const;
 
   void check_invariants() const;
@@ -45,7 +46,7 @@ class Reconfiguration {
   Parts p_;
   GivenList& given_;
   std::uint64_t list_told_;   ///< hash of the last reported list
-  std::uint64_t number_ = 0;  ///< of the last active list
+  std::uint64_t number_ = 0;  ///< number of the last active list
 };
 
 }  // namespace peal::order::paxos

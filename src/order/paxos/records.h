@@ -16,10 +16,10 @@ struct Record {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
     decided = 3,  ///< `instance`, `head`, `bytes`: differs from the vote, if there was one
-    /// `round` (the promise, or none), `state`, `kept`, `starts`, and in `instance` the oldest one
-    /// below it whose last record is known to hold the decided value.
+    /// `round` (the promise, or none), `state`, `kept`, `starts`, and `instance`: the oldest
+    /// instance below `state.next` whose last record is known to hold the decided value.
     checkpoint = 4,
-    taken = 5,     ///< `lives`, `heard`: the acceptors that it names for the bootstrap
+    taken = 5,     ///< `lives`, `heard`: the acceptors that this node names for the bootstrap
     kept = 6,      ///< `instance`, `round` (of a vote, or none: it was decided), `head`, `bytes`
     started = 7,   ///< `epoch`: an incarnation of the node begins to write
     put_back = 8,  ///< the log is an older copy of itself: nothing in it may be used

@@ -30,9 +30,9 @@ struct Arrival {
   wire::ValueHead head;
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
-  bool own = false;      ///< a unit of this node, which came without its bytes
+  bool own = false;      ///< a unit of this node; the packet lacks its bytes
   /// All proposals of the round that this node has below instance - behind were decided by votes in
-  /// it.
+  /// the same round.
   bool tells_decided = false;
   std::uint16_t chain{};
 };
@@ -51,24 +51,26 @@ class Routes {
   /// Do values go to most nodes after the decision? Then votes do not show how full the links to
   /// these nodes are.
   virtual bool distributes() const = 0;
-  /// The maximum number of nodes that a value passes on its way to the last one. While no later
-  /// value has arrived, a value may be on its way for so many times the delay between two nodes.
+  /// The maximum number of hops of a value on its way to the last node. While no later value has
+  /// arrived, a value may be in transit for so many times the delay between two nodes.
   virtual std::uint32_t hops() const = 0;
 
   // For a coordinator.
-  /// Chooses the acceptors to be asked for votes. True: they changed, so proposals in progress must
-  /// be sent to them too. `anew`: this node has just become coordinator.
+  /// Chooses the acceptors to be asked for votes. True: the choice changed, so proposals in
+  /// progress must be sent to the chosen acceptors too. `anew`: this node has just become
+  /// coordinator.
   virtual bool choose(Instant now, bool anew) = 0;
   /// Is this acceptor asked for its vote?
   virtual bool asks(const Peer& acceptor) const = 0;
-  /// This acceptor was asked repeatedly, and did not vote.
+  /// This acceptor was asked repeatedly for its vote, and did not vote.
   virtual void note_slow(Instant now, NodeId acceptor) = 0;
   /// The packet that proposes a value in a round of this node; empty without a buffer. `fresh`:
   /// nothing else uses the headroom in front of the bytes.
   virtual BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) = 0;
   virtual void propose(const BufferRef& packet, Effects& out) = 0;
-  /// Proposes a unit without its bytes, if its sender is the first node on the route. Try it once:
-  /// if the sender no longer has the bytes, a packet with them is needed.
+  /// Proposes a unit without its bytes, if its sender is the first node on the route. False:
+  /// nothing was sent. Call it once for each proposal: if the sender no longer has the bytes, a
+  /// packet with the bytes is needed.
   virtual bool propose_own(const Arrival& proposal, Effects& out) = 0;
 
   // For all nodes.
@@ -79,13 +81,13 @@ class Routes {
   /// of the bytes.
   virtual void pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
                        Effects& out) = 0;
-  /// More votes of this node are on disk, or it is in another view.
+  /// More votes of this node are durable, or this node is in another view.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
   /// More instances are decided. Called before any of them is consumed. True: tell_votes() is to
-  /// announce it.
+  /// announce the decision.
   virtual bool tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
-  /// The engine has done all that it can for now: what waited for another packet to carry it is
-  /// sent by itself.
+  /// The engine has done all that it can for now: information that waited for another packet to
+  /// carry it is sent in a packet of its own.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
   /// Another list of nodes is active: what is known of acceptors is obsolete.

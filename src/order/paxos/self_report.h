@@ -17,7 +17,8 @@ namespace peal::order::paxos {
 /// What this node reports of itself: its STATE, which carries its votes and is its heartbeat.
 class SelfReport {
  public:
-  /// The objects that it reports. `coordinator`: this node's own; null on nodes that never vote.
+  /// The objects whose state it reports. `coordinator`: this node's own; null on nodes that never
+  /// vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;
@@ -35,9 +36,10 @@ class SelfReport {
   void tell(NodeId to, Effects& out) const;
   void tell_all(const wire::State& said, Lane lane, Effects& out) const;
 
-  /// There is news: durable votes, or a view. Votes that follow soon are sent together.
+  /// Requests a STATE soon, to report durable votes, decisions, another view or another list. Votes
+  /// that follow shortly are sent in the same packet.
   void announce() { wanted_ = true; }
-  /// Sends the news, if it is time.
+  /// Sends the announced STATE, if it is time.
   void work(Instant now, Effects& out);
   /// When work() has something to do.
   std::optional<Instant> next_at() const;
@@ -51,7 +53,7 @@ class SelfReport {
   Parts p_;
   Sources from_;
   bool wanted_ = false;
-  Instant at_{};  ///< not before this time
+  Instant at_{};  ///< the announced STATE is not sent before this time
 };
 
 }  // namespace peal::order::paxos

@@ -17,10 +17,11 @@ namespace {
 /// Heartbeats without success between two questions to acceptors.
 constexpr unsigned kRecallTicks = 4;
 
-/// Consecutive heartbeats in which no node had what a member lacks, and none that may help made
-/// progress, before the member stops: what it knows of others may be outdated.
+/// A member stops after so many consecutive heartbeats in which no node had the value that it
+/// lacks, and no node that may help made progress. Until then, its knowledge of other nodes may be
+/// outdated.
 constexpr unsigned kCutOffTicks = 100;
-/// The same while an acceptor is away, whose log may hold it.
+/// The same while an acceptor is away, whose log may hold the value.
 constexpr unsigned kCutOffTicksAway = 1'000;
 
 }  // namespace
@@ -61,7 +62,7 @@ const Peer* StateTransfer::furthest() const {
   return best;
 }
 
-/// Does any node have the next instance?
+/// Does any live node have the decided value of the next instance?
 bool StateTransfer::can_catch_up() const {
   const Instance next = p_.state.next();
   const auto& peers = p_.peers.all();
@@ -70,13 +71,13 @@ bool StateTransfer::can_catch_up() const {
   });
 }
 
-/// A member owes its view what is decided in it, so it cannot skip anything.
+/// A member must deliver all that is decided in its view, so it cannot skip anything.
 bool StateTransfer::may_skip() const {
   const bool needed = p_.config.merger != nullptr && p_.config.merger->needs_all();
   return !p_.joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
 }
 
-/// The next value is missing, and it is not a full application that stops this node.
+/// The next value is missing, and the application has space for it.
 bool StateTransfer::waits_for_others() const {
   return catch_up_.lacks(p_.state.next()) &&
          (p_.config.merger == nullptr || p_.config.merger->has_room());
@@ -92,8 +93,8 @@ void StateTransfer::ask_checkpoint_of(const Peer& peer, Effects& out) {
 /// does not help for long enough, the member is cut off.
 void StateTransfer::seek(Effects& out) {
   count_tick();
-  // Nodes that excluded it may be sending it. Lost answers of acceptors are requested again, and
-  // later instances at once.
+  // Nodes that excluded this member may be sending the value. Lost answers of acceptors are
+  // requested again after some heartbeats; votes for later instances are requested at once.
   const bool goes_on = recall_.is_through();
   if (goes_on || ticks_ % kRecallTicks == 0) recall_.ask(out);
   if (heard_ < p_.peers.majority()) return;
@@ -104,8 +105,9 @@ void StateTransfer::seek(Effects& out) {
   if (ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) cut_off_ = true;
 }
 
-// An acceptor that is behind may have a vote for it, to be proposed again; and other nodes may have
-// retained it, or what another ensemble lacks, and be sending it.
+// Progress of a node that may help begins a new count. An acceptor that lags may have a vote for
+// the value, which is then proposed again. Other nodes may be sending the value, or one that
+// another ensemble lacks, if they retained it.
 void StateTransfer::count_tick() {
   const Instance next = p_.state.next();
   Instance behind = next + (p_.config.merger == nullptr ? 0 : p_.config.merger->merged());
@@ -127,7 +129,8 @@ Drop StateTransfer::judge(const Peer& from, const wire::Checkpoint& said) {
   if (!incarnations_.believes(from, said)) return Drop::wrong_state;
   if (!may_skip() || said.next <= p_.state.next()) return Drop::duplicate;
   if (OrderState(said).has(p_.config.self)) {
-    // It was admitted to a view since it asked: it must reach that view by itself, to install it.
+    // This node was admitted to a view since it asked: it must consume that view by itself, to
+    // install it.
     PEAL_PROBE("paxos.checkpoint_of_own_view");
     if (ticks_ >= kCutOffTicks) cut_off_ = true;
     return Drop::wrong_state;
@@ -142,11 +145,11 @@ void StateTransfer::take(const wire::Checkpoint& said) {
   p_.state = OrderState(said);
   if (said.next > p_.store.next()) p_.store.skip_to(said.next);
   ++checkpoints_;
-  ticks_ = 0;  // it has waited for this checkpoint
+  ticks_ = 0;  // the wait was for this checkpoint
 }
 
-// A node that hears few others knows little of their progress, and their views may have ended the
-// one that this node is still in.
+// A node that hears few other nodes knows little of their progress, and their views may have ended
+// the view that this node is still in.
 bool StateTransfer::is_near() const {
   if (!p_.state.known()) return false;
   std::size_t heard = 0;

@@ -11,9 +11,10 @@
 
 namespace peal::order::paxos {
 
-/// What a node does that is far behind. In no view, it takes a checkpoint of another node and skips
-/// the instances below. A member of a view must consume all instances; if no node has the next
-/// value as decided, the acceptors' votes may reveal it; if they do not, the node is cut off.
+/// How a node that is far behind recovers. A node in no view takes a checkpoint of another node,
+/// and skips the instances below. A member of a view must consume all instances. If no node has the
+/// next value as decided, the acceptors' votes may reveal it; if they do not, the member is cut
+/// off.
 class StateTransfer {
  public:
   static constexpr std::string_view kCutOff =
@@ -27,11 +28,12 @@ class StateTransfer {
   void look(Effects& out);
   /// A checkpoint arrived: `none` if this node may skip to it, else the reason why not.
   wire::Drop judge(const Peer& from, const wire::Checkpoint& said);
-  /// Skips to it.
+  /// Skips to this checkpoint.
   void take(const wire::Checkpoint& said);
   /// No node can help this one any more, so it has to stop.
   bool is_cut_off() const { return cut_off_; }
-  /// It hears most nodes, and is not so far behind them that taking a checkpoint is better.
+  /// This node hears a majority of the nodes, and is close enough to them to catch up without a
+  /// checkpoint.
   bool is_near() const;
 
   std::uint64_t checkpoints() const { return checkpoints_; }
@@ -50,9 +52,10 @@ class StateTransfer {
   VoteRecall& recall_;
   const Incarnations& incarnations_;
   bool cut_off_ = false;
-  unsigned ticks_ = 0;     ///< consecutive ones in which no node could help and none progressed
-  std::size_t heard_ = 0;  ///< number of acceptors heard then
-  Instance behind_ = 0;    ///< how far this node and those that may help are behind, in sum
+  unsigned ticks_ = 0;     ///< consecutive heartbeats in which no node could help and none
+                           ///< progressed
+  std::size_t heard_ = 0;  ///< number of acceptors heard at the last of them
+  Instance behind_ = 0;    ///< sum of the positions of this node and those that may help
   std::uint64_t checkpoints_ = 0;
 };
 

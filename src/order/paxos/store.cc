@@ -8,7 +8,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Values without bytes take memory too.
+/// Limit of values in the history: those without bytes take memory too.
 constexpr std::size_t kPastMax = 1U << 20;
 
 }  // namespace

@@ -35,17 +35,17 @@ class Store {
   std::uint32_t ahead_max() const { return ahead_max_; }
   /// One above the highest slot.
   Instance end() const { return next_ + slots_.size(); }
-  /// Null if nothing is known of it: it is below next(), or not received.
+  /// Null if the instance has no slot: it is below next(), or not below end().
   Slot* find(Instance instance);
   const Slot* find(Instance instance) const;
   /// Makes the slot; null if it is below next() or too far ahead.
   Slot* make(Instance instance);
   /// The value of next() was consumed, and moves to the history.
   void consume();
-  /// The same for a value without a slot; no slots exist yet.
+  /// The same for a value without a slot. Call it only while no slots exist.
   void add_past(const wire::ValueHead& head, ByteView bytes);
 
-  /// The history begins at `oldest` or later.
+  /// Drops the history below `oldest`.
   void forget_below(Instance oldest);
 
   struct Decided {
@@ -59,7 +59,7 @@ class Store {
   /// The first instance whose value is not known to be decided.
   Instance undecided() const;
 
-  /// Of the history, only its length.
+  /// Adds of the history only its length.
   void add_to(Digest& digest) const;
 
  private:
@@ -67,7 +67,7 @@ class Store {
     wire::ValueHead head;
     const std::byte* bytes = nullptr;
     std::uint32_t size = 0;
-    std::uint64_t tail = 0;  ///< offset in the ring buffer, behind it
+    std::uint64_t tail = 0;  ///< offset in the ring buffer after the value
   };
   void drop_oldest();
   void add_to_history(const wire::ValueHead& head, ByteView bytes);

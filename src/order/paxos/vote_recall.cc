@@ -33,7 +33,7 @@ void VoteRecall::ask(Effects& out) {
   }
 }
 
-/// This acceptor's own words.
+/// Notes this acceptor's own votes.
 void VoteRecall::note_own(const wire::Recall& question) {
   for (Instance k = question.first; k < question.first + question.count; ++k) {
     const Slot* slot = p_.store.find(k);
@@ -42,7 +42,7 @@ void VoteRecall::note_own(const wire::Recall& question) {
   }
 }
 
-/// This acceptor's vote for an instance; nothing if it has dropped it.
+/// This acceptor's vote for an instance; nothing if the vote was dropped.
 std::optional<KeptWords::Word> VoteRecall::word_on(Instance instance) const {
   if (p_.acceptor == nullptr || !p_.state.known() || !incarnations_.is_sure()) return std::nullopt;
   if (instance < p_.store.next()) return p_.kept.find(instance);
@@ -94,7 +94,7 @@ void VoteRecall::keep_words(Instance end) {
     if (!peer.has_state) first = p_.store.oldest();
     if (peer.state.next != 0) first = std::min(first, peer.state.next);
   }
-  // A node that does not vote keeps nothing of what it did not consume.
+  // A node that does not vote keeps nothing of instances that it did not consume.
   p_.kept.keep(first, p_.acceptor != nullptr ? end : p_.state.next(), p_.store);
 }
 

@@ -11,8 +11,8 @@
 
 namespace peal::order::paxos {
 
-/// Asks acceptors for their votes, and answers such questions: about instances that are decided,
-/// but whose decided value no node has any more. README.md says why votes of a majority reveal it
+/// Asks acceptors for their votes for instances that are decided, but whose decided value no node
+/// has any more; and answers such requests. README.md says why votes of a majority reveal it
 /// ("Decided values that no node has").
 class VoteRecall {
  public:

@@ -33,7 +33,7 @@ void Voter::answer_prepare(Effects& out) {
   promise_for_.reset();
   const Round& promised = p_.acceptor->promised();
   if (promised.coordinator.node != to) return;
-  // The promise follows the report of a log that holds it.
+  // Before the promise, STATE reports the length of the log that holds it.
   report_.tell(to, out);
   p_.outbox.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_promise(header, promise_of(promised, p_.store, p_.state), bytes);
@@ -41,7 +41,7 @@ void Voter::answer_prepare(Effects& out) {
 }
 
 bool Voter::accept(const Round& round, Instance floor, Effects& out) {
-  if (!incarnations_.votes()) return true;  // its vote is not counted
+  if (!incarnations_.votes()) return true;  // this node's vote would not count
   if (p_.acceptor->accept(round, floor)) {
     PEAL_ASSERT(p_.acceptor->promised() <= p_.acceptor->round() ||
                 PEAL_MUTANT(px_old_round_accepted));

@@ -57,7 +57,7 @@ void WaitingUnits::look_for_gaps() {
 void WaitingUnits::ask_for_gaps(Effects& out) {
   for (const Gap& gap : gaps_) {
     const NodeId from = tip_.members()[gap.index].member.node;
-    if (from == p_.config.self.node) continue;  // it has them all itself
+    if (from == p_.config.self.node) continue;  // this node has all its units
     PEAL_PROBE("paxos.unit_lacking");
     const auto count = std::min<std::uint64_t>(gap.end - gap.first, wire::kLacksMax);
     const wire::Lacks lacks{tip_.view().number, gap.first, static_cast<std::uint16_t>(count)};

@@ -20,18 +20,19 @@ class WaitingUnits {
   /// `tip`: the coordinator's state after all its proposals.
   WaitingUnits(const Parts& parts, const OrderState& tip) : p_(parts), tip_(tip) {}
 
-  /// Another view is proposed: units for earlier ones are void.
+  /// Another view is proposed: units for earlier views are void.
   void begin_view();
   /// Releases the buffers of all units. Call begin_view() before the next take().
   void clear() { units_.clear(); }
-  /// False: refused, since it is for another view, too far ahead, or a duplicate.
+  /// False: the unit is refused, since it is for another view, too far ahead, or a duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 
-  /// Call it once per heartbeat: units still missing since the last call are requested again.
+  /// Call it once per heartbeat: ask_for_gaps() will request units again that were missing at the
+  /// last call and still are.
   void look_for_gaps();
   void ask_for_gaps(Effects& out);
 
-  /// Members of the view, by whose index units are kept.
+  /// The number of members of the view. Units are kept by member index.
   std::size_t members() const { return units_.size(); }
   /// The member whose turn it is to have a unit proposed.
   std::size_t next_turn() { return turn_++ % units_.size(); }
@@ -60,8 +61,8 @@ class WaitingUnits {
     std::uint64_t stamp = 0;
   };
   struct Came {
-    std::uint64_t newest = 0;  ///< number of the last unit that arrived
-    std::uint64_t gap = 0;     ///< the first one that was missing at the last heartbeat; 0: none
+    std::uint64_t newest = 0;  ///< the highest number of a unit that arrived
+    std::uint64_t gap = 0;     ///< the first number that was missing at the last heartbeat; 0: none
   };
   struct Gap {
     std::size_t index;

@@ -8,11 +8,11 @@
 
 namespace peal::order::paxos {
 
-/// The pipeline limit: how much may be in progress, as much as the path to the acceptors can take.
-/// That is unknown, and changes with links, disks and the load of others. So the window grows while
-/// it is used up, and losses show when to stop. A loss means full queues if answers take much
-/// longer than they can; then the window shrinks to what keeps the path busy. Otherwise loss has
-/// another cause, and a smaller window would not help.
+/// The pipeline limit: as many items may be in progress as the path to the acceptors can take. That
+/// number is unknown, and changes with links, disks and the load of others. So the window grows
+/// while it is used up, and losses show when to stop. A loss means full queues if answers take much
+/// longer than the fastest ones; then the window shrinks to what keeps the path busy. Otherwise
+/// loss has another cause, and a smaller window would not help.
 class Window {
  public:
   Window(std::uint32_t first, std::uint32_t most)
@@ -20,8 +20,8 @@ class Window {
 
   std::uint32_t size() const { return size_; }
 
-  /// Returns true if one more item may be sent. Call only when there is one: if the window is full,
-  /// it may then grow.
+  /// Returns true if one more item may be sent. Call it only if there is such an item: a full
+  /// window may then grow.
   bool allows(Instant now, std::uint64_t under_way) {
     if (under_way < size_) return true;
     full_at_ = now;
@@ -43,7 +43,7 @@ class Window {
     ++size_;
   }
 
-  /// A packet had to be retransmitted. Repeated calls shortly after one count as one.
+  /// A packet had to be retransmitted. Calls shortly after a loss that counted do not count.
   void lost(Instant now) {
     if (now - shrunk_at_ < lately_) return;
     const Duration enough = std::min(best_now_, best_before_) * kQueued;

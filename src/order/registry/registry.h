@@ -22,9 +22,9 @@ bool take_engine(std::string_view name, const Descriptor*& target);
 const Option* find_option(std::string_view key);
 /// The chosen value, as a file spells it ("\"rotation\"", "3"), or the default. The option exists.
 std::string chosen_text(const OptionValues& values, std::string_view key);
-/// The same as a number.
+/// The chosen value or the default, as a number.
 std::int64_t chosen(const OptionValues& values, std::string_view key);
-/// The same for an option with words, without quotes.
+/// The chosen or default word of an option with words, without quotes.
 std::string_view chosen_word(const OptionValues& values, std::string_view key);
 
 /// The engine used if the configuration names none.

@@ -13,10 +13,10 @@ using wire::PaxosKind;
 
 namespace {
 
-/// A value whose copies have at most this size in total: the last acceptor sends it to all nodes
-/// itself, which saves a step and costs it hardly more than handing it to a distributor.
+/// The last acceptor itself sends a value to all nodes if the copies have at most this size in
+/// total. That saves a step and costs hardly more than handing the value to a distributor.
 constexpr std::size_t kSmallBytes = 1'024;
-/// Including the rest of a packet besides its value.
+/// Size of a packet besides its value.
 constexpr std::size_t kPacketBytes = 128;
 /// A node that was silent for so many heartbeats is not made a distributor.
 constexpr std::int64_t kQuietHeartbeats = 3;
@@ -75,14 +75,14 @@ bool Chain::usable(Instant now, std::size_t index) const {
   return votes(index) && avoid_until_[index] <= now && peer.serve && !peer.state.disk_hangs;
 }
 
-/// It seems alive, and is not amnesiac.
+/// The acceptor seems alive and is not amnesiac.
 bool Chain::votes(std::size_t index) const {
   return acceptor(index).acceptor && !acceptor(index).suspected;
 }
 
-// The chain has the coordinator itself and, of the others, acceptors that are alive and fast; it
-// stays the same while all of its acceptors are. If these are too few, others are asked too: they
-// may be back.
+// The chain consists of the coordinator and of acceptors that are alive and fast. It stays the same
+// while all its acceptors are alive and fast. If there are too few of them, the chain includes
+// other acceptors too, which may have recovered.
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
   const std::size_t count = l_.state.nodes().acceptors.size();
@@ -107,7 +107,7 @@ bool Chain::choose(Instant now, bool anew) {
   if (!PEAL_MUTANT(rd_chain_fixed)) {
     const auto served = [&](std::size_t i) { return votes(i) && acceptor(i).serve; };
     add([&](std::size_t i) { return usable(now, i); });
-    // One that was slow recently is better than one whose disk hangs.
+    // Prefer an acceptor that was slow recently to one whose disk hangs.
     add([&](std::size_t i) { return served(i) && !acceptor(i).state.disk_hangs; });
     add(served);
     add([&](std::size_t i) { return votes(i); });
@@ -145,7 +145,7 @@ void Chain::propose(const BufferRef& packet, Effects& out) {
 bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   const std::size_t next = next_in(mine_, self_, self_);
   if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
-  // Under another coordinator, it may have consumed its unit and dropped the bytes.
+  // Under another coordinator, the next acceptor may have consumed its unit and dropped the bytes.
   if (acceptor(next).state.next > proposal.instance) return false;
   wire::Relay frame = frame_of(proposal);
   frame.own = true;
@@ -183,7 +183,7 @@ void Chain::join(const Arrival& arrival) {
     chain_ = arrival.chain;
     first_ = index_of(round_.coordinator.node);
     last_ = last_in(chain_, first_);
-    // The other chain's tail handles earlier values.
+    // The last acceptor of the previous chain handles earlier values.
     told_ = std::max(told_, arrival.instance);
   }
 }
@@ -207,12 +207,13 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, 
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 
-// Does a distributor's work, in one order that all distributors share: then no receiver gets
-// several values at a time.
+// Sends the value to all nodes outside the chain. All distributors use the same order of nodes, so
+// that no receiver gets several values at a time.
 void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
   if (!packet) return;
   const std::vector<Peer>& peers = l_.peers.all();
-  // Each ensemble begins elsewhere, far from the others, since all of them distribute at once.
+  // Each ensemble begins at another node, far from those of other ensembles, since all ensembles
+  // distribute at once.
   const std::size_t first = l_.config.first_candidate * peers.size() * 5 / 8;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const Peer& peer = peers[(first + i) % peers.size()];
@@ -235,7 +236,7 @@ void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects
 
 // ---- the last acceptor ----
 
-// Sends its votes, and thus what is decided, to the acceptors of its chain.
+// The last acceptor sends its votes, and thus the decisions, to the other acceptors of its chain.
 void Chain::tell_chain(const BufferRef& packet, Effects& out) {
   for (std::size_t i = first_; i != kNobody; i = next_in(chain_, first_, i)) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);

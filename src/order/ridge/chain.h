@@ -19,10 +19,11 @@ using paxos::Peer;
 using paxos::Round;
 
 /// Ridge's routes. The coordinator sends a value to the next acceptor of a chain, which forwards
-/// it; so each acceptor of a majority receives it once. Votes do not travel along: each acceptor
-/// sends its number to the last one of the chain and to the coordinator as soon as its own disk is
-/// done, so that disks work in parallel. The last acceptor detects decisions and announces them to
-/// the chain. It hands each value to a distributor, which sends it to all nodes outside the chain.
+/// it; so each acceptor of a majority receives a value once. Votes do not travel along the chain:
+/// each acceptor sends the number of its last vote to the last acceptor of the chain and to the
+/// coordinator as soon as its own disk is done, so that disks work in parallel. The last acceptor
+/// detects decisions and announces them to the chain. It also hands each value to a distributor,
+/// which sends the value to all nodes outside the chain.
 class Chain final : public paxos::Routes {
  public:
   explicit Chain(const Links& links);
@@ -30,7 +31,7 @@ class Chain final : public paxos::Routes {
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
   bool distributes() const override { return true; }
-  /// The last receivers get it as soon as the first ones, apart from the transmission time.
+  /// The last receivers get a value as soon as the first ones, apart from the transmission time.
   std::uint32_t hops() const override { return 1; }
   bool choose(Instant now, bool anew) override;
   bool asks(const Peer& acceptor) const override;
@@ -60,7 +61,7 @@ class Chain final : public paxos::Routes {
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
-  /// Did this incarnation of the peer send the value as its unit? Then it has the bytes.
+  /// True if the value is a unit of this incarnation of the peer, which then has the bytes.
   static bool is_of(const wire::ValueHead& head, const Peer& peer) {
     return head.kind == wire::ValueKind::unit && head.origin == peer.member;
   }
@@ -68,7 +69,7 @@ class Chain final : public paxos::Routes {
   bool votes(std::size_t index) const;
   /// The header of a value that this node proposes along its chain.
   wire::Relay frame_of(const Arrival& proposal);
-  /// This node works in a chain that a packet named.
+  /// Makes the chain that a packet names the current chain of this node.
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
 
@@ -89,7 +90,7 @@ class Chain final : public paxos::Routes {
   Bits chain_ = 0;
   std::size_t first_ = kNobody;
   std::size_t last_ = kNobody;
-  Instance told_ = 0;  ///< as the last acceptor: decided values below were handed on
+  Instance told_ = 0;  ///< as the last acceptor: decided values below this are distributed
   Distributors distributors_;
 };
 

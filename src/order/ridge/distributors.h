@@ -16,7 +16,7 @@ namespace peal::order::ridge {
 class Distributors {
  public:
   /// Chooses from `able`, sorted and not empty; the chosen node will send `bytes`. A node that was
-  /// not able for a while does not catch up. `wanted` is the node of them that has the value, if
+  /// not able for a while does not catch up. `wanted` is a node in `able` that has the value, if
   /// any: it may be ahead by kAhead such values.
   NodeId choose(const std::vector<NodeId>& able, std::uint64_t bytes, NodeId wanted = {});
 

@@ -12,9 +12,9 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Passes of one call, before other work gets its turn.
+/// Most passes of one call, so that other work gets its turn.
 constexpr int kPassesMax = 4;
-/// Each ensemble has its share of what one engine may keep.
+/// Each ensemble gets an equal share of one engine's limits.
 paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   const auto count = static_cast<std::uint32_t>(ensembles);
   const auto part = [count](auto& of, auto least) {
@@ -118,7 +118,7 @@ void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effec
   now_ = now;
   out_ = &out;
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
-  std::size_t to = 0;  // it counts packets for no ensemble
+  std::size_t to = 0;  // the first ensemble counts packets for no ensemble
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     if (cluster == inner_[i]->cluster) to = i;
   }
@@ -205,9 +205,9 @@ void Ensembles::pump() {
   }
 }
 
-// A new member of the view needs all that the ensembles order from then on. So this node first
-// joins the views of the other ensembles, on which members wait, and joins none while it may still
-// have to take a checkpoint in any.
+// A new member of the view needs everything that the ensembles order from then on. So this node
+// joins the views of the other ensembles before that of the first. It joins no view while it may
+// still have to take a checkpoint in any ensemble.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;
@@ -224,7 +224,7 @@ void Ensembles::make_ready() {
   for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
 }
 
-// Units for the ensembles, and space for their results.
+// Calls the ensembles that can take units, or that have space for their results again.
 void Ensembles::feed() {
   for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
     Inner& inner = *inner_[i];
@@ -257,7 +257,7 @@ void Ensembles::Inner::report(const Event& event) {
     adopted_list = event.a;
     return all_.adopted(event);
   }
-  // Each ensemble reports what concerns all of them; one report is enough.
+  // Each ensemble reports these events for the whole node; one report is enough.
   const bool once = event.kind == &event::paused || event.kind == &event::nodes_not_given;
   if (!once || index_ == 0) all_.out_->report(event);
 }

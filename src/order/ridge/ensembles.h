@@ -23,7 +23,7 @@
 
 namespace peal::order::ridge {
 
-/// Makes one ensemble: of this part of the configuration, for this host.
+/// Makes one ensemble from this part of the configuration, for this host.
 using MakeEnsemble = std::function<std::unique_ptr<paxos::Ensemble>(
     const paxos::Config& part, BufferPool& packets, Host& host)>;
 
@@ -33,8 +33,9 @@ using MakeEnsemble = std::function<std::unique_ptr<paxos::Ensemble>(
 /// its node this is an engine like others: one view, one order, and the units of a member in the
 /// order in which it handed them over, whichever ensembles they went to.
 ///
-/// The views are those of the first ensemble. A node is in the views of the other ensembles before
-/// it is admitted to one of these; the former only say which nodes may hand units to the ensemble.
+/// The views are those of the first ensemble. A node enters views of all other ensembles before a
+/// view of the first ensemble admits the node. A view of another ensemble only says which nodes may
+/// hand units to that ensemble.
 ///
 /// ensembles.cc: inputs. ensembles_units.cc: this node's units. ensembles_passing.cc: values
 /// without units, which let other ensembles pass. ensembles_order.cc: the results of the merged

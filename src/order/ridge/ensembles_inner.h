@@ -19,7 +19,7 @@ namespace peal::order::ridge {
 /// of the engine pass through here. Its order goes to the merge; packets pass unchanged.
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
-  /// `index` among those of this node, `number` among all.
+  /// `index`: among the ensembles of this node; `its_number`: among all ensembles.
   Inner(Ensembles& all, std::size_t index, std::uint8_t its_number, std::uint64_t its_cluster,
         Domain its_domain)
       : number(its_number), cluster(its_cluster), domain(its_domain), all_(all), index_(index) {}
@@ -55,15 +55,15 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     }
   }
   bool needs_all() const override {
-    // Until the end of its last view is merged, this node owes the application what belongs before
-    // it.
+    // Until the end of its last view is merged, this node owes the application everything before
+    // that end.
     return index_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
   }
   std::uint64_t merged() const override { return all_.merged_; }
   bool has_room() const override { return all_.host_.receive_room_units() > 0; }
   void on_left_out() override;
   void on_excluded(std::span<const MemberId> members) override;
-  /// Exclusions by other ensembles' views end nothing.
+  /// Only exclusions by views of the first ensemble end a member's part in the merged order.
   bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
     if (all_.rotates()) return;  // rotation uses no requests
@@ -87,15 +87,15 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   }
 
   void may_learn(const std::vector<NodeId>& nodes);
-  /// In rotation: if a checkpoint or the log gave the ensemble another key than that of the value
-  /// that it consumed last, moves the line to that key.
+  /// In rotation: if a checkpoint or the log gave the ensemble a key other than that of its last
+  /// consumed value, moves the line to that key.
   void see_where_it_begins();
   std::uint64_t last_of_others() const;
   std::uint64_t others_begin() const;
   void let_pass(std::uint64_t last);
   void want_pass(std::uint64_t last);
 
-  /// A unit of this node that the ensemble was handed and has not placed.
+  /// A unit of this node that was handed to the ensemble and has no place yet.
   struct Handed {
     std::uint64_t view{};
     std::uint64_t number{};
@@ -106,7 +106,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   std::vector<NodeId> others;   ///< of a domain: the other nodes that may learn it
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was not empty
-  std::uint64_t skip_to = 0;       ///< in rotation, at the last tick: where its turn should be
+  std::uint64_t skip_to = 0;       ///< in rotation: the place to reach, as of the last tick
   std::optional<Instant> want_at;  ///< when to ask for an empty value; nothing: no need
   mutable bool starved = false;    ///< there was no space for its results
   std::uint64_t adopted_list = 0;  ///< hash of its last active list of nodes
@@ -120,7 +120,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   Ensembles& all_;
   const std::size_t index_;
   std::uint64_t key_ = 0;
-  std::uint64_t wanted_ = 0;   ///< a node needs keys above this one
+  std::uint64_t wanted_ = 0;   ///< a node asked the ensemble to reach this key
   std::uint64_t passing_ = 0;  ///< key of the last proposed empty value
   Instant passing_at_{};
   MemberSet company_;     ///< of the last transitional view

@@ -8,11 +8,11 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// The results of the merged order: a function of it alone, so that all nodes that merge agree.
+// The results depend on the merged order alone, so all nodes that merge agree.
 //
 // The views are the first ensemble's. A unit gets a place if it is for the active view and from one
-// of its members, whichever ensemble ordered it. It is placed once all earlier units of its sender
-// are: the keys of two ensembles do not show which unit was sent first.
+// of its members, whichever ensemble ordered it. A unit is placed once all earlier units of its
+// sender are placed: the keys of two ensembles do not show which unit was sent first.
 
 namespace peal::order::ridge {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::string_view kTooLate =
 
 void Ensembles::Inner::deliver(const Delivery& delivery) {
   Item item;
-  // If it is damaged, it is so at all nodes.
+  // A damaged placing is damaged at all nodes.
   if (wire::decode_placing(delivery.unit.view(), item.placing) != wire::Drop::none) {
     ++all_.counts_.ignored;
     return;
@@ -56,7 +56,7 @@ void Ensembles::Inner::install(const View& view) {
 
 void Ensembles::Inner::on_left_out() {
   take_back();
-  // A node that was in no view has none to end, and may take checkpoints in the other ensembles.
+  // A node that was in no view has no view to end, and may take checkpoints in the other ensembles.
   if (index_ != 0 || !std::exchange(in_view_, false)) return;
   Item item;
   item.kind = Item::Kind::left_out;
@@ -150,9 +150,9 @@ void Ensembles::take_unit(Item item) {
   PEAL_PROBE("ensembles.unit_deferred");
 }
 
-// A node that learns more domains delivers more units, so they cannot be counted. With domains, a
-// position is derived from the value, which all nodes that learn it see alike. Keys leave space for
-// that (wire::kKeyMax).
+// A node that learns more domains delivers more units, so the number of delivered units cannot be
+// the position. With domains, a position is derived from the value, which all nodes that learn it
+// see alike. Keys leave space for that (wire::kKeyMax).
 Seq Ensembles::next_position() const {
   if (layout_.domains.empty()) return seq_ + 1;
   static_assert(kEnsemblesMax <= 16 && wire::kKeyMax < (std::uint64_t{1} << 60));
@@ -178,8 +178,8 @@ void Ensembles::place(const Item& item) {
   out_->deliver(delivery);
 }
 
-/// All that belongs before the view that excludes these members has been merged here, so every
-/// ensemble has it. A node that has restarted, and is in no view yet, may be one of few that have
+/// Everything before the view that excludes these members has been merged here, so every ensemble
+/// of this node has it. A restarted node that is in no view yet keeps it too: few nodes may have
 /// it.
 void Ensembles::keep_for_excluded(const MemberSet& members) {
   --exclusions_ahead_;

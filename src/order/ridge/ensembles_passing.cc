@@ -5,17 +5,17 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// Empty values: with them an ensemble that has nothing to order lets the values of others pass.
-// With keys; ensembles_rotation.cc does the same in rotation.
+// Empty values: an ensemble with nothing to order proposes them, so that values of other ensembles
+// can be merged. This file is for the merge by keys, ensembles_rotation.cc for rotation.
 
 namespace peal::order::ridge {
 namespace {
 
-/// A coordinator with nothing to order announces that for this time ahead, so that the other
+/// How far ahead in time a coordinator announces that it has nothing to order, so that the other
 /// ensembles need not wait.
 constexpr std::uint64_t kAheadUs = 2'000;
-/// Between two requests of a node for such an announcement; and how long it waits for another
-/// node's request to help.
+/// kWantAgain: time between two requests of a node for such an announcement. kWantLate: how long a
+/// node waits for another node's request to take effect.
 constexpr Duration kWantAgain = microseconds(500);
 constexpr Duration kWantLate = milliseconds(2);
 /// An empty value that is not decided after this time may be lost.
@@ -23,9 +23,9 @@ constexpr Duration kPassingMax = milliseconds(10);
 
 }  // namespace
 
-// Values of other ensembles come behind all that this node's ensembles may still order before them.
-// An ensemble with nothing to order announces that, and repeats it before it expires, as long as
-// others order something.
+// A value is merged after everything that other ensembles may still order before it. An ensemble
+// with nothing to order announces that, and repeats it before it expires, as long as other
+// ensembles order values.
 void Ensembles::let_others_pass() {
   if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
@@ -36,8 +36,8 @@ void Ensembles::let_others_pass() {
   }
 }
 
-/// Key of the last unit or view that another ensemble has ordered; 0 if it is beyond all
-/// timestamps, which nobody can pass.
+/// Key of the last unit or view that another ensemble has ordered; 0 if that key is beyond all
+/// timestamps, since no empty value can reach it.
 std::uint64_t Ensembles::Inner::last_of_others() const {
   std::uint64_t last = 0;
   for (const auto& other : all_.inner_) {
@@ -46,8 +46,8 @@ std::uint64_t Ensembles::Inner::last_of_others() const {
   return last > wire::kStampMax ? 0 : last;
 }
 
-/// The keys at which this node began in the orders of other ensembles: other nodes may still have
-/// to reach them, and nothing of that arrives here.
+/// The greatest key at which this node began in the order of another ensemble. Other nodes may
+/// still have to reach that key, and this node does not see the values that they need.
 std::uint64_t Ensembles::Inner::others_begin() const {
   std::uint64_t from = 0;
   for (const auto& other : all_.inner_) {
@@ -56,8 +56,8 @@ std::uint64_t Ensembles::Inner::others_begin() const {
   return from > wire::kStampMax ? 0 : from;
 }
 
-// Behind its own units an ensemble needs no announcement, unless they come from nodes whose keys
-// are behind those of others, whose values this ensemble need not learn.
+// An ensemble with units of its own needs no announcement, unless the units come from nodes whose
+// keys are behind those of other ensembles: such a node need not learn the other ensembles' values.
 void Ensembles::Inner::let_pass(std::uint64_t last) {
   const bool idle = engine->idle();
   const bool enough = last == 0 || engine->key() >= last + kAheadUs / 2;
@@ -72,8 +72,9 @@ void Ensembles::Inner::let_pass(std::uint64_t last) {
   all_.more_ = true;
 }
 
-// The coordinator of an ensemble may not learn the values that wait for it. Then the first node
-// that learns both asks it; if that does not help, all others do.
+// The coordinator of an ensemble may not learn the values that wait for the ensemble. Then the
+// first node that learns both ensembles asks the coordinator. If that does not help, all other
+// nodes that learn both ask too.
 void Ensembles::Inner::want_pass(std::uint64_t last) {
   const bool waits = engine->key() < last;
   const std::uint64_t enough = last + kAheadUs / 2;
@@ -102,7 +103,8 @@ void Ensembles::Inner::want_pass(std::uint64_t last) {
   ++all_.counts_.asked;
 }
 
-/// Is this node the first member of the view that learns both?
+/// True if this node is the first member of the view that learns both domains, or if no member
+/// does.
 bool Ensembles::first_to_learn(Domain one, Domain other) const {
   for (const MemberId& member : members_) {
     if (layout_.has(one, member.node) && layout_.has(other, member.node)) return member == self_;

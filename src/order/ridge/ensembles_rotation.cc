@@ -19,8 +19,8 @@
 
 namespace peal::order::ridge {
 
-// Skips before this node started are not repeated. Clocks begin anywhere, but the line has been
-// where this node's logs and checkpoints are.
+// This node does not see skips from before its start. Clocks begin at any value, but the line has
+// reached the places of this node's logs and checkpoints.
 void Ensembles::Inner::see_where_it_begins() {
   const std::uint64_t key = engine->key();
   if (key == key_) return;
@@ -28,9 +28,9 @@ void Ensembles::Inner::see_where_it_begins() {
   all_.line_.see_nothing(all_.now_, key);
 }
 
-// While other ensembles have ordered something that this one has not reached, it skips at each
-// tick. While there is anything to order, it keeps up with the line, but not before its last skip
-// is decided: so soon after the last message nothing is in progress.
+// While other ensembles have ordered a value that an ensemble has not reached, that ensemble skips
+// at each tick. While there is anything to order, an ensemble keeps up with the line, but skips
+// only after its last skip is decided. Thus nothing is in progress soon after the last message.
 void Ensembles::skip_turns() {
   const bool tick = line_.tick_due(now_);
   const bool awake = line_.awake(now_);
@@ -40,7 +40,7 @@ void Ensembles::skip_turns() {
     inner.see_where_it_begins();
     const std::optional<std::uint64_t> tip = inner.engine->tip_key();
     if (!tip) {
-      inner.skip_to = 0;  // other ensembles' skips are no concern of this one
+      inner.skip_to = 0;  // only the coordinator of an ensemble skips
       continue;
     }
     const bool behind = *tip < inner.last_of_others();
@@ -49,7 +49,7 @@ void Ensembles::skip_turns() {
       inner.skip_to = std::min(line_.place(now_), wire::kStampMax);
     }
     if (*tip >= inner.skip_to || PEAL_MUTANT(re_never_passes)) continue;
-    // If not possible now, it will be once another value is decided.
+    // If a skip is not possible now, it becomes possible once another value is decided.
     if (!inner.engine->pass(now_, inner.skip_to, inner)) continue;
     if (PEAL_MUTANT(rt_skip_undecided)) merge_.advance(i, inner.skip_to);
     ++counts_.passed;

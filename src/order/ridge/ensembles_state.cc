@@ -95,7 +95,8 @@ std::span<const Counter> Ensembles::counters() const {
 void Ensembles::check_invariants() const {
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     inner_[i]->engine->check_invariants();
-    // A view, or the end of this node's last one, needs no space.
+    // Views, and the end of this node's last view, are pushed even when there is no space for
+    // units.
     PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
   }
   PEAL_ASSERT(!joined_ || contains(members_, self_));

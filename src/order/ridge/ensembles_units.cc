@@ -12,14 +12,14 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Units of a member in the first ensemble before it uses others too, and by how much one ensemble
-/// may then be ahead of the others.
+/// Units that a member hands to the first ensemble before it uses other ensembles too; then, the
+/// most by which one ensemble may be ahead of the others.
 constexpr std::size_t kHandedAhead = 16;
 
 }  // namespace
 
-/// The first ensemble is enough while there is little to order: then no other ensemble delays it
-/// except by its empty values.
+/// The first ensemble is enough while there is little to order: then other ensembles delay its
+/// units only until their empty values arrive.
 ///
 /// A node that learns two domains sees units of this node ordered by the keys of their ensembles,
 /// which do not show which unit was sent first. So all units in progress are of one domain, and the
@@ -36,7 +36,7 @@ bool Ensembles::Inner::may_take() const {
   return index_ == 0 || domain != 0 || all_.inner_.front()->handed.size() >= kHandedAhead;
 }
 
-/// The next waiting unit may join those in progress.
+/// True if the next waiting unit may join the units in progress.
 bool Ensembles::may_add() const {
   return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(do_at_once) ||
          host_.next_domain() == own_.last().domain;
@@ -59,7 +59,7 @@ bool Ensembles::Inner::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   if (all_.own_.again() > 0) return hand_again(unit_bytes_max, out);
   const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
   if (all_.own_.full() || !all_.may_add())
-    return false;  // other nodes would not keep one so far ahead
+    return false;  // other nodes would not keep a unit so far ahead
   if (!all_.host_.next_unit(unit_bytes_max - head, out)) return false;
   // In rotation a unit takes the next place of its ring, regardless of the time.
   const std::uint64_t stamp = all_.rotates() ? 0 : all_.keys_.stamp(all_.now_);
@@ -71,8 +71,8 @@ bool Ensembles::Inner::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   return true;
 }
 
-// Uses a buffer of its own, since packets of the ensemble's previous view may still use the other
-// one.
+// Copies the unit to a new buffer, since packets of the ensemble's previous view may still use the
+// old buffer.
 bool Ensembles::Inner::hand_again(std::uint32_t unit_bytes_max, Unit& out) {
   const std::uint64_t first = all_.own_.first_again();
   const OwnUnits::Unit& own = all_.own_.at(first);

@@ -23,7 +23,7 @@ struct Layout {
   Merging merging = Merging::keys;   ///< rotation: only with several ensembles of all nodes
 
   bool one_engine() const { return ensembles == 1 && domains.empty(); }
-  /// Is the node in the domain? All are in domain 0.
+  /// True if the node is in the domain. All nodes are in domain 0.
   bool has(Domain domain, NodeId node) const;
 };
 

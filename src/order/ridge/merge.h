@@ -41,7 +41,7 @@ class Merge {
   }
   std::size_t waiting(std::size_t stream) const { return streams_[stream].waiting.size(); }
 
-  /// The stream with the first item of the order; nothing while that is undetermined.
+  /// The stream with the first item of the order; nullopt while the first item is undetermined.
   std::optional<std::size_t> next() const {
     std::size_t least = 0;
     for (std::size_t i = 1; i < streams_.size(); ++i) {
@@ -50,14 +50,14 @@ class Merge {
     if (streams_[least].waiting.empty()) return std::nullopt;
     return least;
   }
-  /// A stream that has an item, whether or not that is the next one.
+  /// A stream that has an item, whether or not the item is the next of the order.
   std::optional<std::size_t> any() const {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (!streams_[i].waiting.empty()) return i;
     }
     return std::nullopt;
   }
-  /// The key of its first item, which must exist.
+  /// The key of the stream's first item, which must exist.
   std::uint64_t key(std::size_t stream) const { return streams_[stream].waiting.front().first; }
   /// Removes the first item of that stream.
   Item pop(std::size_t stream) {
@@ -82,7 +82,7 @@ class Merge {
     std::uint64_t key = 0;  ///< the last one so far
     std::deque<std::pair<std::uint64_t, Item>> waiting;
   };
-  /// Its next item has at least this key.
+  /// The stream's next item has at least this key.
   std::uint64_t bound(std::size_t stream) const {
     const Stream& of = streams_[stream];
     return of.waiting.empty() ? of.key + 1 : of.waiting.front().first;

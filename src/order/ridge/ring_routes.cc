@@ -91,8 +91,8 @@ bool RingRoutes::note_sent(Instance instance) {
 
 // ---- for a coordinator ----
 
-// If a node of the ring is gone, it may not have forwarded some values: they are sent along a new
-// ring, in the same round. A node that joins needs no new ring: it requests the values that it
+// A failed node of the ring may not have forwarded some values: this coordinator sends them along a
+// new ring, in the same round. A node that joins needs no new ring: it requests the values that it
 // lacks.
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
@@ -138,7 +138,7 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
   if (frame.own) return Drop::bad_value;
-  // Another list makes another ring.
+  // Another list of nodes gives another ring.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   const NodeId first = frame.round.coordinator.node;
   const std::size_t self = place_of(first, l_.config.self.node);
@@ -176,7 +176,7 @@ bool RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects&
   return false;
 }
 
-// A decision is announced with the next value if that is proposed in the same turn: so it costs
+// Announces decisions that no value proposed in this turn has carried, so announcements cost
 // nothing under load.
 void RingRoutes::end_turn(const wire::State& said, Effects& out) {
   if (!mine() || said.voted_round != round_) return;

@@ -12,11 +12,12 @@ namespace peal::order::ridge {
 
 /// The routes of a ring of learners, for comparison with Ridge's. The coordinator sends a value to
 /// the node behind it, which sends it to the next, until all nodes have it. So each node sends a
-/// value once, and it takes as many steps as there are nodes. The ring has the acceptors first,
-/// from the coordinator on, and then the other nodes; a sender skips nodes that seem dead.
+/// value once, and a value takes as many steps as there are nodes. The ring has the acceptors
+/// first, from the coordinator on, and then the other nodes; a sender skips nodes that seem dead.
 ///
-/// Votes do not travel along: acceptors send their numbers to the coordinator, which announces
-/// decisions to all nodes: with the next value if one is proposed at once, else by themselves.
+/// Votes do not travel along the ring: acceptors send the numbers of their votes to the
+/// coordinator. It announces decisions to all nodes, with the next value if one is proposed at
+/// once, else in packets without a value.
 class RingRoutes final : public paxos::Routes {
  public:
   explicit RingRoutes(const paxos::Links& links);
@@ -32,7 +33,7 @@ class RingRoutes final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const paxos::Peer& from, wire::PaxosKind kind, ByteView packet,
                   paxos::Arrival& out) const override;
-  /// Like the original pattern, it sends all bytes around the ring.
+  /// As in the original pattern, all bytes travel around the ring.
   bool propose_own(const paxos::Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
   void pass_on(const paxos::Arrival& arrival, const BufferRef& bytes, bool fresh,
                Effects& out) override;
@@ -44,7 +45,7 @@ class RingRoutes final : public paxos::Routes {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
-  /// More than a coordinator has in progress.
+  /// More values than a coordinator has in progress.
   static constexpr std::size_t kUnderWayMax = 8'192;
 
   /// Index of a node in the ring of this coordinator; kNowhere if there is no such ring.
@@ -53,9 +54,10 @@ class RingRoutes final : public paxos::Routes {
   /// The next live node behind this one in its ring. Null: none.
   const paxos::Peer* next() const;
   bool mine() const { return round_.count != 0 && round_.coordinator == l_.config.self; }
-  /// This node works in a ring that a packet named. False: it is in a later round.
+  /// Makes the ring that a packet names the current ring of this node. False: this node is in a
+  /// later round.
   bool join(const paxos::Round& round, std::uint16_t number);
-  /// Does this node send this value along its ring for the first time?
+  /// True if this node sends this value along its ring for the first time.
   bool note_sent(paxos::Instance instance);
 
   paxos::Links l_;
@@ -63,14 +65,14 @@ class RingRoutes final : public paxos::Routes {
 
   paxos::Round round_{};
   std::uint16_t number_ = 0;  ///< of the ring: a new one each time that a node is missing
-  /// By instance, modulo: the last one that was forwarded along this ring.
+  /// By instance modulo kUnderWayMax: the last instance forwarded along this ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.
-  std::vector<MemberId> ring_;   ///< members of the ring at the last look
+  std::vector<MemberId> ring_;   ///< members of the ring at the last choose()
   paxos::Instance base_ = 0;     ///< the first instance of its round
   paxos::Instance decided_ = 0;  ///< a majority voted in its round, up to here
-  paxos::Instance told_ = 0;     ///< the part of it that was announced
+  paxos::Instance told_ = 0;     ///< decisions are announced up to here
 };
 
 std::unique_ptr<paxos::Routes> make_ring(const paxos::Links& links);

@@ -32,7 +32,7 @@ class RotationLine {
   /// Nothing: no tick is needed.
   std::optional<Instant> next_tick() const { return tick_at_; }
   void end_ticks() { tick_at_.reset(); }
-  /// Moves the tick on if it is due, or there is none.
+  /// Arms the next tick if the last one is due or there is none.
   void keep_ticking(Instant now) {
     if (!tick_at_ || now >= *tick_at_) {
       tick_at_ = Instant{(now.ns / kInterval.ns + 1) * kInterval.ns};
@@ -44,7 +44,7 @@ class RotationLine {
  private:
   /// From one place of the line to the next: 50,000 values per second.
   static constexpr Duration kPlace = microseconds(20);
-  /// Between two ticks; ticks are at multiples of it, as if there had always been some.
+  /// Between two ticks; ticks are at multiples of this interval, whenever they begin.
   static constexpr Duration kInterval = milliseconds(1);
   /// For so long after the last non-empty value, ensembles keep up with the line.
   static constexpr Duration kAwake = milliseconds(50);

@@ -12,7 +12,8 @@
 namespace peal::order::ridge {
 
 /// The units of each member of a view, in the order in which it sent them: two ensembles may order
-/// two of its units otherwise. Units that come before earlier ones are kept until their turn.
+/// two units of one sender the other way round. A unit that comes before earlier units of its
+/// sender is kept until its turn.
 template <class Item>
 class SenderOrder {
  public:
@@ -31,7 +32,7 @@ class SenderOrder {
   std::uint64_t placed(std::size_t member) const { return placed_[member]; }
   void place(std::size_t member, std::uint64_t number) { placed_[member] = number; }
 
-  /// Keeps a unit. False: it has a place, is kept already, or cannot be.
+  /// Keeps a unit. False: the unit has a place, is kept already, or is too far ahead.
   bool keep(std::size_t member, std::uint64_t number, Item item) {
     if (number <= placed_[member] || number - placed_[member] > ahead_max_) return false;
     return kept_[member].emplace(number, std::move(item)).second;

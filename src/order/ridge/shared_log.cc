@@ -81,7 +81,8 @@ bool SharedLog::replay() {
 
 port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
-// An acceptor's last checkpoint is not before what it needs, so the log keeps it.
+// An acceptor's last checkpoint is not before the first record that it needs, so the log keeps the
+// checkpoint.
 Result<LogPosition, Errc> SharedLog::checkpoint(ByteView labelled) {
   LogPosition keep_from = parts_.front()->needed_from;
   for (const auto& part : parts_) keep_from = std::min(keep_from, part->needed_from);

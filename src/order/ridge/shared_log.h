@@ -11,8 +11,8 @@
 namespace peal::order::ridge {
 
 /// One durable log that several acceptors share, so that one sync covers the records of all. A
-/// record begins with the number of its acceptor, and positions are those of the shared log. Its
-/// beginning is dropped once no acceptor needs it any more.
+/// record begins with the number of its acceptor, and positions are those of the shared log. The
+/// beginning of the log is dropped once no acceptor needs it.
 class SharedLog {
  public:
   /// One acceptor for each of these numbers; `log` must outlive this object.
@@ -21,9 +21,9 @@ class SharedLog {
   SharedLog(const SharedLog&) = delete;
   SharedLog& operator=(const SharedLog&) = delete;
 
-  /// Reads all records, and keeps each for its acceptor until that replays them. Call it before any
-  /// part is used. False: the log cannot be read, or holds a record that none of these acceptors
-  /// wrote.
+  /// Reads all records, and keeps each for its acceptor until that acceptor replays its records.
+  /// Call it before any part is used. False: the log cannot be read, or holds a record that none of
+  /// these acceptors wrote.
   bool replay();
   /// The log of the acceptor with this index among the numbers.
   port::Log& of(std::size_t index);

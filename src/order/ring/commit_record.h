@@ -30,7 +30,8 @@ struct ViewOptions {
 struct OldViewRecord {
   Seq base{};                       ///< greatest aru of any survivor
   Seq high{};                       ///< greatest position that any survivor received; >= base
-  Seq safe{};                       ///< greatest safe line of any survivor; <= base
+  Seq safe{};                       ///< greatest position that a survivor knows to be at all
+                                    ///< members; <= base
   std::vector<std::uint64_t> have;  ///< bit i: a survivor has base + 1 + i; (high-base+63)/64
                                     ///< words, bits past high are zero
   MemberSet obligation;

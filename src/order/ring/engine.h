@@ -29,7 +29,7 @@ namespace peal::order::ring {
 /// forms the views. This engine repairs the old view on the new view's token.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
-/// them and the token, and knows what follows from what.
+/// them and the token, and decides which of them acts on an input.
 ///
 /// engine.cc: inputs, timers, status. messages.cc: packets. visit.cc: what happens while the token
 /// is here.

@@ -18,8 +18,8 @@ class FlowControl {
 
   /// Packets that the other members sent in the last rotation.
   std::uint32_t others() const { return minus(p_.token.fcc, fcc_before_); }
-  /// Units that this member may order, after it has answered so many requests. `room` is what
-  /// positions are left for.
+  /// Units that this member may order after it has answered `answered` requests. `room`: units for
+  /// which positions are left.
   std::uint32_t allowance(std::uint32_t answered, std::uint64_t room);
   /// What this member did on a visit.
   struct Visit {
@@ -27,27 +27,27 @@ class FlowControl {
     std::uint32_t answered = 0;         ///< packets that it retransmitted
     std::uint32_t requested = 0;        ///< positions that it requested for the first time
   };
-  /// Writes it on the token.
+  /// Writes the results of a visit on the token.
   void update_token(Instant now, const Visit& visit);
-  /// All wait for the application of the member with this index.
+  /// All members wait for the application of the member credit_index().
   bool is_blocked() const { return credit_ == 0 && credit_index_ != wire::kNoIndex; }
   std::uint16_t credit_index() const { return credit_index_; }
-  /// This member wants the token: it has units to order, unless all wait for another member's
-  /// application; or its own application, for which all waited, has just read its messages.
+  /// This member wants the token: it has units to order, unless all members wait for another
+  /// member's application; or its own application, for which all members waited, has just read its
+  /// messages.
   bool wants_token() const;
 
   AcceleratedWindow& accelerated() { return accelerated_; }
   const AcceleratedWindow& accelerated() const { return accelerated_; }
   std::uint32_t global_window() const { return global_window_; }
   std::uint32_t personal_window() const { return personal_window_; }
-  /// The running rotation tells nothing about the window.
+  /// The global window ignores the current rotation.
   void spoil() { window_.spoil(); }
   void begin_view();
   void check_invariants() const;
 
  private:
-  /// What a rotation may send at most, so that missing packets are noticed before the view's space
-  /// is used up.
+  /// Most packets per rotation, so that members notice missing packets before max_gap is used up.
   std::uint32_t largest_window() const {
     return std::max(1U, p_.limits.max_gap / (p_.limits.request_lag + 3));
   }

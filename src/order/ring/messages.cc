@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets: which are taken, and what follows from each.
+// Packets: which of them this member accepts, and what each does.
 
 #include "base/hooks.h"
 #include "order/ring/engine.h"
@@ -17,7 +17,8 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   if (membership_.left()) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
-  // A node with another engine, and so with other settings, is left to admit(), which reports it.
+  // A node with another engine has other settings and so another cluster value. Its packets reach
+  // admit(), which reports the node.
   const bool foreign = wire::is_paxos_kind(header.kind) || header.kind == FrameKind::settings;
   if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
@@ -99,12 +100,12 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (!from_predecessor) return parts_.drop(Drop::bad_sender);
   if (arriving_.hop <= hops_.last && !PEAL_MUTANT(token_duplicate_accepted)) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
-    // The predecessor retransmits only without a sign of life: the token does not rest, it got
-    // lost.
+    // The predecessor retransmits only if it sees no sign of life. So the token that this member
+    // passed on does not rest: the token was lost.
     if (arriving_.hop == hops_.last) membership_.tracked().resend_overdue(now, out);
     return parts_.drop(Drop::duplicate);
   }
-  // No member can have ordered beyond a token that has not been here yet.
+  // Every position received was assigned before this token arrived, so the token must include it.
   if (arriving_.seq < view_.stored().high()) return parts_.drop(Drop::bad_value);
   token_ = arriving_;
   visit(now, out);
@@ -120,8 +121,9 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
   if (data.view != membership_.view() || !contains(membership_.members(), data.origin)) {
     if (state == State::recovery && data.view == recovery_.agreement().view)
       ++counts_.data_in_recovery;
-    // A packet is foreign if its transmitter is no member. One that only names another view is not:
-    // slower members may still retransmit packets of the old view after an installation.
+    // A packet is foreign if its transmitter is no member. A packet of a member that names another
+    // view is not foreign: slower members may still retransmit packets of the old view after an
+    // installation.
     if (!contains(membership_.members(), from)) membership_.on_foreign(now, from, out);
     return parts_.drop(Drop::foreign);
   }

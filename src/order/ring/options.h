@@ -38,7 +38,8 @@ struct Options {
   std::uint32_t global_window = 0;    ///< packets per rotation; 0: automatic
   std::uint32_t accelerated_window =
       kAutoWindow;                         ///< packets after the token; 0 is the original ring
-  std::uint32_t max_gap = 4'096;           ///< a new packet's lead over the last that all have
+  std::uint32_t max_gap = 4'096;           ///< lead of a new packet over the last position
+                                           ///< that all members have
   std::uint32_t retransmit_max = 64;       ///< retransmissions per visit
   std::uint32_t request_ranges_max = 64;   ///< request ranges added per visit
   std::uint32_t request_lag = 1;           ///< rotations before a missing packet is requested
@@ -63,7 +64,7 @@ std::span<const Option> all_options();
 std::string validate(const Options& options);
 
 /// The longest rest of the token of an idle view. The rest grows from `hold` with every idle
-/// rotation. The remaining token timeout is for retransmitting a token lost meanwhile.
+/// rotation. The remaining token timeout is for retransmitting a token that is lost meanwhile.
 Duration rest_max(const Options& options);
 
 /// The arguments of a ring engine.

@@ -14,11 +14,11 @@ namespace peal::order::ring {
 struct Packet {
   wire::Data data;
   BufferRef unit;             ///< empty: this member does not have the packet
-  std::uint32_t answers = 0;  ///< times that this member answered a request for it
+  std::uint32_t answers = 0;  ///< times that this member retransmitted the packet
 };
 
-/// The packets of one view between the discard line and the highest position received. Allocates
-/// only at construction. The slot of a position is its remainder.
+/// The packets of one view above the last discarded position, up to the highest position received.
+/// Allocates only at construction. The slot of a position is the position modulo the capacity.
 class Packets {
  public:
   /// `capacity` is rounded up to a power of two. The first position is `first` + 1.
@@ -32,7 +32,7 @@ class Packets {
   Seq high() const { return high_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(slots_.size()); }
 
-  /// True if `seq` could be stored: above the discard line and within the capacity.
+  /// True if `seq` could be stored: above the last discarded position and within the capacity.
   bool in_window(Seq seq) const { return seq > discarded_ && seq - discarded_ <= slots_.size(); }
   bool has(Seq seq) const { return in_window(seq) && static_cast<bool>(slot(seq).unit); }
   /// True if the position is stored, or was delivered and discarded.

@@ -19,8 +19,8 @@ struct Counts {
                 stalls = 0, guards = 0, safe_line_fell = 0, no_buffer = 0;
 };
 
-/// What the classes of one ring share. Each has state of its own besides, and changes that of
-/// another class only by its functions.
+/// What the classes of one ring share. Each class also has its own state, and changes the state of
+/// another class only by calling functions of that class.
 struct Parts {
   const Options& options;
   BufferPool& pool;

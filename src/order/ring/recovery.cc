@@ -145,15 +145,16 @@ void Recovery::on_guard(Instant now, Effects& out) {
   if (blocker != p_.membership.self()) {
     return p_.membership.accuse(now, blocker, &gather::guard, out);
   }
-  // Members that miss nothing accuse this member. If it gave up first, accusing nobody, the same
-  // members would form the same view and wait for the same packet, again and again.
+  // Members that miss nothing accuse this member. If this member gave up first, accusing nobody,
+  // the same members would form the same view and wait for the same packet, again and again.
   if (!std::exchange(gave_time_, true)) {
     rounds_ = 0;
     since_ = now;
     p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
     return;
   }
-  // Nobody has accused it. If all members miss packets, each accuses another one, and they part.
+  // No member has accused this one. If all members miss packets, each accuses another, and they
+  // form separate views.
   const MemberId other = incomplete_member(other_incomplete_);
   if (other == p_.membership.self() || PEAL_MUTANT(guard_one_sided)) {
     return p_.membership.regather(now, &gather::guard, {}, out);
@@ -201,7 +202,8 @@ void Recovery::finish_old_view(Effects& out) {
     view.primary = p_.membership.lists().primary_of(survivors);
     out.install(view);
   }
-  // Zone 3: behind a gap, only packets of members that are bound to have what they depend on.
+  // Zone 3: behind a gap, deliver only packets whose senders must have all packets that these
+  // depend on.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

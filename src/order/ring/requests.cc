@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retransmission: which member requests, which answers, and pacing when none can.
+// Retransmission: which member requests, which answers, and pacing when no member can answer.
 
 #include "order/ring/requests.h"
 
@@ -129,8 +129,9 @@ void Requests::answer_in_recovery(Effects& out) {
       *section, [this](Seq seq) { return !recovery_.in_union(seq); }, out);
 }
 
-// Usually the first holder on the ring answers. If its link to the requester is dead, it would
-// answer for ever and no other member would get the turn. So the members take turns.
+// Usually the first holder on the ring answers. If the link from that holder to the requester is
+// dead, the holder would answer for ever and no other member would answer. So the members take
+// turns.
 bool Requests::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = p_.membership.state() == evs::State::recovery;
@@ -165,7 +166,7 @@ void Requests::retransmit(Packet& packet, Effects& out) {
 
 /// Rewrites the section of `view` with the positions it already requests and those that
 /// `next_missing(from)` names (the first missing position at or above `from`, or kNone). Positions
-/// that do not fit wait for a rotation. Returns how many were not requested before.
+/// that do not fit wait for a rotation. Returns how many positions were not requested before.
 template <class NextMissing>
 std::uint32_t Requests::merge(const ViewId& view, NextMissing next_missing) {
   Seq mine = next_missing(view_.stored().contiguous() + 1);

@@ -8,10 +8,10 @@
 
 namespace peal::order::ring {
 
-/// Notices a member that receives tokens but no data, and so blocks all others. If nothing advances
-/// because of it for many rotations, the view excludes it. It never excludes itself. A member that
-/// misses the same packet does not blame it, but looks for a member that has the packet and cannot
-/// send it.
+/// Notices a member that receives tokens but no data, and so blocks all others. If that member
+/// keeps the aru from advancing for many rotations, a member that has the packet suspects it, and
+/// the view excludes it. A member never suspects itself. A member that misses the same packet
+/// suspects each other member in turn, to find one that has the packet and cannot send it.
 class StallWatch {
  public:
   StallWatch(const Parts& parts, const Packets& packets, Seq first)

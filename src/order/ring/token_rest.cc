@@ -24,8 +24,8 @@ bool TokenRest::rests(Instant now, bool quiet, bool idle, Instant sent_at) {
     rests_ = 0;
     return false;
   }
-  // A slow rotation means that the token got lost on its way, which has used up the time of a long
-  // rest.
+  // A slow rotation means that the token was lost on its way. The retransmission has used up the
+  // time of a long rest.
   if (now - sent_at > p_.options.token_retransmit) rests_ = 0;
   holding_ = true;
   ++p_.counts.held;

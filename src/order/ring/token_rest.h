@@ -9,27 +9,28 @@
 
 namespace peal::order::ring {
 
-/// When the token does not go on at once: it rests at the representative while no member has
-/// anything to order, and waits a while if its requests cannot be answered.
+/// Decides when this member delays the token: the token rests at the representative while no member
+/// has anything to order, and waits a while if no member can answer its requests.
 class TokenRest {
  public:
   TokenRest(const Parts& parts, FlowControl& flow, const ListRun& list)
       : p_(parts), flow_(flow), list_(list) {}
 
   bool holding() const { return holding_; }
-  /// The token is here: whatever it waited for is over.
+  /// The token has arrived: cancels all timers that wait for it or delay it.
   void on_visit();
-  /// The token is ready to go on. `quiet`: it shows no packet that any member misses, or has just
-  /// sent. `idle`: it could rest. True if it rests; the last one was sent at `sent_at`.
+  /// The token is ready to be passed on. `quiet`: the token shows no packet as missing or just
+  /// sent. `idle`: the token may rest. True if the token rests. `sent_at`: when this member last
+  /// sent the token.
   bool rests(Instant now, bool quiet, bool idle, Instant sent_at);
-  /// Holds the token for so long.
+  /// Holds the token for the time `pace`.
   void pace(Instant now, Duration pace);
-  /// The time is over. True if the token goes on now.
+  /// The time of the rest or the pace is over. True if this member passes the token on now.
   bool end_hold();
   bool end_pace();
-  /// Something is to be ordered. True if the token was held here: work on it once more.
+  /// This member has something to order. True if the token was held here: work on it once more.
   bool release();
-  /// Another member wants the token: the same.
+  /// Another member wants the token. Result as for release().
   bool on_hold_cancel();
   /// The node has something to order: asks the representative to release the token.
   void on_work(Instant now, Effects& out);

@@ -22,16 +22,17 @@ class ViewPackets {
   /// Highest position known to be received by all members.
   Seq safe_line() const { return safe_line_; }
 
-  /// Units that this member could order now, for the positions that the view and its store have
-  /// left.
+  /// Units that this member could order now: the positions left in the view and in its store.
   std::uint64_t room() const;
   /// Gives up to `limit` of this node's units the next positions. Returns how many.
   std::uint32_t order_units(std::uint32_t limit, Effects& out);
   /// Sends a packet that this member ordered: `post`, after the token.
   void send_own(Seq seq, bool post, Effects& out);
-  /// False, and counted, if the packet is here already or has no place.
+  /// Stores a received packet. False, and counted, if the packet is a duplicate, outside the window
+  /// or too large.
   bool store(const wire::Data& data, const BufferRef& packet);
-  /// The token left with this aru: delivers what is stable now, and discards what was delivered.
+  /// This member has sent the token with this aru: delivers what is stable now, and discards what
+  /// was delivered.
   void settle(Seq aru_sent, Effects& out);
   void deliver_ready(Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);

@@ -83,7 +83,7 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   const bool quiet = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty();
-  // Nobody asks for what all are known to have.
+  // All members are known to have all packets, so no member requests any.
   const bool idle = token_.fcc == 0 && token_.aru == token_.seq &&
                     view_.safe_line() == token_.seq &&
                     (!parts_.can_originate() || flow_.is_blocked()) && !list_.moves();
@@ -126,7 +126,7 @@ void RingEngine::visit_alone(Instant now, Effects& out) {
 // ---- recovery ----
 
 void RingEngine::lead_recovery(Instant now, Effects& out) {
-  // Once per attempt: the first token must not overtake one that has moved on.
+  // Called once per attempt: a second first token must not overtake the one under way.
   PEAL_ASSERT(recovery_.last_hop() == first_);
   token_ = first_token(recovery_.agreement().view, first_);
   token_.hop = first_ + 1;

@@ -13,8 +13,9 @@ constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
 constexpr std::uint64_t kEvidence = 30;  // expected lost packets before the verdict on a retreat
 constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reached all members
-// Rates in thousandths of the rate at home. Twice the window must gain at least this; half the
-// window may cost at most that. In between both windows are equally good.
+// Rates in thousandths of the rate at home, the current window. Twice the window must reach at
+// least kStartGain or kUpGain; half the window must keep at least kDownCost. In between, both
+// windows are equally good.
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
@@ -98,7 +99,8 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
   end_epoch(now, took, epoch_);
 }
 
-/// The window is down to half, or to its minimum: if that does not help, it is not the cause.
+/// True if the window is down to half or to its minimum. If that does not cure the loss, the window
+/// is not the cause.
 bool GlobalWindow::far() const { return window_ * 2 <= retreat_.window || window_ == least_; }
 
 GlobalWindow::Verdict GlobalWindow::verdict() const {
@@ -121,14 +123,14 @@ void GlobalWindow::retreat(Instant now, const Tally& epoch) {
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
   const std::uint64_t window = window_;
-  // Do not go below half of it before the verdict.
+  // Before the verdict, do not go below half of the window before the retreat.
   const std::uint64_t floor = std::max<std::uint64_t>(retreat_.window / 2, least_);
   if (heavy) {
     cap_ = static_cast<std::uint32_t>(std::max(window * 9 / 10, floor));
     skip_ = 2;
   }
   set(std::max(heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16), floor));
-  if (window_ != window) retreat_.since = {};  // losses at the smallest window count on
+  if (window_ != window) retreat_.since = {};  // at the smallest window, keep counting
   rest(now, kRestMin);
 }
 

@@ -30,9 +30,9 @@ class Connection final : public Link {
 
   State state = State::hello;
   Output output;
-  std::vector<std::byte> input;    ///< of an unfinished record, or one whose handling is paused
-  std::uint64_t record_bytes = 0;  ///< of that record in all; 0: unknown, or no record
-  std::uint64_t reserved = 0;      ///< bytes of Options::input_bytes_max that it takes
+  std::vector<std::byte> input;    ///< an unfinished record, or one whose handling is paused
+  std::uint64_t record_bytes = 0;  ///< length of that record; 0: unknown, or no record
+  std::uint64_t reserved = 0;      ///< bytes of Options::input_bytes_max that the record takes
   Instant record_begun{};
   Instant last_heard{};
   Instant deadline{};  ///< for the hello; when closing, for the last output

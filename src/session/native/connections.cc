@@ -16,7 +16,7 @@ constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 
 }  // namespace
 
-// ---- what the session says ----
+// ---- notifications from the session ----
 
 void Connection::welcome(const wire::Welcome& welcome, std::uint64_t repeat) {
   all_.welcome(*this, welcome, repeat);
@@ -169,7 +169,7 @@ std::size_t Connections::received(ConnectionId id, ByteView bytes) {
   Connection* from = find(id);
   if (from == nullptr || from->state == State::closing) return bytes.size();
   from->last_heard = context_.now;
-  if (from->pause != Pause::none) {  // the owner called too early: the pause goes on
+  if (from->pause != Pause::none) {  // the owner called too early: the pause continues
     return 0;
   }
   std::size_t taken = 0;

@@ -35,7 +35,7 @@ class Connections {
   void closed(ConnectionId id);
   void take_wanted(Wanted& out);
   void on_room() { input_flow_.resume_all(Link::Pause::node); }
-  /// Closes connections whose time is over.
+  /// Closes connections whose deadline has passed.
   void check();
   void stop();
 

@@ -55,7 +55,7 @@ class EventEncoder {
     shared_.clear();
   }
 
-  // Small events, which are complete at once.
+  // Small events, which need no begin() and end().
   ChunkRef transitional(std::string_view group) const {
     return of_group(wire::RecordKind::transitional, group);
   }

@@ -11,12 +11,14 @@ namespace {
 
 using Pause = Link::Pause;
 
-constexpr std::size_t kInputKept = 64 * 1'024;  ///< of a buffer, after its record
-/// Every connection may have an unfinished record of this length, whatever others do.
+constexpr std::size_t kInputKept = 64 * 1'024;  ///< capacity that a buffer keeps after a record
+/// Every connection may have an unfinished record of this length, whatever other connections use.
 constexpr std::size_t kSmallRecordBytes = 16 * 1'024;
-constexpr std::int64_t kRecordSeconds = 10;                  ///< to complete a record, plus its
-constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< bytes divided by this rate,
-constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< or by this one while others wait
+/// A record must be complete after kRecordSeconds plus its bytes divided by a rate:
+/// kBytesPerSecondBusy while connections wait for memory, otherwise kBytesPerSecondLeast.
+constexpr std::int64_t kRecordSeconds = 10;
+constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;
+constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;
 
 }  // namespace
 
@@ -36,7 +38,7 @@ void InputFlow::pause(Connection& from, Pause reason) {
     from.record_begun = context_.now;
     context_.due(record_deadline(from));
   }
-  // Records have less time now.
+  // Deadlines of records are earlier now: check them.
   if (reason == Pause::input && input_waiters_ == 1) context_.due(context_.now);
 }
 

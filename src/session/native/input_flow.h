@@ -10,8 +10,8 @@
 
 namespace peal::session::native {
 
-/// Which connections the daemon does not read from, and why; and the memory that unfinished records
-/// take, for which connections wait in their order.
+/// The connections that the daemon does not read from, with the reasons, and the memory that
+/// unfinished records take. Connections that wait for memory get it in their order.
 class InputFlow {
  public:
   InputFlow(Context& context, Wanted& wanted) : context_(context), wanted_(wanted) {}
@@ -22,13 +22,13 @@ class InputFlow {
   /// Resumes all connections that are paused for this reason.
   void resume_all(Link::Pause reason);
 
-  /// Reserves memory for an unfinished record. If there is none, pauses the connection, behind
-  /// those that wait already.
+  /// Reserves memory for an unfinished record. If there is no memory, pauses the connection, behind
+  /// those that wait already, and returns false.
   bool reserve(Connection& from, std::size_t bytes);
-  /// The record is finished or given up: frees its memory, and ends waiting for memory.
+  /// Frees the memory of a record that is finished or given up. Connections that wait for memory
+  /// then try again.
   void release(Connection& from);
-  /// When an unfinished record must be complete; earlier while others wait for the memory that it
-  /// takes.
+  /// When an unfinished record must be complete; earlier while other connections wait for memory.
   Instant record_deadline(const Connection& of) const;
   /// The connection, which has released its memory, is gone.
   void forget(Connection& it);

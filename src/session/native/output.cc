@@ -63,7 +63,7 @@ void Output::gather(Session* session, std::vector<ByteView>& out) {
   if (events == nullptr) return;
   const std::size_t had = out.size();
   events->gather(out, kPieces);
-  // gather() has returned the partly written event again.
+  // events->gather() has returned the partly written event a second time.
   if (between) out.erase(out.begin() + static_cast<std::ptrdiff_t>(had));
 }
 

@@ -20,8 +20,8 @@ class Output {
   void say(const Parts&... parts) {
     append(control_, parts...);
   }
-  /// The session begins on this connection. `acked`: the message up to which the client was told
-  /// that all are acknowledged. `repeat`: number of the first refusal to repeat; 0: none.
+  /// The session begins on this connection. `acked`: the client was told that all messages up to
+  /// this number are acknowledged. `repeat`: number of the first refusal to repeat; 0: none.
   void begin(std::uint64_t acked, std::uint64_t repeat) {
     acked_told_ = acked;
     repeat_ = repeat;
@@ -32,8 +32,8 @@ class Output {
 
   /// Appends the bytes to write next; valid until the next call. `session`: null if there is none.
   void gather(Session* session, std::vector<ByteView>& out);
-  /// The first `bytes` of the last gather() were written. Returns how many of these were of events
-  /// that gather() had behind the other records.
+  /// The first `bytes` of the last gather() were written. Returns how many of these bytes belong to
+  /// events that gather() put behind the other records.
   std::size_t written(Session* session, std::size_t bytes);
 
   /// No record other than events waits.
@@ -41,7 +41,7 @@ class Output {
   std::size_t unread_bytes() const { return control_.size() - control_offset_; }
   /// The buffer of records takes no more memory than it may keep.
   bool is_small() const;
-  /// Refusals are to be repeated, which the client reads before any new ones.
+  /// Refusals remain to be repeated. The client reads them before any new refusals.
   bool repeats() const { return repeat_ > 0; }
   void check_invariants() const;
 

@@ -4,12 +4,12 @@
 
 #include "session/native/connections.h"
 
-// Clients' records: decoded into calls, whose answers are encoded.
+// Decodes clients' records into calls, and encodes the answers.
 
 namespace peal::session::native {
 namespace {
 
-constexpr std::size_t kUnreadBytesMax = 64 * 1'024;  ///< of replies, at which reading stops
+constexpr std::size_t kUnreadBytesMax = 64 * 1'024;  ///< of replies; beyond, reading pauses
 
 std::string wrong(std::string_view what, wire::Drop drop) {
   return std::string(what) + " is wrong: " + std::string(wire::drop_name(drop));
@@ -36,7 +36,7 @@ Connections::Handled Connections::pause(Connection& from, Pause reason) {
   return Handled::paused;
 }
 
-/// No answer: the node has no room, and the record is handled again later.
+/// Without an answer, the node has no room: the record is handled again later.
 Connections::Handled Connections::reply(Connection& to, std::uint32_t request,
                                         const std::optional<Answer>& answer) {
   if (!answer) return pause(to, Pause::node);

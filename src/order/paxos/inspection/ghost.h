@@ -16,8 +16,8 @@ namespace peal::order::paxos {
 /// ghost_order.h: what was decided. ghost_acceptors.h: what acceptors promised and voted for.
 class GhostEnsembles final : public Ghost {
  public:
-  /// `clusters`: what packets of each ensemble say as their cluster. `labelled`: records begin with
-  /// the number of their ensemble.
+  /// `clusters`: the cluster in the packets of each ensemble. `labelled`: records begin with the
+  /// number of their ensemble.
   GhostEnsembles(const std::vector<std::uint64_t>& clusters, bool labelled, bool on_disk,
                  const GhostReport& report);
 

@@ -146,7 +146,7 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   Log& log = of.log;
   Pending pending;
   pending.at = position;
-  // A durable checkpoint replaces it, so it is not checked at each start.
+  // A durable checkpoint replaces such a record, so it is not checked at each start.
   const bool over = reading && record.instance < of.before.next_durable;
   switch (record.kind) {
     case Record::Kind::promise:
@@ -192,7 +192,7 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       break;
     case Record::Kind::started: pending.begun = record.epoch; break;
     case Record::Kind::put_back: of.told = true; break;
-    case Record::Kind::kept: break;  // words on others' decisions, which say no more than votes do
+    case Record::Kind::kept: break;  // such words prove no more than votes do
   }
   if (!reading) {
     log.pending.push_back(pending);
@@ -207,7 +207,8 @@ void GhostAcceptors::fold_round(Life& of, LogPosition position, const Round& rou
   of.log.promised_at = position;
 }
 
-/// The process was told that its log is an older copy, so it must not speak of votes.
+/// Reports an acceptor that speaks of votes, although its process was told that its log is an older
+/// copy.
 void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
   if (!of.told) return;
   report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");

@@ -64,8 +64,8 @@ class ByInstance {
 /// once a list names that life.
 ///
 /// A log replaced by an older copy lacks records, through no fault of the node. Once another
-/// acceptor has told the node of a record that the copy lacks, the node must be silent. If none has
-/// told it, no more can be required (docs/wal.md).
+/// acceptor has told the node of a record that the copy lacks, the node must be silent. If no
+/// acceptor has told the node, no more can be required (docs/wal.md).
 ///
 /// Memory: for each life the records that its last checkpoint does not replace, and at most
 /// kLivesMax lives.
@@ -150,8 +150,8 @@ class GhostAcceptors {
     /// later one.
     std::map<std::uint64_t, LogPosition> held;
     bool put_back = false;  ///< the log in use is an older copy
-    bool told = false;      ///< the process was told so, and must not speak of votes
-    // What it has said.
+    bool told = false;      ///< the process was told that, and must not speak of votes
+    // What the acceptor has reported to other nodes.
     Round promise_said{};
     Round voted{};
     Instance voted_upto = 0;

@@ -27,8 +27,8 @@ struct Claimant {
 /// of this. Each value that a node takes as decided is compared with it.
 ///
 /// An older copy of a log may lack votes. Such a vote still counts if another node heard of it,
-/// else it does not. That shows only when a node takes a value as decided, so votes are kept until
-/// then.
+/// else it does not. Whether a node heard of it shows only when a node takes a value as decided, so
+/// votes are kept until then.
 ///
 /// Memory: the last kInstancesMax instances of each order, and kOrdersMax orders.
 class GhostOrders {
@@ -38,7 +38,8 @@ class GhostOrders {
   static constexpr std::size_t kInstancesMax = 1U << 17;
   static constexpr std::size_t kOrdersMax = 32;
 
-  /// `counts_votes`: votes are visible. Without them, a value is decided if any node says so.
+  /// `counts_votes`: votes are visible. Otherwise, a value is decided if any node reports it as
+  /// decided.
   GhostOrders(bool counts_votes, GhostReport report)
       : counts_votes_(counts_votes), report_(std::move(report)) {}
 

@@ -7,7 +7,7 @@
 namespace peal::order::ring {
 namespace {
 
-/// Incarnations kept.
+/// Most incarnations whose state is kept.
 constexpr std::size_t kSaidMax = 4'096;
 
 std::string name(MemberId who) {
@@ -132,7 +132,7 @@ void GhostRing::said_commit(MemberId from, const wire::Commit& commit) {
 
 // ---- what survivors hold together ----
 
-/// The survivors hold together all that any of them has delivered.
+/// Checks that the survivors together hold everything that any of them has delivered.
 void GhostRing::check_union(const std::vector<OldView>& old_views) {
   for (const OldView& old : old_views) {
     View* of = find(old.view);

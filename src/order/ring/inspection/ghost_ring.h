@@ -14,8 +14,8 @@
 
 namespace peal::order::ring {
 
-/// What the members of a ring say and hold: numbers that must not decrease, what the commit token
-/// established, and which packets have reached which member.
+/// Records what the members of a ring report and hold: numbers that must not decrease, what the
+/// commit token established, and which packets have reached which member.
 ///
 /// Memory: the last kViewsMax views that any member tried to form; for each, one bit per member and
 /// packet.
