@@ -24,8 +24,8 @@
 //   while (auto event = client->wait(peal::kForever)) { … }
 //
 // The application's threads read and write while they are inside these calls. Besides, a client has
-// one thread of its own. It reads and writes while no other thread does, answers the daemon, and
-// reconnects after the connection broke, whatever the application does meanwhile.
+// one thread of its own. This thread reads and writes while no other thread does, answers the
+// daemon, and reconnects after the connection broke, whatever the application does meanwhile.
 
 namespace peal {
 /// See types.h.
@@ -57,9 +57,9 @@ struct ClientOptions {
   /// Limit of bytes of events that wait to be read here, 1 to 2^40. Above it, the client stops
   /// reading from the daemon, whose rules for slow clients then apply.
   std::uint64_t receive_bytes_max = 4ULL << 20;
-  /// The maximum time that wait() polls before it sleeps; 0 to 1 s, 0: no polling. It polls only
-  /// while most waits are no longer than that. Polling saves the time to wake up, some 10 to 100
-  /// us, but keeps a processor busy, though other processes that want it have priority.
+  /// The maximum time that wait() polls before it sleeps; 0 to 1 s, 0: no polling. wait() polls
+  /// only while most waits are no longer than `spin`. Polling saves the time to wake up, some 10 to
+  /// 100 us, but keeps a processor busy, though other processes that want it have priority.
   std::chrono::microseconds spin{};
 };
 
@@ -99,15 +99,15 @@ struct ClientStatus {
 /// and wait() from one thread at a time, as what they return is valid until the next call. close()
 /// wakes other threads that wait. A moved-from client can only be destroyed or assigned to. fork():
 /// a client belongs to the process that created it. In the child its descriptors are closed. There
-/// it can be destroyed, which does not affect the parent's session; all other calls return closed:
-/// create a new client.
+/// it can be destroyed, which does not affect the parent's session; all other calls fail with
+/// closed, next() and wait() return Ended once, and fd() and room_fd() return -1: create a new
+/// client.
 class Client {
  public:
   /// Connects once, and starts a session.
   ///
   /// @return  the client; or invalid_option, unreachable, untrusted (the daemon's certificate is
-  /// for
-  ///          another name, expired, or not signed by a trusted authority), refused (with the
+  ///          for another name, expired, or not signed by a trusted authority), refused (with the
   ///          daemon's reason), timed_out, not_permitted, system, wrong_version.
   /// Blocks: up to `options.connect_timeout`. Leave `header` to the compiler: it is the version of
   /// the headers that the application was compiled with.
@@ -119,18 +119,19 @@ class Client {
   /// acknowledgement may be lost.
   ~Client();
 
-  /// Becomes a member of a group. The group's messages follow from a place in the order on, which
-  /// is that of a GroupView with this client in it.
+  /// Becomes a member of a group. The group's messages follow from the place of a GroupView that
+  /// contains this client.
   ///
   /// @param group  1 to 128 bytes, not beginning with '#'.
-  /// @return  done; or refused (member_already, not_permitted, bad_name,
-  ///          too_many), timed_out (it may still succeed later), closed.
+  /// @return  done; or invalid_option (the size of the name, or age_max), refused (member_already,
+  ///          not_permitted, bad_name, too_many), timed_out (the join may still succeed later),
+  ///          closed.
   /// Blocks: up to `patience`. The answer comes behind events: if this thread is the only one that
-  /// reads them, and more than receive_bytes_max wait, it does not come.
+  /// reads events, and more than receive_bytes_max wait, the answer does not come.
   Result<void> join(std::string_view group, const JoinOptions& options = {},
                     std::chrono::milliseconds patience = std::chrono::seconds(10));
-  /// Ends the membership; its last event is Left. May overtake messages that are not acknowledged:
-  /// call flush() before, to read them. Otherwise like join(); refused: no_member.
+  /// Ends the membership; its last event is Left. leave() may overtake messages that are not
+  /// acknowledged: call flush() first to receive them. Otherwise like join(); refused: no_member.
   Result<void> leave(std::string_view group,
                      std::chrono::milliseconds patience = std::chrono::seconds(10));
 
@@ -148,7 +149,7 @@ class Client {
   Result<Ticket> send(std::initializer_list<std::string_view> targets, std::string_view text,
                       const SendOptions& options = {});
   /// The same, waiting up to `patience` until there is space. Acknowledgements come behind events:
-  /// if this thread is the only one that reads them, and more than receive_bytes_max wait, there
+  /// if this thread is the only one that reads events, and more than receive_bytes_max wait, there
   /// will never be space.
   Result<Ticket> send_for(std::span<const std::string_view> targets,
                           std::span<const std::byte> payload, std::chrono::milliseconds patience,
@@ -157,7 +158,7 @@ class Client {
   /// Waits until all messages sent before are acknowledged: each has its place in the order and
   /// every daemon of the view has it, or Refused was received.
   ///
-  /// @return  done; or timed_out, closed (Ended says which ones lack an
+  /// @return  done; or timed_out, closed (Ended says which messages lack an
   ///          acknowledgement).
   /// Blocks: up to `patience`; like send_for().
   Result<void> flush(std::chrono::milliseconds patience = kForever);
@@ -177,9 +178,10 @@ class Client {
   /// The same for sending: readable when there is space again after send() returned would_block.
   int room_fd() const;
 
-  /// Queries the daemon: "status", or another word that it knows.
+  /// Queries the daemon: "status", or another word that the daemon knows.
   ///
-  /// @return  its answer, some lines of text; or refused, timed_out, closed.
+  /// @return  the answer, some lines of text; or invalid_option (the size of the word), refused,
+  ///          timed_out, closed.
   /// Blocks: up to `patience`; like join().
   Result<std::string> ask(std::string_view what,
                           std::chrono::milliseconds patience = std::chrono::seconds(10));

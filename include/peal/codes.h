@@ -18,7 +18,8 @@ typedef enum peal_code {
   PEAL_SYSTEM = -7,          ///< another failure of the operating system
   PEAL_TIMED_OUT = -8,       ///< the time ran out; a request may still be carried out
   PEAL_UNREACHABLE = -9,     ///< no daemon answers there
-  PEAL_UNTRUSTED = -10,      ///< TLS: one of the two does not accept the other's certificate
+  PEAL_UNTRUSTED = -10,      ///< TLS: the client or the daemon does not accept the other's
+                             ///< certificate
   PEAL_REFUSED = -11,        ///< the daemon refused; peal_error_reason() says why
   PEAL_WRONG_VERSION = -12   ///< the header and the library do not match; the text has both
                              ///< versions
@@ -27,7 +28,8 @@ typedef enum peal_code {
 /// Why a daemon refused, or why something ended; as Reason in types.h.
 typedef enum peal_reason {
   PEAL_REASON_NONE = 0,            ///< no reason
-  PEAL_REASON_BAD_RECORD = 1,      ///< one of the two sent a record that the other cannot decode
+  PEAL_REASON_BAD_RECORD = 1,      ///< the client or the daemon sent a record that the other cannot
+                                   ///< decode
   PEAL_REASON_BAD_VERSION = 2,     ///< the daemon speaks another version
   PEAL_REASON_BAD_NAME = 3,        ///< not a valid name of a group, client or target
   PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know this token
@@ -42,7 +44,7 @@ typedef enum peal_reason {
   PEAL_REASON_SLOW = 13,           ///< the client did not read its events
   PEAL_REASON_SILENT = 14,         ///< the client was silent for too long
   PEAL_REASON_REPLACED = 15,       ///< the session continues on another connection
-  PEAL_REASON_GOODBYE = 16,        ///< the client ended it
+  PEAL_REASON_GOODBYE = 16,        ///< the client ended the session
   PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
   PEAL_REASON_SHUTDOWN = 18        ///< the daemon is stopping
 } peal_reason;
@@ -58,7 +60,7 @@ typedef enum peal_service {
 /// What happens to a member of a group that does not read its messages.
 typedef enum peal_slow_policy {
   PEAL_SLOW_NORMAL = 0,  ///< as the daemon's configuration says
-  PEAL_SLOW_BLOCK = 1,   ///< all senders wait for it
+  PEAL_SLOW_BLOCK = 1,   ///< all senders wait for that member
   PEAL_SLOW_SPILL = 2,   ///< messages go to the daemon's disk, and return in order
   PEAL_SLOW_DROP = 3,    ///< messages are dropped, and PEAL_GAP says so
   PEAL_SLOW_EVICT = 4    ///< its session ends
@@ -70,13 +72,13 @@ typedef enum peal_event_kind {
   PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
   PEAL_TRANSITIONAL = 2,  ///< group: some members are unreachable, until its next view
   PEAL_LEFT = 3,          ///< group: its last event
-  PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; if known, else 0: messages,
-                          ///< bytes, place (the first missing one), last
+  PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; messages, bytes, place (of
+                          ///< the first missing message), last: 0 if unknown
   PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
   PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was refused
   PEAL_DISCONNECTED = 7,  ///< text; the client tries to reconnect
   PEAL_RECONNECTED = 8,   ///< the session continues where it was
-  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first one of
+  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first message of
                           ///< unknown fate, and how many; 0 if all are acknowledged
 } peal_event_kind;
 
@@ -90,7 +92,7 @@ typedef enum peal_view_cause {
 
 /// Why messages are missing.
 typedef enum peal_gap_reason {
-  PEAL_GAP_SLOW = 0,  ///< this client was too slow, and they were dropped
+  PEAL_GAP_SLOW = 0,  ///< this client was too slow: the daemon dropped them
   PEAL_GAP_AWAY = 1   ///< they were ordered in a partition without this client's daemon
 } peal_gap_reason;
 

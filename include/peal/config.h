@@ -17,10 +17,10 @@ inline namespace v0 {
 struct Node {
   std::string name;  ///< 1 to 255 letters, digits, '.', '_' or '-'
   /// An IP address or a host name, and a port: "10.0.0.1:4800", "[fd00::1]:4800" or
-  /// "node-1.example:4800"; the UDP port above it is used as well, or the TCP port of that number.
-  /// A name of another node is looked up again while the node is away: it may come back with
-  /// another address. All addresses are of one family: that of the numeric ones, or IPv4 if there
-  /// are none and the name of this node has an IPv4 address.
+  /// "node-1.example:4800"; the UDP port above it is used as well, or, with Data::streams, the TCP
+  /// port of that number. A name of another node is looked up again while the node is away: it may
+  /// come back with another address. All addresses are of one family: that of the numeric ones, or
+  /// IPv4 if there are none and the name of this node has an IPv4 address.
   std::string address;
   /// 1 to 65535. Unique in the cluster, equal on all nodes, and constant while the node is in the
   /// list; 0: its place in the list, from 1.
@@ -56,9 +56,9 @@ struct MulticastGroup {
 /// How data travel between nodes.
 enum class Data : std::uint8_t {
   datagrams,  ///< UDP, by multicast or to each node
-  /// Over one TCP connection from each node to each other one, to the port above its own. There is
-  /// no multicast then, and packets may be larger than the network's MTU. With Paxos and Ridge
-  /// only.
+  /// Over one TCP connection from each node to each other node, to the port above the other node's
+  /// own. There is no multicast then, and packets may be larger than the network's MTU. With Paxos
+  /// and Ridge only.
   streams,
 };
 
@@ -71,9 +71,9 @@ enum class PrimaryRule : std::uint8_t {
 /// Where acceptors keep their votes.
 enum class Storage : std::uint8_t {
   disk,  ///< in `data_dir`: ordered messages survive crashes, even of all nodes at once
-  /// In their processes only: faster, and without `data_dir`. If a majority of the acceptors
-  /// crashes at once, ordered messages are lost, and all nodes must be stopped and restarted
-  /// (docs/configuration.md). Not with several ensembles or domains.
+  /// In the acceptors' processes only: faster, and without `data_dir`. If a majority of the
+  /// acceptors crashes at once, ordered messages are lost, and all nodes must be stopped and
+  /// restarted (docs/configuration.md). Not with several ensembles or domains.
   memory,
 };
 
@@ -86,7 +86,8 @@ enum class Dissemination : std::uint8_t {
 /// How the orders of several ensembles are merged.
 enum class Merge : std::uint8_t {
   keys,      ///< by their senders' clocks
-  rotation,  ///< one value of each in turn, for comparison: messages of one wait for the others
+  rotation,  ///< one value of each ensemble in turn, for comparison: messages of one ensemble wait
+             ///< for the others
 };
 
 /// Members order among themselves, on each side of a partition. Nothing is written to disk.

@@ -68,8 +68,8 @@ struct GroupView {
   std::vector<GroupMember> members;  ///< all members of the group, including this client
 };
 
-/// Some members of the group are unreachable: until its next view, guarantees hold among the
-/// members that continue together (GroupMember::came_with_us).
+/// Some members of the group are unreachable: until the group's next view, guarantees hold among
+/// the members that continue together (GroupMember::came_with_us).
 struct Transitional {
   std::string group;  ///< its name
 };
@@ -81,7 +81,7 @@ struct Left {
 
 /// Why messages are missing.
 enum class GapReason : std::uint8_t {
-  slow,  ///< this client was too slow, and they were dropped (SlowPolicy::drop)
+  slow,  ///< this client was too slow: the daemon dropped them (SlowPolicy::drop)
   away,  ///< they were ordered in a partition without this client's daemon
 };
 
@@ -89,7 +89,8 @@ enum class GapReason : std::uint8_t {
 struct Gap {
   std::string group;         ///< its name; empty: messages to the private name
   GapReason reason{};        ///< why
-  std::uint64_t messages{};  ///< how many; 0: unknown, as with `away`, and so are the rest
+  std::uint64_t messages{};  ///< how many; 0: unknown, as with `away`; the fields below are then
+                             ///< unknown, too
   std::uint64_t bytes{};     ///< of their payloads
   Place first;               ///< of the first missing message
   Place last;                ///< of the last missing message
@@ -98,13 +99,13 @@ struct Gap {
 /// What happens to a member of a group that does not read its messages.
 enum class SlowPolicy : std::uint8_t {
   normal,  ///< as the daemon's configuration says
-  block,   ///< all senders wait for it; needs permission
+  block,   ///< all senders wait for that member; needs permission
   spill,   ///< messages above the limit go to the daemon's disk, and return in order
   drop,    ///< messages above the limit are dropped, and a Gap says so
   evict,   ///< its session ends
 };
 
-/// A limit of a membership is near: read faster. It has no place in the order.
+/// A limit of a membership is near: read faster. The warning has no place in the order.
 struct SlowWarning {
   std::string group;                    ///< its name; empty: messages to the private name
   SlowPolicy policy{};                  ///< applied at the limit
@@ -114,7 +115,7 @@ struct SlowWarning {
   std::chrono::milliseconds age_max{};  ///< the limit; 0: none
 };
 
-/// The daemon refused a message that this client sent. It has no place in the order.
+/// The daemon refused a message that this client sent. The refusal has no place in the order.
 struct Refused {
   std::uint64_t number{};  ///< the Ticket's
   Reason reason{};         ///< why
@@ -131,8 +132,8 @@ struct Disconnected {
 /// events.
 struct Reconnected {};
 
-/// The last event. If it was not on request, the fate of the messages from number `unsettled_first`
-/// on is unknown: each may have a place in the order or not.
+/// The last event. The fate of the messages from number `unsettled_first` on is unknown: each may
+/// have a place in the order or not.
 struct Ended {
   bool on_request = false;             ///< close() was called
   Reason reason{};                     ///< why
@@ -145,7 +146,7 @@ struct Ended {
 using ClientEvent = std::variant<GroupMessage, GroupView, Transitional, Left, Gap, SlowWarning,
                                  Refused, Disconnected, Reconnected, Ended>;
 
-/// "slow", "not_permitted": for logs. Thread: any.
+/// The name of a reason for logs, such as "slow". Thread: any.
 std::string_view reason_name(Reason reason);
 
 }  // namespace v0

@@ -69,7 +69,8 @@ struct View {
   std::string id;             ///< such as "12@a.210987654321"; transitional: of the next view
   std::string old;            ///< the previous regular view; empty if there was none
   std::vector<std::string> members;  ///< sorted by node
-  std::optional<bool> primary;       ///< may it act for the whole cluster? Only with "majority"
+  std::optional<bool> primary;       ///< may the view act for the whole cluster? Empty with
+                                     ///< PrimaryRule::none
   std::string reason;                ///< why this node gave up the previous view, for people
 };
 
@@ -92,13 +93,13 @@ struct NodeAddress {
   std::string name;     ///< as in Config::nodes
   std::string address;  ///< as configured
   std::string at;       ///< IP address and port; empty: not found yet
-  std::string problem;  ///< why the last lookup of the name failed; empty: it did not
+  std::string problem;  ///< why the last lookup of the name failed; empty: no failure
 };
 
 /// A node of the cluster that is not in the view.
 struct MissingNode {
   std::string name;    ///< as in Config::nodes
-  std::string reason;  ///< why, such as another key; empty: unknown here
+  std::string reason;  ///< why it is missing, such as another key; empty: unknown here
 };
 
 /// The status of a member.
@@ -110,8 +111,8 @@ struct Status {
   std::uint64_t queued_bytes{};      ///< bytes of their payloads
   std::uint64_t unread_bytes{};      ///< of messages that wait to be read by next(), approximately
   std::string order;                 ///< "ring", "paxos" or "ridge": see Config::order
-  /// The chosen options that determine how it orders, by their keys in a configuration file: "3"
-  /// for "ridge.ensembles".
+  /// The chosen options that determine how the member orders, by their keys in a configuration
+  /// file: "3" for "ridge.ensembles".
   std::map<std::string, std::string> options;
   std::vector<std::string> domains;  ///< names of the domains that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
@@ -135,7 +136,8 @@ struct Status {
 /// from one thread at a time; status() and set_nodes() may be called from another thread, and block
 /// until one of those three runs. A moved-from member can only be destroyed or assigned to. fork():
 /// a member belongs to the process that created it. In the child its descriptors are closed. There
-/// it can be destroyed, which does not affect the parent's member; all other calls return closed.
+/// it can be destroyed, which does not affect the parent's member; all other calls fail with
+/// closed, next() and wait() return Closed once, fd() returns -1, and id() is empty.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
@@ -144,13 +146,13 @@ class Member {
   ///          accepted, or that the name of this node has no address of this machine),
   ///          would_block (the name of this node cannot be resolved yet: try again),
   ///          address_in_use, not_permitted, system, wrong_version.
-  /// Blocks: up to 5 s, if the address of this node is a name. Others are looked up meanwhile.
+  /// Blocks: up to 5 s, if the address of this node is a name; not for names of other nodes.
   /// Leave `header` to the compiler, as in client.h.
   static Result<Member> embed(const Config& config, std::uint32_t header = PEAL_VERSION);
 
   Member(Member&&) noexcept;
   Member& operator=(Member&&) noexcept;
-  /// Like leave() without patience, if it has not left yet.
+  /// Like leave() with a patience of 0, unless the member has left already.
   ~Member();
 
   /// Queues a message for ordered delivery to all members of the view, including this one.
@@ -166,8 +168,8 @@ class Member {
   Result<Ticket> multicast(std::span<const std::byte> payload, Service service,
                            std::string_view domain = {});
   Result<Ticket> multicast(std::string_view text, Service service, std::string_view domain = {});
-  /// The same, waiting up to `patience` while too much waits. Do not call it from the only thread
-  /// that reads events: if this member's own queue of events is full, it would wait in vain. A
+  /// The same, waiting up to `patience` while too many messages wait. Do not call it from the only
+  /// thread that reads events: if this member's queue of events is full, the call waits in vain. A
   /// thread that runs the member continues to do so meanwhile.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
                                std::chrono::milliseconds patience, std::string_view domain = {});
@@ -193,12 +195,13 @@ class Member {
   ///
   /// @return  the key for sending, as `peal keygen --list` shows it; or invalid_option (the message
   ///          says what is wrong with the file, and the old keys stay in use), closed.
-  /// Blocks: for reading the file. It takes effect in the next turn of the member's thread.
+  /// Blocks: for reading the file. The keys take effect in the next turn of the member's thread.
   Result<std::string> reload_keys();
 
   /// Makes this list of nodes active: no message is lost, and the view stays. The list is pending
-  /// until all members of the view have it; Status says what it waits for. Change one thing at a
-  /// time, on all nodes: give the list to all running nodes, then start new ones. Stop
+  /// until all members of the view have it; Status::list_waits_for says what it waits for. Change
+  /// one thing at a time, on all nodes: give the list to all running nodes, then start new ones.
+  /// Stop
   /// removed nodes. Nodes that stay keep their numbers.
   ///
   /// `acceptors`, with Paxos and Ridge: the future acceptors, as in Paxos::acceptors. Fewer than

@@ -17,16 +17,17 @@
 // time, and peal_close while no other call runs: peal_end ends those that wait. If memory is
 // exhausted, the process stops.
 // fork(): a client belongs to the process that created it. In the child its descriptors are closed,
-// peal_close() frees it without telling the daemon, and all other calls return PEAL_CLOSED, with an
-// explanation in peal_error_text().
+// peal_close() frees it without telling the daemon, peal_end() does nothing, and all other calls
+// return PEAL_CLOSED, with an explanation in peal_error_text().
 // Versions: peal_connect() refuses (PEAL_WRONG_VERSION) if the program was compiled with a later
-// header than the library's, or with one of another major version; of another minor version, as
-// long as the major one is 0. Programs that call the library by the names of its functions pass
-// their version to peal_connect_from().
+// header than the library's, or with a header of another major version; while the major version is
+// 0, also with a header of another minor version. Programs that call the library by the names of
+// its functions pass their version to peal_connect_from().
 // Structs begin with their size and may grow at their ends: a program that was compiled with an
 // earlier header has shorter ones. The library reads a program's struct up to its size. It writes
-// results up to the size of the program's struct, and stores in the size how much of it is known to
-// the library. peal_text, peal_place and peal_group_member are parts of others and never change.
+// results up to the size of the program's struct, and stores in `size` how many of these bytes the
+// library knows. peal_text, peal_place and peal_group_member are parts of other structs and never
+// change.
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,7 +124,7 @@ typedef struct peal_event {
   size_t payload_bytes;              ///< of the message
   peal_place place;                  ///< of the message, or of the first missing one
   peal_place last;                   ///< of the last missing message
-  uint64_t number;                   ///< of a message, as peal_send() gave it
+  uint64_t number;                   ///< of a message, as peal_send() returned it
   uint64_t messages;                 ///< number of messages
   uint64_t bytes;                    ///< of payloads; or of messages that wait at the daemon
   uint64_t bytes_max;                ///< limit of bytes that may wait
@@ -171,11 +172,11 @@ void peal_close(peal_client* client, int64_t patience_ms);
 
 /// Becomes a member of a group; `options` may be NULL. Returns 0; or PEAL_REFUSED, PEAL_TIMED_OUT,
 /// PEAL_CLOSED, PEAL_INVALID_OPTION. Blocks: up to `patience_ms`. The answer comes behind events:
-/// if more than receive_bytes_max wait and no thread reads them, it does not come.
+/// if more than receive_bytes_max wait and no thread reads them, the answer does not come.
 int32_t peal_join(peal_client* client, const char* group, const peal_join_options* options,
                   int64_t patience_ms);
-/// Ends the membership. May overtake messages that are not acknowledged: call peal_flush() before,
-/// to read them. Otherwise like peal_join().
+/// Ends the membership. peal_leave() may overtake messages that are not acknowledged: call
+/// peal_flush() first to receive them. Otherwise like peal_join().
 int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms);
 
 /// Queues a message to 1 to 64 groups and private names; `options` may be NULL (agreed). Returns
@@ -187,18 +188,18 @@ int64_t peal_send(peal_client* client, const char* const* targets, size_t target
                   int64_t patience_ms);
 /// Waits until all messages sent before are acknowledged: each has its place in the order and every
 /// daemon of the view has it, or PEAL_REFUSAL was received. Returns 0; or PEAL_TIMED_OUT,
-/// PEAL_CLOSED.
+/// PEAL_CLOSED, PEAL_INVALID_OPTION.
 int32_t peal_flush(peal_client* client, int64_t patience_ms);
 
 /// The next event, waiting up to `patience_ms` for one. Returns 1 if there is one, 0 if not;
-/// PEAL_CLOSED after PEAL_ENDED.
+/// PEAL_CLOSED after PEAL_ENDED; or PEAL_INVALID_OPTION.
 int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms);
 /// The same for a struct of that many bytes, which may be another version's.
 int32_t peal_receive_sized(peal_client* client, peal_event* event, size_t size,
                            int64_t patience_ms);
-/// A descriptor for poll(2) and similar calls: readable when there is an event, and sometimes when
-/// only other data arrived. Call peal_receive() until it returns 0 before you wait for the
-/// descriptor. Do not read from it. Valid as long as the client.
+/// A descriptor for poll(2) and similar calls, or PEAL_INVALID_OPTION: readable when there is an
+/// event, and sometimes when only other data arrived. Call peal_receive() until it returns 0 before
+/// you wait for the descriptor. Do not read from it. Valid as long as the client.
 int peal_fd(const peal_client* client);
 /// The same for sending: readable when there is space again after PEAL_WOULD_BLOCK.
 int peal_room_fd(const peal_client* client);

@@ -26,7 +26,7 @@ enum class ErrorCode : std::uint8_t {
   system,          ///< another failure of the operating system
   timed_out,       ///< the time ran out; a request may still be carried out
   unreachable,     ///< no daemon answers there: start it, or correct the address
-  untrusted,       ///< TLS: one of the two does not accept the other's certificate
+  untrusted,       ///< TLS: the client or the daemon does not accept the other's certificate
   refused,         ///< the daemon refused; Error::reason says why
   wrong_version,   ///< headers and library do not match; the message has both versions
 };
@@ -34,8 +34,8 @@ enum class ErrorCode : std::uint8_t {
 /// Why a daemon refused, or why something ended.
 enum class Reason : std::uint8_t {
   none,            ///< no reason
-  bad_record,      ///< one of the two sent a record that the other cannot decode: one of them has a
-                   ///< fault
+  bad_record,      ///< the client or the daemon sent a record that the other cannot decode: one of
+                   ///< them has a fault
   bad_version,     ///< the daemon speaks another version: bring both to the same one
   bad_name,        ///< not a valid name of a group, client or target
   bad_secret,      ///< the daemon does not know this token
@@ -50,7 +50,7 @@ enum class Reason : std::uint8_t {
   slow,            ///< the client did not read its events
   silent,          ///< the client was silent for too long
   replaced,        ///< the session continues on another connection
-  goodbye,         ///< the client ended it
+  goodbye,         ///< the client ended the session
   evicted,         ///< an administrator ended the session
   shutdown,        ///< the daemon is stopping
 };
@@ -62,8 +62,8 @@ struct Error {
   Reason reason = Reason::none;  ///< with `refused`: the daemon's reason
 };
 
-/// A receipt: the message was queued. It has its place only when it is delivered here, or when
-/// flush() of a client says so.
+/// A receipt: the message was queued. The message has its place only once it is delivered here, or
+/// once a client's flush() succeeds.
 struct Ticket {
   std::uint64_t number{};  ///< counts this member's or client's messages, from 1
 };

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kTargetsMax = 64;
 
-/// The last failed call of this thread.
+/// The error of this thread's last failed call.
 struct LastError {
   std::string text;
   std::int32_t reason = PEAL_REASON_NONE;
@@ -54,7 +54,8 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// For a client made before fork(): in the child, only such a client has no descriptor and no name.
+/// The error of a client made before fork(). In the child, only such a client has no descriptor and
+/// no name.
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",
@@ -65,8 +66,8 @@ milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : mil
 
 std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
 
-/// Copies the options that both the caller's header and ours have; the rest of `to` keeps its
-/// defaults. Returns false if `from->size` is not set.
+/// Copies the options that both the program's header and the library's have; the rest of `to` keeps
+/// its defaults. Returns false if `from->size` is not set.
 template <class T>
 bool take_options(const T* from, T& to) {
   if (from == nullptr) return true;
@@ -80,7 +81,8 @@ bool take_options(const T* from, T& to) {
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 
-/// Writes as much as the program's struct has room for; what the library does not know is 0.
+/// Writes as much as the program's struct has room for; fields that the library does not know are
+/// 0.
 template <class T>
 void give(T& made, T* to, std::size_t size) {
   const std::size_t known = std::min(size, sizeof made);
@@ -105,7 +107,7 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
 
 uint32_t peal_version() { return PEAL_VERSION; }
 
-// Parentheses, so that the macros of these names are not expanded.
+// The parentheses keep the macros of these names from being expanded.
 void(peal_options_init)(peal_options* options) {
   peal_options_init_sized(options, sizeof *options);
 }

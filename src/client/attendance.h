@@ -17,20 +17,21 @@ class Attendance {
 
   /// The client's thread checks by polling the connection: nothing has arrived since it began.
   bool guards() const { return guard_ == Guard::set; }
-  /// The application polls, and ends the client's thread's rest when it stops.
+  /// No check is due: an application thread polls the connection, and calls end_rest() when it
+  /// stops.
   bool rests() const { return rests_; }
   /// Returns true if the client's thread rested.
   bool end_rest() { return std::exchange(rests_, false); }
   /// When to look() again, unless guards() or rests().
   Instant look_again() const { return look_again_; }
 
-  /// Input arrived, which guards() waited for: the application has some time to take it.
+  /// Input arrived while guards(): the application has until look_again() to take it.
   void on_input(Instant now) {
     guard_ = Guard::tripped;
     look_again_ = now + kAway;
   }
   /// Returns false if the application does not serve any more. `polls`: one of its threads polls
-  /// the connection. `may_sleep`: it may sleep on fd(), and has read everything.
+  /// the connection. `may_sleep`: the application may sleep on fd(), and has read everything.
   bool look(Instant now, bool polls, bool may_sleep) {
     const bool was_here = std::exchange(last_visits_, visits_) != visits_;
     look_again_ = now + kAway;
@@ -45,7 +46,7 @@ class Attendance {
     }
     return true;
   }
-  /// The application serves no longer.
+  /// The client's thread serves from now on.
   void stop() { guard_ = Guard::none; }
 
  private:

@@ -96,7 +96,7 @@ class Client::Core {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< the application was told that the client is the parent's
+  bool told_ = false;  ///< in a child: Ended, which says that the client is the parent's, was read
 };
 
 Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {

@@ -71,7 +71,8 @@ SessionOptions session_options(const v0::ClientOptions& options, bool is_local) 
           options.receive_bytes_max, is_local};
 }
 
-/// Signal handlers of the application run on its own threads only.
+/// Starts a thread with all signals blocked: the application's handlers run on its own threads
+/// only.
 std::optional<Error> start_thread(std::thread& thread, std::function<void()> run) {
   sigset_t all{};
   sigset_t before{};

@@ -77,8 +77,8 @@ class ConnectedSession {
   ConnectedSession(Dialer dialer, const v0::ClientOptions& options);
   std::optional<v0::Error> greet();
 
-  // Called by the own thread, and by greet() before that thread exists. All begin and end with the
-  // lock held.
+  // Called by the own thread, and by greet() before that thread exists. All but run() and
+  // come_back() begin and end with the lock held.
   void run();
   bool turn(Lock& lock);
   void sleep(Lock& lock);
@@ -124,17 +124,17 @@ class ConnectedSession {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   int waiters_ = 0;  ///< threads that wait on changed_
-  int takers_ = 0;  ///< threads inside take(); they handle events, and signal those that they leave
+  int takers_ = 0;   ///< threads inside take(); the last one signals the events that remain
   Session session_;
   ReadySignals signals_;
 
   // The thread that serves the connection.
   bool usable_ = false;        ///< the connection is open, and any thread may use it
   bool in_use_ = false;        ///< a thread reads or writes, without the lock
-  bool thread_serves_ = true;  ///< false: the application serves, and the thread checks on it
+  bool thread_serves_ = true;  ///< false: the application serves, and the own thread checks on it
   bool sleeping_ = false;      ///< the own thread polls and must be woken
   bool polled_ = false;        ///< an application thread polls
-  bool suspects_ = false;      ///< the daemon is silent for too long: the thread reads itself
+  bool suspects_ = false;      ///< the daemon seems silent for too long: the own thread reads
   Attendance attendance_;      ///< whether the application serves
 
   Connection connection_;

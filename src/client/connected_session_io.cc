@@ -15,7 +15,7 @@
 namespace peal::client {
 namespace {
 
-/// How often a thread writes again because others added output while it was writing.
+/// How often a thread writes in a row, since others may add output while it writes.
 constexpr int kRoundsMax = 4;
 /// After this many reads without an event, an application thread leaves reading to the own thread.
 constexpr int kLooksMax = 16;
@@ -25,7 +25,7 @@ constexpr int kLooksMax = 16;
 // ---- Reading and writing
 
 /// Writes once, without the lock. The records must stay in place meanwhile: only the thread that
-/// uses the connection may remove any, others wait until it is unused.
+/// uses the connection may remove records; other threads wait until it is unused.
 void ConnectedSession::write_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && connection_.is_open());
   in_use_ = true;
@@ -83,7 +83,7 @@ std::size_t ConnectedSession::read_once(Lock& lock) {
     fail(Trouble::reading, {Errc::closed, "the daemon ended the connection"});
   }
   if (bytes > 0 || waiters_ > 0) notify();
-  // Other threads added output while this one used the connection, and left it to this one.
+  // Other threads added output while this thread used the connection, and left the output to it.
   if (connection_.unsent() || session_.has_more_than_seen()) push_out(lock);
   return bytes;
 }
@@ -128,10 +128,11 @@ void ConnectedSession::notify() {
   if (waiters_ > 0) changed_.notify_all();
 }
 
-// ---- Who serves
+// ---- Which thread serves
 
-/// Only the own thread says goodbye. It also serves while the application waits for room_fd(),
-/// since the application may make no other calls then.
+/// Whether an application thread may serve. Only the own thread says goodbye. The own thread also
+/// serves while the application waits for room_fd(), since the application may make no other calls
+/// then.
 bool ConnectedSession::may_take_over() const {
   return usable_ && !suspects_ && !signals_.room_wanted() && !session_.saying_goodbye() &&
          session_.wants_input();
@@ -162,10 +163,10 @@ void ConnectedSession::watch() {
   if (!signals_.watch(connection_.fd())) hand_over();
 }
 
-/// Writes output that was just added, unless something was written less than kWriteApart ago.
+/// Writes output that was just added, unless it may wait: see Connection::may_leave_output().
 void ConnectedSession::push_out(Lock& lock) {
   if (!usable_ || in_use_ || connection_.write_blocked())
-    return;  // the thread that uses it goes on
+    return;  // the thread that uses the connection continues
   if (connection_.may_leave_output()) return leave_rest();
   write_out(lock);
 }
@@ -180,7 +181,7 @@ void ConnectedSession::leave_rest() {
 void ConnectedSession::look(Lock& lock) {
   if (!may_take_over()) return;
   take_over();
-  if (!may_serve()) return;  // the thread that uses it reports what arrives
+  if (!may_serve()) return;  // the thread that uses the connection reports input
   if (connection_.unsent() || session_.has_more_than_seen() ||
       connection_.has_much_unsaid(session_))
     write_out(lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's own thread. It serves the connection while no application thread does, checks on
-// those that do, sends pings, and reconnects.
+// application threads that do, sends pings, and reconnects.
 
 #include <poll.h>
 
@@ -97,8 +97,8 @@ void ConnectedSession::after_sleep(Instant until, bool wants_input, bool wants_r
   if (attendance_.guards()) {
     if (came) attendance_.on_input(now);
   } else if (now >= attendance_.look_again()) {
-    // An application thread that sleeps on the connection itself tells this thread when it stops.
-    // An application that may sleep on fd() is checked once there is something to read.
+    // An application thread that polls the connection wakes this thread when it stops. An
+    // application that may sleep on fd() is checked once there is something to read.
     const bool may_sleep = signals_.watches() && connection_.read_blocked();
     if (!attendance_.look(now, polled_, may_sleep)) hand_over();
   }
@@ -131,8 +131,9 @@ void ConnectedSession::on_alarm(Instant now, bool heard_all) {
   pulse_.said(now);
 }
 
-/// Ends a lost connection. First reads what the daemon sent before, even if the inbox is full: it
-/// may say why it ended, and it is not sent again unless the session is resumed.
+/// Ends a lost connection. First reads what the daemon sent before, even if the inbox is full: this
+/// input may say why the daemon ended the connection, and is sent again only if the session is
+/// resumed.
 void ConnectedSession::part(Lock& lock) {
   withdraw();
   wait_until_unused(lock, true);

@@ -18,9 +18,10 @@ constexpr Duration kWriteApart = microseconds(20);
 /// With this many bytes waiting, even such messages are written at once.
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
 /// Events are reported as seen together with other output, after this many bytes, or when the own
-/// thread looks.
+/// thread writes.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
-/// The same for events in shared memory; far below the limit at which the daemon stops using it.
+/// The same for events in shared memory; far below the limit at which the daemon stops using this
+/// memory.
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 
 }  // namespace

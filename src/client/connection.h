@@ -15,16 +15,17 @@
 
 namespace peal::client {
 
-/// The stream to the daemon, one after the other, and the memory that came with it. The lock of the
-/// session is held for all calls except write() and read(), which only the thread makes that uses
-/// the connection. Only the client's own thread opens and closes it.
+/// The current stream to the daemon, and the memory that came with it. Callers hold the lock of the
+/// session, except for write() and read(): only the thread that uses the connection calls these.
+/// Only the client's own thread, and greet() before that thread exists, open and close the
+/// connection.
 class Connection {
  public:
   /// What one system call did.
   struct Moved {
     io::Transfer transfer;
     bool unsent = false;  ///< the stream has accepted bytes that it has not sent
-    Instant now;          ///< after the call; of a read only if it had bytes
+    Instant now;          ///< time after the call; after a read only if it got bytes
     bool is_broken() const { return transfer.outcome == io::StreamOutcome::broken; }
     bool is_end() const { return transfer.outcome == io::StreamOutcome::end; }
   };
@@ -33,7 +34,7 @@ class Connection {
   int fd() const { return stream_->fd(); }
   void open(std::unique_ptr<io::Stream> stream);
   void close() { stream_.reset(); }
-  /// The session does not read from the memory of the closed connection any more.
+  /// Unmaps the memory of the closed connection; the session must not read from it any more.
   void drop_memory() { memory_ = {}; }
   const io::IoError& error() const { return stream_->error(); }
 
@@ -59,23 +60,23 @@ class Connection {
 
   /// A message of this size waits to be written.
   void note_output(std::size_t bytes) { unwritten_bytes_ += bytes; }
-  /// So little was just added, so soon after the last write, that it may share the next one.
+  /// The output may wait for the next write: little was added, and the last write was just before.
   bool may_leave_output() const;
-  /// So much is unreported that seen events are reported even without other output.
+  /// So many bytes are unreported that seen events are reported even without other output.
   bool has_much_unsaid(const Session& session) const;
 
  private:
   std::unique_ptr<io::Stream> stream_;
   io::Mapping memory_;  ///< shared by the daemon for this connection
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
-  std::vector<ByteView> chunks_;  ///< that write() writes
+  std::vector<ByteView> chunks_;  ///< the output that write() writes
   bool flush_first_ = false;      ///< write() sends what the stream has accepted
   bool read_blocked_ = false;
   bool write_blocked_ = false;
   bool unsent_ = false;
   Instant written_;                  ///< when bytes were last written
-  std::size_t unwritten_bytes_ = 0;  ///< roughly, since then
-  std::size_t unsaid_bytes_ = 0;     ///< read since then, and not yet reported as seen
+  std::size_t unwritten_bytes_ = 0;  ///< bytes of messages queued since then, roughly
+  std::size_t unsaid_bytes_ = 0;     ///< bytes read since then, not yet reported as seen
 
   static constexpr std::size_t kReadBytes = 256U << 10;
 };

@@ -32,16 +32,16 @@ struct Item {
   bool unseen = false;
   wire::RecordKind record{};
   std::vector<std::byte> body;
-  wire::Shared place;  ///< `bytes` above 0: the record is there, and is copied when it is taken
+  wire::Shared place;        ///< `bytes` above 0: the record is still in shared memory
   std::unique_ptr<End> end;  ///< for notices; `disconnected` has a text only
   /// About how much memory the item takes.
   std::uint64_t bytes() const { return sizeof(Item) + body.size() + place.bytes; }
   bool is_place() const { return place.bytes > 0; }
 };
 
-/// What has arrived and waits to be read, in order; and which events must be reported to the daemon
-/// as seen. Events may be in memory that the daemon shares: they are copied when they are taken or
-/// when the connection ends. `Wrong` says what is wrong with the daemon's input, if something is.
+/// The items that wait to be read, in order; and which events must be reported to the daemon as
+/// seen. Events may be in memory that the daemon shares: they are copied when they are taken or
+/// when the connection ends. `Wrong` says what is wrong with the daemon's input, or is empty.
 class Inbox {
  public:
   using Wrong = std::optional<std::string>;
@@ -66,7 +66,7 @@ class Inbox {
   /// The memory shared for this connection; its bytes may change at any time.
   void share(ByteView memory) { memory_ = memory; }
   std::size_t shared_bytes() const { return memory_.size(); }
-  /// Copies all events out of shared memory, which ends with the connection. The daemon sends
+  /// Copies all events out of shared memory: the memory ends with the connection. The daemon sends
   /// missing events again if the session is resumed.
   void fetch_all();
   /// The connection is gone, and with it the shared memory; call fetch_all() before.
@@ -90,14 +90,15 @@ class Inbox {
   void drop_events(std::size_t from);
 
   std::deque<Item> items_;
-  std::size_t places_ = 0;  ///< of these, items that are in shared memory
+  std::size_t places_ = 0;  ///< how many of items_ are in shared memory
   SpareBuffers spare_;
   std::uint64_t unread_bytes_ = 0;
   std::uint64_t events_seen_ = 0;
   bool seen_due_ = false;
-  ByteView memory_;                ///< shared with the daemon, where events may be
-  std::uint64_t told_bytes_ = 0;   ///< bytes of events there that are not reported as seen
-  std::uint64_t taken_bytes_ = 0;  ///< of these, bytes that were copied
+  ByteView memory_;                ///< shared with the daemon; events may be there
+  std::uint64_t told_bytes_ = 0;   ///< bytes of announced events in memory_ that are not reported
+                                   ///< as seen
+  std::uint64_t taken_bytes_ = 0;  ///< how many of told_bytes_ were copied
   bool torn_ = false;
 };
 

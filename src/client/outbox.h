@@ -13,11 +13,11 @@
 
 namespace peal::client {
 
-/// Output for the connection, and messages that are not acknowledged. Those are written again on
-/// the next connection; all other records are dropped with the connection.
+/// Output for the connection, and messages that are not acknowledged. The next connection gets
+/// these messages again; all other records are dropped with the connection.
 class Outbox {
  public:
-  /// How much the daemon allows to be unacknowledged.
+  /// How many messages and bytes may be unacknowledged, by the daemon's welcome.
   void set_limits(std::uint32_t messages_max, std::uint64_t bytes_max) {
     messages_max_ = messages_max;
     bytes_max_ = bytes_max;
@@ -64,7 +64,7 @@ class Outbox {
   /// Output that is not a message.
   struct Control {
     std::vector<std::byte> record;
-    std::uint32_t request = 0;  ///< its number, if it is a request
+    std::uint32_t request = 0;  ///< number of the request; 0: not a request
   };
 
   void forget_settled(std::uint64_t number);
@@ -80,7 +80,8 @@ class Outbox {
   std::uint64_t settled_ = 0;
   std::uint64_t unsettled_bytes_ = 0;  ///< of payloads
   std::size_t out_ = 0;                ///< how many of unsettled_ the connection has taken
-  std::size_t partial_ = 0;            ///< how many bytes of the next chunk it has taken
+  std::size_t partial_ = 0;            ///< how many bytes of the next chunk the connection has
+                                       ///< taken
   bool partial_is_message_ = false;    ///< false: the chunk is in control_
   std::deque<Control> control_;
   std::vector<bool> gathered_;  ///< for each chunk: is it a message?

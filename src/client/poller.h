@@ -17,7 +17,7 @@ class Poller {
   using Deadline = std::chrono::steady_clock::time_point;
   /// `spin`: how long to poll without sleeping, at most; 0: never.
   explicit Poller(Duration spin) : polling_(spin) {}
-  /// Fills in what is ready; at `deadline` perhaps nothing.
+  /// Waits until a descriptor is ready or `deadline` has passed, and fills in which ones are ready.
   void poll(std::span<pollfd> fds, Deadline deadline);
 
  private:

@@ -8,18 +8,19 @@
 namespace peal::client {
 
 /// Decides when a ping is due on a connection, and when the daemon has been silent for too long.
-/// Each side says something every `ping`; 0 switches this off. Thread: one at a time.
+/// Each side sends something every `ping`; a `ping` of 0 switches both decisions off. Thread: one
+/// at a time.
 class Pulse {
  public:
-  /// A daemon that has been silent for this many ping intervals is dead.
+  /// A daemon that has been silent for this many ping intervals counts as dead.
   static constexpr std::int64_t kPingsMissed = 3;
   static constexpr Instant kNever{INT64_MAX};
 
   void start(Instant now) { said_ = heard_ = now; }
   void said(Instant now) { said_ = now; }
   void heard(Instant now) { heard_ = now; }
-  /// The client did not read until now, since its inbox was full, so it cannot say that the daemon
-  /// was silent.
+  /// The client did not read until now, since its inbox was full, so it does not know whether the
+  /// daemon was silent.
   void was_deaf(Instant now) { heard_ = now; }
 
   bool is_quiet(Instant now, Duration ping) const {

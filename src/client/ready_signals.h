@@ -10,7 +10,8 @@
 namespace peal::client {
 
 /// The descriptors that an application polls: for events to read, and for room to send. The first
-/// also watches the connection itself while the application serves it. Thread: one at a time.
+/// descriptor also watches the connection itself while the application serves it. Thread: one at a
+/// time.
 class ReadySignals {
  public:
   /// Returns false if the system had too few descriptors.
@@ -60,7 +61,7 @@ class ReadySignals {
  private:
   Signal events_;  ///< readable while there are events that were read from the connection
   Signal room_;
-  Watcher watcher_;  ///< watches events_, or the connection too
+  Watcher watcher_;  ///< watches events_ and, while the application serves, the connection
   bool used_ = false;
   bool events_set_ = false;
   int watched_ = -1;  ///< the connection that watcher_ watches; -1: none

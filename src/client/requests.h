@@ -13,7 +13,7 @@
 
 namespace peal::client {
 
-/// The result of a join, leave or question.
+/// The result of a join, leave or ask.
 struct Answer {
   wire::ClientCode code{};
   std::string text;
@@ -47,7 +47,7 @@ class Requests {
   struct Request {
     wire::RecordKind kind{};
     std::vector<std::byte> record;
-    bool written = false;   ///< completely: the daemon may have it
+    bool written = false;   ///< a connection took it completely: the daemon may have it
     bool repeated = false;  ///< sent again, after an earlier connection took it completely
     std::optional<Answer> answer;
   };

@@ -25,7 +25,7 @@ class Retry {
   bool is_due(Instant now) const { return now >= next_; }
   /// When something is due: a try, or giving up.
   Instant next() const { return std::min(next_, give_up_); }
-  /// The end of what may take until `instant`.
+  /// The deadline of an attempt that may take until `instant`: not after giving up.
   Instant limit(Instant instant) const { return std::min(instant, give_up_); }
 
  private:

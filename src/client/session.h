@@ -32,7 +32,7 @@ struct SessionOptions {
   bool shares = false;  ///< the client can read events from memory that the daemon shares
 };
 
-/// What the daemon has said in its welcome.
+/// The terms of the session, from the daemon's welcome.
 struct Terms {
   bool welcomed = false;  ///< false: nothing below is known yet
   wire::SessionToken token{};
@@ -85,7 +85,7 @@ class Session {
     return phase_ == Phase::greeting || inbox_.unread_bytes() < options_.receive_bytes_max;
   }
   /// There is room for the rest of a connection that has ended, which is at most what its buffers
-  /// hold. False if so much from earlier connections waits already that this one must wait, too.
+  /// hold. False if so much from earlier connections waits already that this rest must wait, too.
   bool wants_rest() const {
     const std::uint64_t unread = inbox_.unread_bytes();
     const std::uint64_t more = unread - std::min(unread, kRestBytesMax);
@@ -121,12 +121,12 @@ class Session {
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
   /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if the
-  /// event in shared memory was invalid, which is a fault, or missing, which tears the inbox.
+  /// event in shared memory was invalid, which is a fault, or missing, which makes the inbox torn.
   std::optional<Item> take(wire::MessageEvent& message);
   /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
 
-  // ---- How it is.
+  // ---- The status.
 
   Phase phase() const { return phase_; }
   /// Valid once the phase is `ended`.
@@ -138,7 +138,7 @@ class Session {
   const Inbox& inbox() const { return inbox_; }
   /// What was sent, and how much of it was acknowledged.
   const Outbox& outbox() const { return outbox_; }
-  /// Waiting for room is over: send() would take a message of this size, or fail for good.
+  /// send() would not return would_block for a message of this size.
   bool has_room(std::size_t payload_bytes) const;
   bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
 
@@ -166,8 +166,10 @@ class Session {
   Terms terms_;
 
   std::vector<std::byte> input_;     ///< the beginning of an incomplete record
-  std::set<std::uint64_t> refused_;  ///< refusals above acked_; may come again
-  std::uint64_t acked_ = 0;          ///< by an `acked` record, not by a welcome
+  std::set<std::uint64_t> refused_;  ///< refused messages above acked_; the daemon may repeat their
+                                     ///< refusals
+  std::uint64_t acked_ = 0;          ///< the number in the last `acked` record; a welcome does not
+                                     ///< count
   Inbox inbox_;
   Outbox outbox_;
   Requests requests_;

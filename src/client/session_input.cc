@@ -135,8 +135,8 @@ bool Session::resume_session(const wire::Welcome& welcome) {
           number_text(inbox_.events_seen() + 1));
     return false;
   }
-  // A daemon that repeats its refusals acknowledges only what precedes them, although messages
-  // after them may be acknowledged already.
+  // A daemon that repeats its refusals acknowledges only the messages before them, although
+  // messages after them may be acknowledged already.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
   if (welcome.session != terms_.token || welcome.name != terms_.name ||
       welcome.received < settled || welcome.received > outbox_.sent()) {
@@ -169,7 +169,7 @@ void Session::on_refused(ByteView body) {
   if (refused.number == 0 || refused.number > outbox_.sent()) {
     return fault("message " + number_text(refused.number) + " is refused, and was never sent");
   }
-  // After a reconnection a daemon may repeat refusals that it cannot know to have arrived.
+  // After a reconnection a daemon may repeat refusals: it does not know whether they arrived.
   if (refused.number <= acked_ || !refused_.insert(refused.number).second) return;
   inbox_.push_record({wire::RecordKind::refused, body});
 }

@@ -41,7 +41,7 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
   return nodes;
 }
 
-/// The values of an enumeration are those of the option's words, in the same order.
+/// The values of the enumeration E stand for the option's words, in the same order.
 template <class E>
 void choose(std::string_view key, E value, config::Settings& settings) {
   settings.options.set(key, static_cast<std::int64_t>(value));

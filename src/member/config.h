@@ -10,15 +10,15 @@
 
 namespace peal::member {
 
-/// Writes the configuration into settings that were not set before. The error is one line: a text
-/// is not accepted. Rules between settings are not checked, and no file is read.
+/// Writes the configuration into settings that were not set before. Errors: one line that names a
+/// text which is not accepted. Rules between settings are not checked, and no file is read.
 Result<void, std::string> to_settings(const v0::Config& config, config::Settings& settings);
 
-/// The checked settings of a member, with their keys; or the error: key, value, and what is
-/// accepted. Does not look up addresses.
+/// The checked settings of a member, with the keys of the key file. The error names the setting,
+/// its value, and what is accepted. Does not look up addresses.
 Result<config::Settings, v0::Error> settings_of(const v0::Config& config);
 
-/// The same for a list of nodes; only the texts are read.
+/// Reads a list of nodes. The error names an address that cannot be read; nothing else is checked.
 Result<std::vector<config::NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes);
 
 }  // namespace peal::member

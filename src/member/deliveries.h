@@ -12,12 +12,12 @@
 
 namespace peal::member {
 
-/// Puts what a node delivers on the queue to the application: units with their messages, and
-/// notices between them. Thread: the loop's.
+/// Puts a node's deliveries on the queue to the application: units with their messages, and notices
+/// between them. Thread: the loop's.
 class Deliveries {
  public:
   explicit Deliveries(EventQueue& queue) : queue_(queue) {}
-  /// The node that delivers. Call it once, before anything is delivered.
+  /// Sets the node that delivers. Call it once, before anything is delivered.
   void attach(const runtime::Runtime& runtime) { runtime_ = &runtime; }
 
   /// A unit was delivered, or comes early: its messages follow.
@@ -36,7 +36,7 @@ class Deliveries {
   const std::vector<MemberId>& members() const { return members_; }
   /// Number of the last own message delivered.
   std::uint64_t own_delivered() const { return own_delivered_; }
-  /// Units kept as copies, since buffers were short.
+  /// Units queued as copies, since buffers were scarce.
   std::uint64_t copied_units() const { return copied_units_; }
 
  private:
@@ -49,7 +49,8 @@ class Deliveries {
   std::uint64_t copied_units_ = 0;
   std::uint64_t own_delivered_ = 0;
   ViewId view_{};
-  bool transitional_ = false;  ///< what is delivered now belongs to the view's end
+  bool transitional_ = false;  ///< the newest view is transitional: deliveries belong to the end of
+                               ///< view_
   std::vector<MemberId> members_;
 };
 

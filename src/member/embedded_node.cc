@@ -25,7 +25,7 @@ constexpr Duration kSpin = milliseconds(1);
 /// Entries for units that wait to be read; the limit in bytes is usually reached first.
 constexpr std::uint32_t kUnitsWaiting = 16'384;
 
-/// Of a leaving member without a thread of its own.
+/// The maximum wait of one turn of a leaving member without a thread of its own.
 constexpr Duration kLeavingTurn = milliseconds(10);
 
 Duration duration_of(std::chrono::steady_clock::duration time) {
@@ -37,8 +37,8 @@ void poll_for(int fd, std::int64_t milliseconds) {
   ::poll(&descriptor, 1, static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
 }
 
-/// The node takes half of the bytes that may wait to be ordered, the stage in front of it the other
-/// half.
+/// The node takes half of the bytes that may wait to be ordered, the SubmitStage in front of it the
+/// other half.
 node::Limits halved_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
@@ -124,7 +124,7 @@ void EmbeddedNode::run() {
 
 void EmbeddedNode::finish() {
   submitted_.close();
-  queue_.publish();  // a node that could not even start had no turn
+  queue_.publish();  // a node that could not start had no turn
   requests_.end(snapshot());
 }
 
@@ -249,7 +249,7 @@ void EmbeddedNode::feed(Instant now) {
     } else {
       number = runtime_->submit_lent(item->payload(), item->service, item->domain);
     }
-    if (!number) break;  // the node is full: again at the end of the next turn
+    if (!number) break;  // the node is full: the next turn tries again
     submitted_.pop();
     fed = true;
   }
@@ -263,7 +263,7 @@ void EmbeddedNode::on_event(const order::Event& event) {
 }
 
 void EmbeddedNode::on_address(const io::AddressBook::Change& change) {
-  // The address of a node is in status(); only an unknown address needs a person.
+  // The address of a node is in status(); only an unknown address needs a warning.
   if (!change.entry.known()) on_warning(runtime::address_text(change, runtime_->names()));
 }
 

@@ -28,16 +28,16 @@
 namespace peal::member {
 
 /// A member: a runtime, its input (SubmitStage) and its output (EventQueue). The loop runs on a
-/// thread of its own, or on the reader's inside next(), wait_until() and leave(). Threads: as for
-/// peal::Member.
+/// thread of its own, or on the reader's inside next(), wait_until(), submit_until(), set_nodes()
+/// and leave(). Threads: as for peal::Member.
 class EmbeddedNode final : private runtime::Application {
  public:
   static Result<std::unique_ptr<EmbeddedNode>, io::IoError> open(const config::Settings& settings);
   ~EmbeddedNode() override;
 
   const config::Settings& settings() const { return settings_; }
-  /// Queues a message for the nodes that learn `domain`, one of this node's; returns its number.
-  /// Errors: would_block, too_large, closed.
+  /// Queues a message for the nodes of `domain`, one of this node's, or 0: all nodes. Returns the
+  /// message's number. Errors: would_block, too_large, closed.
   Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t, Errc> submit_until(ByteView payload, Service service, order::Domain domain,
                                            std::chrono::steady_clock::time_point deadline);
@@ -72,7 +72,7 @@ class EmbeddedNode final : private runtime::Application {
   void take_thread();
   void turn(Duration wait_max);
 
-  // Application: the loop's thread from here on.
+  // Application. From here on: the loop's thread.
   void on_wake(Instant now) override;
   void on_turn_end(Instant now) override;
   void on_publish() override { queue_.publish(); }
@@ -103,18 +103,19 @@ class EmbeddedNode final : private runtime::Application {
   std::unique_ptr<runtime::Runtime> runtime_;  ///< declared before all that holds references to its
                                                ///< buffers
   SubmitStage submitted_;
-  mutable EventQueue queue_;  ///< mutable since room_units() remembers the last answer
+  mutable EventQueue queue_;  ///< mutable since room_units() notes that the loop waits for room
   Deliveries deliveries_;     ///< loop's thread
   EventReader reader_;
-  mutable Requests requests_;  ///< asking for the status changes it
+  mutable Requests requests_;  ///< mutable since status() adds a question
   bool read_all_ = false;      ///< the reader has seen the last event
   mutable std::atomic<bool> fd_asked_{false};
-  std::atomic<std::thread::id> runner_;  ///< the thread that ran the loop last, if it has no thread
-                                         ///< of its own
+  std::atomic<std::thread::id> runner_;  ///< the thread that ran the loop last, if the loop has no
+                                         ///< thread of its own
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.
-  std::uint64_t released_ = 0;  ///< messages released by the node, as the stage was told
+  std::uint64_t released_ = 0;  ///< number of messages released by the node, as last reported to
+                                ///< submitted_
   std::optional<Instant> leave_at_;
   bool closed_ = false;
 

@@ -14,7 +14,7 @@
 namespace peal::member {
 namespace {
 
-/// Telling the loop of each entry would cost as much as reading it.
+/// Reporting each entry to the loop would cost as much as reading the entry.
 constexpr std::uint32_t kShowEvery = 16;
 
 }  // namespace
@@ -69,8 +69,8 @@ void EventQueue::publish() {
   free_read();
   while (!overflow_.empty() && move_in(overflow_.front())) overflow_.pop_front();
   if (tail_.load(std::memory_order_relaxed) == written_) return;
-  // Both are in one total order with the reader's clear_signal(): either the reader sees the new
-  // tail, or this thread sees that the signal was cleared.
+  // The store and the exchange are in one total order with the reader's clear_signal(): either the
+  // reader sees the new tail, or this thread sees that the signal was cleared.
   tail_.store(written_, std::memory_order_seq_cst);
   if (signals_ && !signalled_.exchange(true, std::memory_order_seq_cst)) {
     const std::uint64_t one = 1;
@@ -134,7 +134,7 @@ void EventQueue::clear_signal() {
 }
 
 std::uint64_t EventQueue::unread_bytes() const {
-  // Load `out` before `in`: what was counted as out was counted as in before.
+  // Load `bytes_out_` before `bytes_in_`: each byte was counted in `bytes_in_` first.
   const std::uint64_t out = bytes_out_.load(std::memory_order_seq_cst);
   return bytes_in_.load(std::memory_order_seq_cst) - out;
 }

@@ -19,8 +19,8 @@
 
 namespace peal::member {
 
-/// A unit with messages, on its way to the application. Its view is that of the newest view notice
-/// in the queue.
+/// A unit with messages, on its way to the application. Its view is that of the last view notice
+/// ahead of it in the queue.
 struct DeliveredUnit {
   /// Fields that few units use.
   struct Rare {
@@ -34,7 +34,7 @@ struct DeliveredUnit {
   std::unique_ptr<Rare> rare;
   Service service{};  ///< of the unit: agreed or safe
   bool own = false;
-  bool early = false;       ///< it has no place yet, and `seq` is the expected one
+  bool early = false;       ///< the unit has no place yet, and `seq` is the expected position
   bool as_guessed = false;  ///< the expected position was right
 
   Rare& make_rare() {
@@ -51,7 +51,7 @@ struct DeliveredUnit {
   std::uint64_t bytes_held() const { return bytes().size() + gathered().size(); }
 };
 
-/// All other events on their way to the application: rare.
+/// An event without a message, on its way to the application: rare.
 struct Notice {
   enum class Kind : std::uint8_t { view, warning, closed, names };
   Kind kind{};
@@ -65,7 +65,8 @@ struct Notice {
   std::vector<MemberId> members;
   order::Primary primary = order::Primary::unclaimed;
 
-  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may appear now
+  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may appear in later
+                                                      ///< events
 };
 
 /// One cache line: each entry moves between two processors' caches.
@@ -76,15 +77,15 @@ struct alignas(64) Entry {
 };
 static_assert(sizeof(Entry) == 64);
 
-/// From the loop's thread to the single reading thread. Nothing is ever dropped: as the queue
-/// fills, room_units() shrinks to zero, which slows the ring down. Units in progress then fit into
-/// a reserve and, if that is not enough, into memory that grows. Entries that were read stay in
-/// place until the loop's thread frees them at the next publish(): only that thread changes
-/// reference counts of buffers.
+/// Passes entries from the loop's thread to the single reading thread. Nothing is ever dropped: as
+/// the queue fills, room_units() shrinks to zero, which slows the order down. Units in progress
+/// then fit into a reserve and, if that is not enough, into memory that grows. Entries that were
+/// read stay in place until the loop's thread frees them at the next publish(): only that thread
+/// changes reference counts of buffers.
 class EventQueue {
  public:
   /// `units` and `bytes` limit what waits; `reserve_units` are additional. `unit_bytes` is the
-  /// maximum of one unit. Without `signals`, no thread sleeps until there is an entry.
+  /// maximum of one unit. Without `signals`, fd() is never signalled: no thread may sleep on it.
   EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
              std::uint32_t unit_bytes, bool signals = true);
   ~EventQueue();
@@ -95,15 +96,16 @@ class EventQueue {
   void push(Entry entry);
   /// Makes pushed entries visible, and frees those that were read.
   void publish();
-  /// Units that may still come. After 0, take_room() later reports that there is space again.
+  /// How many more units the queue takes. After 0, take_room() later reports that there is space
+  /// again.
   std::uint32_t room_units();
 
   /// The next entry, if one is published; valid until pop(). Thread: the reader's.
   Entry* front();
-  /// Removes the front entry, which is not needed any more. The loop learns of it a few entries
-  /// later, or when front() finds none.
+  /// Removes the front entry, which is not needed any more. The loop learns of the removal a few
+  /// entries later, or when front() finds none.
   void pop();
-  /// True once, if the loop waits to hear of new space.
+  /// True once after there is space again, if the loop waits for space.
   bool take_room() { return std::exchange(room_again_, false); }
   /// Readable when an entry is published, until front() finds none. Thread: any.
   int fd() const { return fd_; }
@@ -121,21 +123,25 @@ class EventQueue {
   const std::uint32_t units_max_;
   const std::uint64_t bytes_max_;
   const std::uint32_t unit_bytes_;
-  const std::uint32_t show_every_;  ///< the loop is told after so many entries
+  const std::uint32_t show_every_;  ///< head_ is updated after this many entries
   const bool signals_;
   int fd_ = -1;
   std::vector<Entry> ring_;  ///< its size is a power of two
   const std::uint64_t mask_;
 
-  // Written by the loop. The other side's position is cached: loading it costs a cache line.
-  alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< published
-  std::uint64_t written_ = 0;                       ///< in the ring, published or not
-  std::uint64_t freed_ = 0;                         ///< read, and free to be written again
-  std::deque<Entry> overflow_;                      ///< behind the ring
+  // Written by the loop. Each side keeps a copy of the other side's position (freed_, tail_seen_):
+  // loading the position costs a cache line.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< number of entries published
+  std::uint64_t written_ = 0;                       ///< number of entries put into the ring,
+                                                    ///< published or not
+  std::uint64_t freed_ = 0;                         ///< number of entries read and free to be
+                                                    ///< written again
+  std::deque<Entry> overflow_;                      ///< entries that follow those in the ring
   std::atomic<std::uint64_t> bytes_in_{0};
 
   // Written by the reader.
-  alignas(64) std::atomic<std::uint64_t> head_{0};  ///< read, as the loop knows
+  alignas(64) std::atomic<std::uint64_t> head_{0};  ///< number of entries read, as the loop knows
+                                                    ///< it
   std::uint64_t read_ = 0;
   std::uint64_t read_bytes_ = 0;
   std::uint64_t tail_seen_ = 0;

@@ -69,7 +69,7 @@ bool EventReader::next_message(MessageOut& out) {
     if (!chunk.last) continue;
     const std::uint32_t index = index_++;
     const ByteView gathered = current_->gathered();
-    if (!chunk.first && gathered.data() == nullptr) continue;  // its beginning is missing
+    if (!chunk.first && gathered.data() == nullptr) continue;  // the message's start is missing
     out.sender = sender_;
     out.own = current_->own;
     out.number = chunk.number;

@@ -17,8 +17,8 @@
 
 namespace peal::member {
 
-/// One message as the application reads it; valid until the next call of EventReader::next(), which
-/// overwrites all of it: clearing it first would take longer.
+/// One message as the application reads it; valid until the next call of EventReader::next().
+/// Fields have no initial values: next() sets all of them, and clearing them first would take time.
 struct MessageOut {
   MessageOut() {}
   std::string_view sender;
@@ -55,15 +55,15 @@ class EventReader {
   void release_current();
 
   EventQueue& queue_;
-  trace::Names names_;  ///< a copy: the list of nodes may change in the other thread
+  trace::Names names_;  ///< a copy: the list of nodes may change in the loop's thread
   const std::uint32_t message_bytes_max_;
   const DeliveredUnit* current_ = nullptr;  ///< the front of the queue
   node::Chunks chunks_;
   std::size_t position_ = 0;  ///< index in chunks_
   std::uint32_t index_ = 0;
-  std::map<MemberId, std::string> senders_;  ///< ids as text, as far as needed so far
+  std::map<MemberId, std::string> senders_;  ///< texts of the ids that were needed so far
   std::string_view sender_;                  ///< of the current unit
-  std::string view_;                         ///< of the next messages, by the notices
+  std::string view_;                         ///< the view of the next messages, from the notices
   bool transitional_ = false;
 };
 

@@ -70,7 +70,7 @@ class Member::Impl {
  public:
   explicit Impl(std::unique_ptr<member::EmbeddedNode> made) : inner(std::move(made)) {}
   /// In a child after fork(), state that the parent's threads may have been changing is left as it
-  /// is. Its descriptors are closed already.
+  /// is. The child's copies of the descriptors are closed already.
   ~Impl() {
     if (is_of_parent()) io::leave_to_parent(inner.release());
   }
@@ -79,7 +79,7 @@ class Member::Impl {
 
   bool is_of_parent() const { return io::forks() != forks_; }
 
-  /// `send` takes the message for a domain.
+  /// Calls `send`, which queues the message for the domain.
   template <class Send>
   Result<Ticket> send(std::string_view domain, Send&& send) {
     if (is_of_parent()) return of_parent();
@@ -112,7 +112,7 @@ class Member::Impl {
     return std::nullopt;
   }
 
-  /// The result of reading in a child.
+  /// The result of next() and wait() in a child.
   std::optional<Event> event_of_parent() {
     if (std::exchange(told_, true)) return std::nullopt;
     return Closed{false, of_parent().message};

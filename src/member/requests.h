@@ -15,25 +15,26 @@
 
 namespace peal::member {
 
-/// What the application's threads ask of the thread that runs the loop, and its answers. Once it is
-/// ended, nothing is asked any more, and the last status is the answer.
+/// The requests of the application's threads to the thread that runs the loop, and the answers.
+/// After end(), new requests get closed, and the last status answers all questions.
 class Requests {
  public:
   // Thread: any. The caller wakes the loop.
 
-  /// Hold it from reading new keys or nodes until they are asked for: otherwise a thread that read
-  /// an older file could be the last.
+  /// Hold this lock from reading a file of keys or nodes until asking for them: otherwise a thread
+  /// that read an older file could be the last to ask.
   std::mutex& one_by_one() { return one_by_one_; }
   /// Asks to use these keys. Errors: closed.
   Result<void, Errc> ask_keys(seal::Keys keys);
   /// Asks to reconfigure to this list; holding one_by_one(). Errors: closed.
   Result<void, Errc> ask_nodes(config::Listing nodes);
   bool nodes_answered() const;
-  /// The answer: why not, or empty. Nothing if it ended before. Blocks.
+  /// The answer to ask_nodes(): why the list is refused, or empty. Nothing if end() came first.
+  /// Blocks.
   std::optional<std::string> wait_for_nodes();
-  /// Asks for the status; for wait_for_status().
+  /// Asks for the status; returns the question for wait_for_status().
   std::uint64_t ask_status();
-  /// A status of after that question. Blocks.
+  /// A status taken after that question. Blocks.
   runtime::Snapshot wait_for_status(std::uint64_t question);
   /// Asks to leave within this time.
   void ask_leave(std::chrono::milliseconds patience);
@@ -45,8 +46,8 @@ class Requests {
   std::optional<seal::Keys> take_keys();
   std::optional<config::Listing> take_nodes();
   void answer_nodes(std::string why_not);
-  /// The newest question for the status that can be answered now. A caller that asked to use keys
-  /// before must see them in it: they come first.
+  /// The newest question for the status that can be answered now. None while new keys wait: a
+  /// caller that asked to use keys must see them in the next status.
   std::optional<std::uint64_t> open_status_question() const;
   void answer_status(std::uint64_t question, runtime::Snapshot status);
   std::optional<std::chrono::milliseconds> take_leave();

@@ -83,7 +83,7 @@ Result<SubmitStage::Pushed, Errc> SubmitStage::push_locked(ByteView payload, Ser
   next.ring_tail = ring_.tail();
   item(pushed_) = next;
   ++pushed_;
-  const bool first = !waiting_.load(std::memory_order_relaxed);  // it changes under the lock
+  const bool first = !waiting_.load(std::memory_order_relaxed);  // waiting_ changes under the lock
   if (first) waiting_.store(true, std::memory_order_release);
   return Pushed{pushed_, first};
 }

@@ -22,11 +22,12 @@ namespace peal::member {
 /// each, before the lock is taken.
 class SubmitStage {
  public:
-  /// Limits of the stored messages. A large message is always accepted if there is no other.
+  /// Limits of the stored messages. A large message may exceed block_bytes_max if no other large
+  /// one waits.
   struct Limits {
     std::uint32_t message_bytes_max{};
     std::uint64_t small_bytes_max{};  ///< of all small messages together
-    std::uint64_t block_bytes_max{};  ///< of large messages that were not handed over
+    std::uint64_t block_bytes_max{};  ///< of large messages that the node has not taken yet
     std::uint32_t messages_max{};
   };
   explicit SubmitStage(const Limits& limits);
@@ -34,14 +35,14 @@ class SubmitStage {
   SubmitStage(const SubmitStage&) = delete;
   SubmitStage& operator=(const SubmitStage&) = delete;
 
-  /// A message: its bytes are in the ring, or in a block of their own. It has no initialisers, so
+  /// A message: its bytes are in the ring, or in a block of their own. Item has no initialisers, so
   /// that unused slots never cost memory.
   struct Item {
     std::byte* bytes;
-    std::uint64_t ring_tail;  ///< position of the ring's tail behind it
+    std::uint64_t ring_tail;  ///< position of the ring's tail behind the message
     std::uint32_t size;
     Service service;
-    order::Domain domain;  ///< the domain whose nodes learn it
+    order::Domain domain;  ///< the domain whose nodes learn the message
     bool block;
 
     ByteView payload() const { return {bytes, size}; }
@@ -56,7 +57,7 @@ class SubmitStage {
   /// The same, waiting for space until `deadline`.
   Result<Pushed, Errc> push_until(ByteView payload, Service service, order::Domain domain,
                                   std::chrono::steady_clock::time_point deadline);
-  /// No more messages: push says closed. Thread: any.
+  /// push() and push_until() return closed from now on. Thread: any.
   void close();
   /// Messages accepted so far. Thread: any.
   std::uint64_t pushed() const;
@@ -64,12 +65,12 @@ class SubmitStage {
   /// Makes pushed messages visible to front(), and frees the bytes of messages up to number
   /// `released`. Thread: the loop's, as for the next two.
   void turn(std::uint64_t released);
-  /// The oldest message that was not handed over, or null.
+  /// The oldest visible message that was not handed over to the node, or null.
   Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
   /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
   /// turn() frees them.
   void pop();
-  /// Blocks were handed over since the last turn(): there is space again.
+  /// Blocks were handed over since the last turn(): the next turn() makes their space available.
   bool gave_blocks() const { return handed_block_bytes_ > 0; }
   /// A message was pushed since the last turn(). Thread: any.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }

@@ -24,9 +24,9 @@ constexpr const char* kIdentityFile = "identity";
 constexpr const char* kEpochFile = "epoch";
 constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
-/// The size of a segment; a new one is allocated for each so many bytes of votes.
+/// The size of a segment; the log allocates one for each so many bytes of votes.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
-/// Mostly it is empty.
+/// The log of retained values is mostly empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
 Unexpected<io::IoError> refused(Errc code, std::string why) {
@@ -37,7 +37,7 @@ Unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 
-/// One line each, "key value".
+/// The contents of the identity file: lines of the form "key value".
 std::string identity_of(const config::Settings& settings) {
   return "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
          std::to_string(settings.self().value) + "\n" + log_lines(settings);
@@ -65,7 +65,7 @@ std::string ensembles_of(std::istream& lines) {
   return text.empty() ? "ensembles = 1" : text;
 }
 
-/// What differs, what was expected, and what to do. The bytes may be anything.
+/// What differs, what was expected, and what to do. `there` may contain any bytes.
 std::string difference(const std::string& path, const std::string& there,
                        const config::Settings& settings) {
   std::istringstream theirs(there);
@@ -84,7 +84,7 @@ std::string difference(const std::string& path, const std::string& there,
          ": set " + was + " again, or stop all nodes and start them with data_dirs that are empty";
 }
 
-/// Also in the segments, so that a log moved without its identity file is detected.
+/// The owner that the segments name, so that a log moved without its identity file is detected.
 wal::Identity owner_of(const config::Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
@@ -94,8 +94,8 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The same for the other log, with a different identity, so that neither is mistaken for the
-/// other.
+/// The same for the log of retained values, with another identity, so that neither log is mistaken
+/// for the other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);
@@ -166,7 +166,7 @@ Result<void, io::IoError> AcceptorLog::check_identity(const config::Settings& se
                  difference(folder_->path_of(kIdentityFile), there, settings));
 }
 
-/// Checks that there is nothing but what an interrupted first start leaves.
+/// Checks that the folder has only files that an interrupted first start leaves.
 Result<void, io::IoError> AcceptorLog::check_new() {
   const auto files = votes_->disk().list();
   if (!files) return disk_refused(files.error());
@@ -185,7 +185,7 @@ Result<void, io::IoError> AcceptorLog::check_new() {
                                            std::string(wal::kRestore));
 }
 
-// Not before the log is durable: an identity without a log means a lost log.
+// Call it only once the log is durable: an identity without a log means a lost log.
 Result<void, io::IoError> AcceptorLog::write_identity() {
   ignore(folder_->remove(kFreshIdentityFile), "there is none, unless a start was cut off");
   auto done = folder_->create(kFreshIdentityFile, identity_.size());
@@ -210,7 +210,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.log = fresh_number();
   options.segment_bytes = kOwedSegmentBytes;
   options.pages = Pages::ordinary;
-  // Without it this node is not amnesiac.
+  // A missing log of retained values is created: without it this node is not amnesiac.
   if (auto done = recover(*owed_, options, true); !done) return done;
   if (has_identity_) return {};
   return write_identity();

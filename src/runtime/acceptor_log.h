@@ -17,9 +17,9 @@
 namespace peal::runtime {
 
 /// The durable state of an acceptor: its log, in a folder of its own under Settings::data_dir, with
-/// a file that identifies the owner; and another log for what is retained for excluded members.
-/// Threads write and sync, so that the loop never waits for the disk. Thread: the loop's, for
-/// everything else.
+/// a file that identifies the owner; and another log for values that are retained for excluded
+/// members. Threads write and sync, so that the loop never waits for the disk. Thread: the loop's,
+/// for everything else.
 ///
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
 ///     DATA_DIR/NAME/owed/      the same, of retained values; created anew if it is missing
@@ -27,7 +27,8 @@ namespace peal::runtime {
 ///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
 ///
 /// They are created in this order, each durable before the next. So the first start may be
-/// interrupted anywhere and repeated; and if one of them exists without the log, the log was lost.
+/// interrupted anywhere and repeated; and if the identity or the epoch exists without the log, the
+/// log was lost.
 class AcceptorLog {
  public:
   /// Opens and locks the node's folder, creating it if needed, and checks its owner. Errors:
@@ -42,12 +43,12 @@ class AcceptorLog {
   /// Reads the log, or creates it if this node never had one. Call it once, before anything else.
   /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
   Result<void, io::IoError> recover(std::uint64_t epoch);
-  /// It was created, perhaps by an interrupted start.
+  /// The log was created by this start, or by an earlier one that was interrupted.
   bool is_new() const { return !has_identity_; }
   /// The folder of the segments.
   std::string folder() const { return votes_->disk().path_of(""); }
   port::Log& log() { return votes_->log(); }
-  /// The log of what is retained for excluded members.
+  /// The log of the values that are retained for excluded members.
   port::Log& owed() { return owed_->log(); }
 
   /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or a

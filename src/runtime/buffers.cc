@@ -10,7 +10,7 @@ namespace peal::runtime {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
-/// A view of the maximum number of nodes, and a promise with some 500 runs of votes.
+/// Fits a view of the maximum number of nodes, and a promise with some 500 runs of votes.
 constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
@@ -24,7 +24,7 @@ std::uint32_t receive_slabs(const config::Settings& settings) {
   const std::uint64_t kept = std::uint64_t{needs.max_gap} * copies * packet_bytes(settings);
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
-  // Each stream that is read has one of its own.
+  // Each stream that is read has a slab of its own.
   const std::uint32_t streams =
       settings.streams ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
@@ -34,7 +34,8 @@ std::uint32_t slab_bytes(const config::Settings& settings) {
   return (packet_bytes(settings) + 63U) & ~63U;
 }
 
-/// The same in the pool of frames. If that holds values as well, it has many.
+/// The same in the pool of frames. A pool that holds values as well has many slabs, so they are
+/// smaller.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
   if (needs_of(settings).values == 0) return largest;

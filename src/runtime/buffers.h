@@ -10,10 +10,10 @@ namespace peal::runtime {
 struct Buffers {
   explicit Buffers(const config::Settings& settings);
 
-  /// Holders of references to these buffers should keep copies instead.
+  /// Buffers are scarce: holders of references to them should keep copies instead.
   bool are_short() const;
 
-  BufferPool received;  ///< what comes in
+  BufferPool received;  ///< received packets
   BufferPool units;     ///< own units, with space for their packet headers
   BufferPool frames;    ///< the engine's own packets, and what it reads from its log
 };

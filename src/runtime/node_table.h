@@ -43,8 +43,8 @@ class NodeTable {
   /// Makes a valid list the pending one. If only addresses differ from the active list, it is
   /// active at once.
   void set_pending(Instant now, const config::Listing& listing);
-  /// The engine goes by the pending list: it is active from here on. If none is pending, the active
-  /// list is confirmed.
+  /// The engine uses the pending list: that list is active from here on. If none is pending, the
+  /// active list is confirmed.
   void adopt(Instant now);
 
   // The addresses, as in io::AddressBook.
@@ -56,7 +56,8 @@ class NodeTable {
   void set_present(Instant now, std::span<const MemberId> members) {
     addresses_.set_present(now, members);
   }
-  /// `packets` from unknown addresses have arrived so far: one may be of a node that has moved.
+  /// `packets` from unknown addresses have arrived so far: a packet may be from a node that has
+  /// moved.
   void on_strangers(Instant now, std::uint64_t packets);
 
  private:
@@ -68,7 +69,7 @@ class NodeTable {
   io::Endpoint own_at_;
   trace::Names names_;
   io::AddressBook addresses_;
-  std::uint64_t strangers_ = 0;  ///< packets from unknown addresses, at the last look
+  std::uint64_t strangers_ = 0;  ///< packets from unknown addresses, at the last on_strangers()
 };
 
 }  // namespace peal::runtime

@@ -85,7 +85,7 @@ NodeId NodeTransport::congested() const {
 void NodeTransport::flush(Instant now) {
   udp_->flush();
   if (!nodes_.settings().streams) return;
-  // New units were held back because of a congested peer: they continue once it has caught up.
+  // New units were held back because of a congested peer, which has caught up now.
   if (held_ && udp_->congested() == NodeId{}) {
     held_ = false;
     node_->on_room(now);

@@ -37,10 +37,11 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
                                                                   io::Loop& loop, Buffers& buffers,
                                                                   Warn warn);
 
-  /// The node that sends and receives, and its trace, or null. Call it once, before any packet.
+  /// Sets the node that sends and receives, and its trace, or null. Call it once, before any
+  /// packet.
   void attach(node::Node& node, TraceLog* trace);
 
-  // port::Transport: no packet leaves before the trace has all that it may reveal.
+  // port::Transport. No packet leaves before the trace has all events that the packet may reveal.
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
@@ -57,7 +58,7 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   void set_keys(const seal::Keys& keys);
   /// The key for sealing packets; none if they are not sealed.
   std::optional<seal::KeyId> sending_key() const { return sending_; }
-  /// Packets come from and go to the nodes that the table has now.
+  /// Sends to and accepts packets from the nodes that the table has now.
   void use_table();
 
   io::UdpTransport& udp() { return *udp_; }
@@ -87,7 +88,7 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   Refusals refusals_;
   SettingsNotice settings_notice_;
   Unreached unreached_;
-  mutable bool held_ = false;  ///< the node was told about a slow peer
+  mutable bool held_ = false;  ///< congested() has returned a slow peer to the node
 };
 
 }  // namespace peal::runtime

@@ -12,11 +12,11 @@
 
 namespace peal::runtime {
 
-/// Why packets of other nodes are refused, until a view has them.
+/// Why packets of other nodes are refused, until a view has these nodes.
 class Refusals {
  public:
-  /// A packet was not opened. Returns the message for a person the first time that this happens
-  /// with this node for this reason; otherwise empty.
+  /// A packet was not opened. Returns the message for a person if this is the first packet of this
+  /// node with this reason, and the reason needs a message; otherwise empty.
   std::string add(NodeId from, seal::Refusal reason, const trace::Names& names);
   /// The engine refuses the node's packets.
   void add(NodeId from, std::string why) { why_[from] = std::move(why); }
@@ -25,7 +25,7 @@ class Refusals {
     why_.erase(node);
     told_.erase(node);
   }
-  /// Tells reasons again for nodes that are not `known`.
+  /// Forgets which reasons were reported for nodes that are not `known`.
   template <class Known>
   void tell_again_unless(const Known& known) {
     std::erase_if(told_, [&](const auto& each) { return !known(each.first); });
@@ -39,7 +39,7 @@ class Refusals {
   std::string why(NodeId node) const;
 
  private:
-  std::map<NodeId, std::uint32_t> told_;  ///< a bit for each reason
+  std::map<NodeId, std::uint32_t> told_;  ///< a bit for each reported reason
   std::map<NodeId, std::string> why_;
 };
 

@@ -31,7 +31,7 @@ Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settin
   if (auto checked = config::validate(settings); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
-  // Settings may have been read without the files that they name.
+  // The caller must have read the key file: settings can be read without it.
   PEAL_ASSERT(settings.insecure || settings.keys);
   const auto own_at = config::find_own(settings);
   if (!own_at) return unexpected(own_at.error());
@@ -76,8 +76,8 @@ Result<void, io::IoError> Runtime::prepare() {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
     if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
   }
-  // Last, so that a node which cannot start does not use up an incarnation, and an epoch beside a
-  // log proves that the log existed.
+  // The epoch is stored last, so that a node that cannot start uses up no incarnation, and an epoch
+  // in the log's folder proves that the log existed.
   if (const auto stored = io::store_epoch(state_file_, choice.epoch); !stored) {
     start_warnings_.push_back(stored.error().message);
   }
@@ -213,7 +213,8 @@ void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, st
 void Runtime::on_event(const order::Event& event) {
   cause_.on_event(event, names());
   if (event.kind == &order::event::epoch_corrected) on_epoch_corrected(event.a);
-  // The peers' data may be in use now; at the end of the turn it is not.
+  // The transport's data of the peers may be in use now: take_adopted() changes it at the end of
+  // the turn.
   if (event.kind == &order::event::nodes_adopted) nodes_adopted_ = true;
   if (event.kind == &order::event::nodes_not_given) {
     application_.on_warning(

@@ -32,10 +32,10 @@ class AcceptorLog;
 class Application : public node::Sink {
  public:
   virtual void on_wake(Instant now) = 0;
-  /// The last chance of this turn to submit or to leave.
+  /// The application's last chance in this turn to submit or to leave.
   virtual void on_turn_end(Instant now) = 0;
-  /// Deliveries are in the trace: the application may now see them. No packet of this turn has left
-  /// yet, except tokens.
+  /// Deliveries are in the trace: the application may now see them. Most packets of this turn have
+  /// not left yet: they follow after this call.
   virtual void on_publish() = 0;
   /// The latest time for the next on_turn_end().
   virtual std::optional<Instant> next_deadline() const = 0;
@@ -43,7 +43,7 @@ class Application : public node::Sink {
   virtual void on_warning(const std::string& text) = 0;
   /// The name of another node was found to have another address, or none.
   virtual void on_address(const io::AddressBook::Change& change) = 0;
-  /// Runtime::nodes() is the active list from now on. Called at the end of a turn.
+  /// Runtime::nodes() has another active list from now on. Called at the end of a turn.
   virtual void on_nodes() {}
 };
 
@@ -85,8 +85,8 @@ class Runtime final : private io::LoopHost, private node::Sink {
   /// Buffers are scarce: holders of references to them should keep copies instead.
   bool buffers_are_short() const { return buffers_.are_short(); }
   const node::Node& node() const { return *node_; }
-  /// For what needs no entry in the trace: control messages, and what the application made space
-  /// for. They may be submitted from node::Sink's side of the application.
+  /// For calls that need no entry in the trace, such as submit_control() and on_room(). Functions
+  /// of node::Sink may call submit_control().
   node::Node& node() { return *node_; }
   const NodeTransport& transport() const { return *transport_; }
   const trace::Names& names() const { return nodes_.names(); }
@@ -95,8 +95,8 @@ class Runtime final : private io::LoopHost, private node::Sink {
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  /// The newest regular view, and why it ended. While the application is told a regular view, this
-  /// is why the view before ended.
+  /// The newest regular view, and why it ended. During Application::on_view() of a regular view:
+  /// why the view before ended.
   const ViewCause& view_cause() const { return cause_; }
 
  private:

@@ -19,7 +19,7 @@ constexpr std::uint32_t kQuestions = 2;
 constexpr Duration kAnswerEvery = seconds(1);
 constexpr Duration kLineEvery = seconds(10);
 constexpr std::size_t kNamedMax = 8;
-/// An active and a pending list of the largest size.
+/// The nodes of an active and a pending list of the largest size.
 constexpr std::size_t kPeersMax = 2 * config::kNodesMax;
 
 constexpr std::string_view kOrder = "order";
@@ -33,7 +33,7 @@ bool is_plain(std::string_view text) {
          });
 }
 
-/// A key of another release, or a value, for a message: any bytes.
+/// Text for a message: a value, or a key of another release. Its bytes may be anything.
 std::string shown(std::string_view text) {
   if (text.empty()) return "none";
   if (is_plain(text)) return std::string(text);
@@ -44,7 +44,7 @@ std::string shown(std::string_view text) {
 std::string difference(const std::string& key, std::string_view theirs, std::string_view own) {
   std::string there = shown(theirs);
   std::string here = shown(own);
-  if (there == here) return key + " differs";  // behind what quote() shows
+  if (there == here) return key + " differs";  // in bytes that quote() does not show
   return key + " is " + std::move(there) + " there and " + std::move(here) + " here";
 }
 
@@ -155,7 +155,7 @@ void SettingsNotice::say(Instant now, NodeId node, Peer& peer, std::string line)
 
 void SettingsNotice::send(NodeId to, bool asks) {
   BufferRef packet = frames_.take(0, wire::kSettingsBytesMax);
-  if (!packet) return;  // a node without an answer asks again
+  if (!packet) return;  // a node that gets no answer asks again
   wire::SettingsFrame frame;
   frame.asks = asks;
   for (const config::ClusterWide& each : own_) {
@@ -184,7 +184,7 @@ std::vector<std::string> SettingsNotice::differences(const wire::SettingsFrame& 
     const bool known =
         std::any_of(own_.begin(), own_.end(), [&](const auto& own) { return own.key == each.key; });
     if (known) continue;
-    // A node without domains does not list them.
+    // This node has no domains, and so no such key.
     found.push_back(each.key == config::kDomainsKey
                         ? difference(std::string(each.key), each.value, {})
                         : shown(each.key) + " is " + shown(each.value) + " there and unknown here");

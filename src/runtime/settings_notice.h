@@ -19,10 +19,11 @@
 
 namespace peal::runtime {
 
-/// Tells which cluster-wide settings another node has different, and both values: packets show only
-/// that they differ. The two nodes send each other their settings (wire/settings.h), since neither
-/// takes the other's packets. Everything that arrives may be forged, so work, memory and lines are
-/// bounded: one answer a second, a line in 10 s, and eight lines for each node. Thread: the loop's.
+/// Reports which cluster-wide settings of another node differ, and both values: packets show only
+/// that some differ. The two nodes send each other their settings (wire/settings.h), since neither
+/// accepts the other's packets. Everything that arrives may be forged, so work, memory and lines
+/// are bounded: for each node one answer a second, a line in 10 s, and eight lines. Thread: the
+/// loop's.
 class SettingsNotice {
  public:
   struct Outputs {
@@ -38,13 +39,14 @@ class SettingsNotice {
   SettingsNotice(const SettingsNotice&) = delete;
   SettingsNotice& operator=(const SettingsNotice&) = delete;
 
-  /// The engine ignores this node because its settings differ: asks which it has. If it does not
-  /// answer, as nodes of earlier releases, the line names all settings that may differ.
+  /// The engine ignores this node because its settings differ: asks the node for its settings. If
+  /// the node does not answer, as nodes of earlier releases, the line names all settings that may
+  /// differ.
   void on_other_settings(Instant now, NodeId node);
-  /// A packet of kind SETTINGS arrived from the address of `from`. False if it is not one of a node
-  /// with other settings: the engine drops it then, and counts the reason.
+  /// A packet of kind SETTINGS arrived from the address of `from`. Returns false unless it is valid
+  /// and of a node with other settings: the engine then drops the packet, and counts the reason.
   bool on_packet(Instant now, NodeId from, ByteView packet);
-  /// A view has this node: what differed no longer does.
+  /// A view has this node: its settings no longer differ.
   void forget(NodeId node);
 
   std::optional<Instant> next_deadline() const { return next_deadline_; }

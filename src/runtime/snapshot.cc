@@ -13,7 +13,7 @@
 
 namespace peal::runtime {
 
-/// What is waited for, and in which domain the order stands still, if not in all.
+/// What the order waits for, and in which domain, if not in all.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
   const std::string_view name = domain_name(runtime.nodes().settings(), reason.domain);
@@ -74,7 +74,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   if (runtime.nodes().pending()) {
     now.next_list = config::names_in(runtime.nodes().pending()->nodes);
   } else if (wait.kind != order::NodesWait::Kind::nothing) {
-    now.next_list = now.list;  // its configured list, while the others have another one
+    now.next_list = now.list;  // this node's configured list; the other nodes have another one
   }
   now.list_waits_for = config::nodes_wait_text(wait, runtime.names());
   if (const auto lost = runtime.trace_lines_lost())

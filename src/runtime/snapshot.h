@@ -16,13 +16,13 @@ struct NodeAddress {
   std::uint32_t number{};
   std::string address;  ///< as configured
   std::string at;       ///< IP address and port; empty: unknown
-  std::string problem;  ///< of looking the name up; empty: none
+  std::string problem;  ///< of the last lookup of the name; empty: none
 };
 
 /// A node of the active list that is not in the view.
 struct MissingNode {
   std::string name;
-  std::string reason;  ///< the reason, one line; empty: unknown
+  std::string reason;  ///< why it is missing, one line; empty: unknown
 };
 
 /// A chosen engine option.
@@ -50,14 +50,14 @@ struct Snapshot {
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
   std::string seal;                    ///< the key for sealing packets, or "insecure"
-  std::vector<NodeAddress> nodes;      ///< the other ones, of both lists
+  std::vector<NodeAddress> nodes;      ///< the other nodes, of both lists
   std::vector<std::string> list;       ///< names of the active list
   std::vector<std::string> next_list;  ///< names of the pending list; empty: none
-  std::string list_waits_for;          ///< what that waits for; empty: nothing
+  std::string list_waits_for;          ///< what the pending list waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
-/// The part that a runtime knows: all but the view, its members and what is not read.
+/// The part that a runtime knows: all but the view, its members and the unread bytes.
 Snapshot snapshot_of(const Runtime& runtime);
 
 }  // namespace peal::runtime

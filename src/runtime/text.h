@@ -18,7 +18,7 @@ namespace peal::runtime {
 /// What a node waits for, in plain words; empty if nothing.
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names);
 
-/// What new messages wait for, in plain words: this node does not accept what is sent to it.
+/// What new messages wait for, in plain words: `node` does not accept what is sent to it.
 std::string congested_text(NodeId node, const trace::Names& names);
 /// How data travel, and which nodes cannot be reached that way.
 std::string data_text(const io::UdpTransport& transport, const trace::Names& names);
@@ -39,8 +39,8 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
 /// The message that there was no space for values that an absent node will lack.
 std::string owed_text(const order::Event& event, const trace::Names& names);
 
-/// Why packets from a node's address were not opened, and what to do about it; empty if that is
-/// normal on networks, or an attack.
+/// Why packets from a node's address were not opened, and what to do about it; empty if such
+/// packets are normal on networks, or an attack.
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);
 
 /// The new address of another node, or why it is unknown.
@@ -57,7 +57,7 @@ std::string renewed_text(NodeId node, bool self, const trace::Names& names);
 std::string put_back_text(NodeId other, const trace::Names& names);
 std::string put_back_text(const std::string& folder);
 
-/// The message of a member without a key when it starts.
+/// The warning of a member without keys when it starts.
 inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
     "reaches the network can read and forge everything; see key_file";

@@ -18,8 +18,8 @@
 namespace peal::runtime {
 
 /// Writes what one node's application sees, in the order in which it happens. The node's owner
-/// calls flush() before a packet leaves and before the application is told, so that everything
-/// known outside is in the file even if the process is killed at once.
+/// calls flush() before a packet leaves and before the application sees an event, so that
+/// everything known outside is in the file even if the process is killed at once.
 class TraceLog {
  public:
   /// What a trace needs to know of the engine.
@@ -33,7 +33,8 @@ class TraceLog {
                                                              const trace::Names& names,
                                                              Order order);
 
-  /// The incarnation of all that follows; called again if it is corrected before the first view.
+  /// Sets the incarnation of all lines that follow; called again if the incarnation is corrected
+  /// before the first view.
   void start(MemberId self);
   void submit(std::uint64_t number, Service service, ByteView payload, std::uint8_t domain = 0);
   void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
@@ -46,7 +47,7 @@ class TraceLog {
   /// Hands all lines to the operating system. Never blocks: lines without space are lost, and the
   /// trace says so.
   void flush();
-  /// Why lines were lost; only at the first call after that.
+  /// Why lines were lost; returned once, after the first loss.
   std::optional<io::IoError> take_error();
   /// Lines that are missing in the trace.
   std::uint64_t lost_lines() const { return file_->lost(); }
@@ -63,7 +64,7 @@ class TraceLog {
   const Order order_;
   MemberId self_{};
   bool named_ = false;                 ///< a view was installed: `self_` is final
-  std::vector<trace::Event> unnamed_;  ///< submissions that wait for that
+  std::vector<trace::Event> unnamed_;  ///< submissions that wait for the first view
   std::string text_;
   bool told_ = false;
   std::unique_ptr<io::FileSink> file_;  ///< last member: closing may add a line about lost lines

@@ -13,8 +13,9 @@
 namespace peal::runtime {
 
 /// Detects nodes whose packets arrive here, but which no data stream reaches: a firewall lets
-/// datagrams pass, but not TCP. Looks once a second, and reports each node once, after three
-/// consecutive looks at which its packets had arrived. A node that is down is not reported.
+/// datagrams pass, but not TCP. Looks once a second, and reports a node after three consecutive
+/// looks at which its packets had arrived; again only after its packets stopped or its stream
+/// opened. A node that is down is not reported.
 class Unreached {
  public:
   using Streams = std::function<std::vector<io::StreamState>()>;
@@ -29,11 +30,11 @@ class Unreached {
 
  private:
   struct Record {
-    std::uint32_t looks{};  ///< consecutive looks before which packets had arrived
+    std::uint32_t looks{};  ///< consecutive looks that found new packets
     bool heard = false;     ///< since the last look
   };
 
-  std::map<NodeId, Record> nodes_;  ///< without a stream, with a reason
+  std::map<NodeId, Record> nodes_;  ///< nodes whose stream is not open, for a known reason
   Instant look_at_{};
 };
 

@@ -15,22 +15,23 @@ namespace peal::runtime {
 class ViewCause {
  public:
   void on_event(const order::Event& event, const trace::Names& names);
-  /// Call it before the application is told.
+  /// Call it before Application::on_view().
   void on_view(const order::View& view, const trace::Names& names);
   /// The application knows a regular view and why the one before ended: from here on, text() is
   /// about the new view.
   void on_told() { gather_.clear(); }
 
-  /// Why the newest view ended, in plain words; empty before that.
+  /// Why the newest view ended, in plain words. Valid while Application::on_view() reports the
+  /// views that follow.
   const std::string& text() const { return gather_.empty() ? passage_ : gather_; }
   /// Members of the newest regular view.
   const std::vector<MemberId>& members() const { return members_; }
 
  private:
   std::vector<MemberId> members_;
-  Duration pause_{};    ///< the last time for which this process was suspended
-  std::string gather_;  ///< as the engine said, since the newest regular view; empty while it lasts
-  std::string passage_;  ///< from the members that continue together; for engines that do not say
+  Duration pause_{};     ///< the last time for which this process was suspended
+  std::string gather_;   ///< the engine's reason why the newest regular view ended; empty before
+  std::string passage_;  ///< from the members that continue together, if the engine gives no reason
 };
 
 }  // namespace peal::runtime

@@ -43,7 +43,7 @@ class WrittenLog {
 
   std::unique_ptr<io::FolderDisk> disk_;
   std::unique_ptr<wal::Log> log_;
-  std::unique_ptr<io::Worker> worker_;  ///< destroyed first, before what it works on
+  std::unique_ptr<io::Worker> worker_;  ///< destroyed first, before the log that it writes
   io::Loop* loop_ = nullptr;
   std::function<void()> on_written_;
 };
