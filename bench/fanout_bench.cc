@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One message of 1350 bytes to all local clients of a node: through a Unix socket for each, or once
-// through memory that all of them map. Measures the writer and all readers separately; the cost of
-// waking a sleeping process is the same for both and not included.
+// Sends messages of 1350 bytes to all local clients of a node: through one Unix socket for each
+// client, or once through memory that all clients map. Measures the writer and all readers
+// separately. The cost of waking a sleeping process is equal in both cases and not included.
 #include <benchmark/benchmark.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -95,8 +95,8 @@ void fanout_sockets(benchmark::State& state) {
 }
 BENCHMARK(fanout_sockets)->ArgsProduct({{1, 10, 100}, {1, 8, 48}});
 
-/// The same with one copy into shared memory, and a wake-up for each client. A reader copies what
-/// it reads, since the writer overwrites it.
+/// The same with one copy into shared memory, and a wake-up for each client. A reader copies the
+/// bytes, since the writer overwrites them later.
 void fanout_memory(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no descriptors");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of the ring itself: engines in one thread, connected without sockets. Each unit is
-// ordered once, sent once, and received and delivered by all.
+// ordered and sent once, and all members receive and deliver it.
 #include <benchmark/benchmark.h>
 
 #include <deque>
@@ -39,7 +39,7 @@ class Cluster {
     while (turns-- > 0 && sites_.front()->members < sites_.size()) turn();
     return sites_.front()->members == sites_.size();
   }
-  /// Runs until the first member has delivered so many more units.
+  /// Runs until the first member has delivered `units` more units.
   void deliver(std::uint64_t units) {
     const std::uint64_t end = sites_.front()->delivered + units;
     for (auto& site : sites_) site->engine->on_work(now_, *site);
@@ -79,8 +79,7 @@ class Cluster {
     std::unique_ptr<Engine> engine;
   };
 
-  /// All members read the packets that are there; if there are none, time advances to the next
-  /// timer.
+  /// All members read their pending packets. If there are none, time advances to the next timer.
   void turn() {
     bool moved = false;
     for (auto& site : sites_) {

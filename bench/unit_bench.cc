@@ -63,7 +63,7 @@ void unpack_a_unit(benchmark::State& state) {
 }
 BENCHMARK(unpack_a_unit)->Arg(10)->Arg(100)->Arg(1'300);
 
-/// From the loop's thread to the reader's; here both are this thread.
+/// Hands a unit from the loop's thread to the reader's thread; here both are this thread.
 void hand_a_unit_to_the_reader(benchmark::State& state) {
   BufferPool pool(2'048, 64);
   member::EventQueue queue(1'024, 64, 16 << 20, kUnitBytes);

@@ -55,12 +55,12 @@ void CausalOrder::run() {
   }
 }
 
-// True if deliveries of the message can be judged once this event was passed on.
+// True if deliveries of the event's message can be judged after this event was passed on.
 bool CausalOrder::announces(const trace::Event& event) const {
   return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
 }
 
-// Passes on a member's events until one has to wait.
+// Passes on a member's events, up to the first one that must wait.
 void CausalOrder::drain(Queue& queue, Index member) {
   while (queue.waits_for == kNone && !queue.events.empty()) {
     if (must_wait(member, queue.events.front())) return;
@@ -88,8 +88,8 @@ void CausalOrder::finish() {
   }
 }
 
-// A member that waits for an origination that never comes; without one, a member in a cycle of
-// waits.
+// A member that waits for an origination that never comes; if there is none, a member in a cycle of
+// waits; kNone if no member waits.
 Index CausalOrder::next_to_release() const {
   Index in_a_circle = kNone;
   for (Index member = 0; member < queues_.size(); ++member) {

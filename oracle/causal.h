@@ -10,10 +10,10 @@
 
 namespace peal::oracle {
 
-/// Passes the events of processes without a common clock to the judge, in an order that is
-/// possible: each process's own order is kept, and a delivery waits for the origination of its
-/// message. Memory grows with the waiting events, which are few if events arrive roughly as they
-/// happened.
+/// Passes the events of processes without a common clock to the judge, in a causally possible
+/// order: each process's own order is kept, and a delivery waits for the origination of its
+/// message. Memory grows with the number of waiting events. Few events wait if events arrive
+/// roughly in real-time order.
 class CausalOrder {
  public:
   CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
@@ -25,7 +25,7 @@ class CausalOrder {
  private:
   struct Queue {
     std::deque<trace::Event> events;
-    Index waits_for = kNone;  ///< for this message to be originated
+    Index waits_for = kNone;  ///< the message whose origination the member waits for
   };
 
   bool must_wait(Index member, const trace::Event& event);

@@ -12,8 +12,8 @@
 #include "trace/event.h"
 #include "trace/names.h"
 
-// Decides whether a history of events is one that Peal promises. It sees what applications see, and
-// does not know the protocols. oracle/README.md states the properties.
+// Decides whether a history of events has the properties that Peal promises. The checker sees what
+// applications see, and does not know the protocols. oracle/README.md states the properties.
 
 namespace peal::oracle {
 
@@ -33,7 +33,7 @@ enum class Property : std::uint8_t {
   uniform,  ///< with Options::quorum only, like `chain`
   chain,
   early,  ///< optimistic delivery
-  told,   ///< members that miss messages see it in their views
+  told,   ///< a member that misses messages can tell from its views
 };
 inline constexpr std::size_t kPropertyCount = 15;
 
@@ -47,11 +47,12 @@ struct Options {
   /// Events come in real-time order, as from the simulator. If false, only each process's events
   /// are in order; properties that need a common clock are then judged by ids or not at all.
   bool live_order = true;
-  /// Events may be missing at the end of a process, or all of them. The process then counts as
-  /// crashed there, and later originations are known from deliveries only.
+  /// The last events of a process may be missing, or all of its events. The process then counts as
+  /// crashed after its last known event; its later originations are known from deliveries only.
   bool truncated_ok = false;
-  /// The engine orders on a quorum. A message may have its place before its sender knows, and every
-  /// member that goes on delivers what any member delivered. See oracle/README.md.
+  /// The engine orders on a quorum. A message may be ordered before its sender learns its place.
+  /// Every member that continues delivers every message that any member delivered. See
+  /// oracle/README.md.
   bool quorum = false;
   /// Domains of the engine (order/ridge/layout.h): the nodes of each, sorted. Only these nodes
   /// deliver the domain's messages, in one order with the messages for all nodes.
@@ -69,8 +70,8 @@ struct Options {
 struct Violation {
   Property property{};
   std::string text;      ///< names the processes, views, messages and positions
-  std::int64_t at_ns{};  ///< of the event that shows it, or of the nearest known one
-  MemberId node{};       ///< at which it was noticed
+  std::int64_t at_ns{};  ///< of the event that shows the violation, or of the nearest known one
+  MemberId node{};       ///< at which the violation was noticed
 };
 
 struct Figures {
@@ -108,9 +109,9 @@ class Checker {
   Checker& operator=(Checker&&) noexcept;
 
   void add(const trace::Event& event);
-  /// Violations so far, without those that show only at the end.
+  /// Violations so far, without those that only finish() can find.
   std::uint64_t violations_total() const;
-  /// Judges what only the whole history shows. Call it once; add() nothing afterwards.
+  /// Judges the properties that need the whole history. Call it once, and add() no event after it.
   Report finish();
 
  private:

@@ -6,7 +6,7 @@
 namespace peal::oracle {
 namespace {
 
-// Edges for all pairs of consecutive deliveries; each pair of a view's log only once.
+// Edges for all pairs of consecutive deliveries. A pair in a view's log gets only one edge.
 std::vector<Edge> edges_of(const History& history) {
   std::vector<Edge> edges;
   std::vector<std::uint32_t> covered(history.views.size(), 0);  // entries of each log that have
@@ -47,8 +47,8 @@ class Graph {
     for (const Edge& edge : edges) edges_[next[edge.from]++] = edge;
   }
 
-  // Removes nodes without incoming edges as long as there are any. What stays is on or behind a
-  // cycle.
+  // Repeatedly removes nodes without incoming edges. The nodes that stay are on a cycle, or
+  // reachable from one.
   bool reduce() {
     std::vector<Index> ready;
     for (Index node = 0; node < incoming_.size(); ++node) {
@@ -66,7 +66,7 @@ class Graph {
     return removed == incoming_.size();
   }
 
-  // After reduce(): walks backwards from a node that stayed until it meets a node again.
+  // After reduce(): walks backwards from a node that stayed, until it reaches a node twice.
   std::vector<Step> cycle() const {
     std::vector<Edge> before(incoming_.size());
     for (const Edge& edge : edges_) {

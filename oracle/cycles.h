@@ -16,14 +16,15 @@ struct Edge {
   Index member = kNone;
 };
 
-/// `member` delivered `message` directly before that of the next step.
+/// `member` delivered `message` directly before the message of the next step.
 struct Step {
   Index message = kNone;
   Index member = kNone;
 };
 
 /// Finds a cycle in the union of all members' delivery orders; positions do not matter. Empty if
-/// there is none. Time and memory grow with the messages and the spans, not with the deliveries.
+/// there is no cycle. Time and memory grow with the messages and the spans, not with the
+/// deliveries.
 std::vector<Step> find_cycle(const History& history);
 /// The same in any graph of messages, whose numbers are below `messages`.
 std::vector<Step> find_cycle(std::size_t messages, const std::vector<Edge>& edges);

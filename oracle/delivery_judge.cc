@@ -64,7 +64,8 @@ bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::E
   return true;
 }
 
-// The end of the sender's events is missing: the delivery shows that the message was originated.
+// If the sender's last events may be missing, a delivery shows that the message was originated.
+// Returns false if the origination must be known.
 bool DeliveryJudge::accept_unwitnessed(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   const Process& sender = v_.history.processes[record.sender];
@@ -187,8 +188,9 @@ void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const tr
   heard = std::max(heard, record.nth + 1);
 }
 
-// E6, second half: everything that the sender had delivered in this view before the origination is
-// delivered here. Usually both follow the same log, and comparing two lengths is enough.
+// E6, second half: this member has delivered every message that the sender had delivered in this
+// view before the origination. Usually both members follow the view's log, and comparing two
+// lengths is enough.
 void DeliveryJudge::check_causality(Index member, Span& span, Index message,
                                     const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
@@ -236,8 +238,8 @@ void DeliveryJudge::check_causality_apart(Index member, Span& span, Index messag
   }
 }
 
-// E8, first half: a message delivered as safe before a transitional view was stable at all members,
-// so all of them installed the view.
+// E8, first half: if a message is delivered as safe before the transitional view, all members of
+// the view have installed the view.
 void DeliveryJudge::check_installed(const Span& span, Index message, const trace::Event& event) {
   View& view = v_.history.views[span.view];
   if (!v_.options.live_order || view.stable_reported) return;
@@ -272,7 +274,8 @@ void DeliveryJudge::append(Span& span, Index message, const trace::Event& event)
   span.apart.push_back(message);
 }
 
-// E3: a sender learns the place of its own message before it delivers it, whatever others know.
+// E3: a sender originates its own message before it delivers it, even if other members delivered
+// the message before.
 bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   if (record.sender != member || (record.originated && record.witnessed)) return true;
@@ -284,7 +287,7 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
 }
 
 // On a quorum, a delivery counts as the origination of a submitted message (or of any unit) if the
-// sender is in the view.
+// sender is in the view. Returns false if it does not count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;

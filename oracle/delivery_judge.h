@@ -7,8 +7,8 @@
 
 namespace peal::oracle {
 
-/// Judges deliveries: those parts of E3, E6 and E7 that show at once. With Options::quorum a
-/// delivery may stand for the origination, which the sender learns later.
+/// Judges deliveries: the parts of E3, E6, E7 and E8 that can be judged at once. With
+/// Options::quorum a delivery may stand for the origination, which the sender learns later.
 class DeliveryJudge {
  public:
   DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)

@@ -45,7 +45,7 @@ bool Domains::learns(NodeId node, const Part& part) const {
 }
 
 // All sets of domains that nodes can have in common: each domain alone, all domains of a node, and
-// those that two nodes share.
+// the domains that two nodes share.
 void Domains::add_sets(const Options& options) {
   std::set<Set> sets{1};
   for (std::size_t i = 0; i < options.domains.size(); ++i) {
@@ -60,7 +60,7 @@ void Domains::add_sets(const Options& options) {
     Options part = options;
     part.domains.clear();
     part.sparse = true;
-    // Views of some of the nodes say nothing about majorities.
+    // Views of a part of the nodes do not show majorities.
     if (each != 1) part.universe = 0;
     parts_.push_back(std::make_unique<Part>(part, each));
   }
@@ -116,7 +116,7 @@ std::uint64_t Domains::violations_total() const {
   return total;
 }
 
-// The figures are those of the messages for all nodes; messages of domains are not in them.
+// The figures count the messages for all nodes only, not the messages of domains.
 Report Domains::finish() {
   Report all = std::move(own_);
   for (const auto& part : parts_) {

@@ -12,10 +12,11 @@
 
 namespace peal::oracle {
 
-/// Judges a history with domains. A message of a domain is for the domain's nodes only. Nodes that
-/// learn the same domains have one history of these messages, which keeps all promises. So each set
-/// of domains that nodes have in common is judged by itself, without other nodes and messages. In
-/// addition, each node must deliver the messages of all sets in the order of their positions.
+/// Judges a history with domains. Only the nodes of a domain learn its messages. For each set of
+/// domains that some nodes have in common, the messages of these domains at these nodes form a
+/// history with all promised properties. Each such history is judged separately, without other
+/// nodes and messages. In addition, each node must deliver all its messages in the order of their
+/// positions.
 class Domains {
  public:
   explicit Domains(const Options& options);

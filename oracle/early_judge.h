@@ -8,9 +8,10 @@
 
 namespace peal::oracle {
 
-/// Judges optimistic delivery: a member announces a message before the message has its place. The
-/// announced place may be wrong, and the delivery says so. An announced message was submitted. It
-/// is announced once in a view, in its sender's order, and before its delivery.
+/// Judges optimistic delivery: a member announces a message before the message is ordered. The
+/// announced place may be wrong; the delivery reports whether it was right. An announced message
+/// was submitted. A member announces it once in a view, in the sender's order, and before the
+/// delivery.
 class EarlyJudge {
  public:
   explicit EarlyJudge(Verdict& verdict) : v_(verdict) {}
@@ -25,7 +26,7 @@ class EarlyJudge {
                   bool may_come);
 
   Verdict& v_;
-  /// A message that was announced before it was seen to be submitted.
+  /// An announced message whose submission was not seen before.
   struct Unsent {
     Index member;
     Index message;

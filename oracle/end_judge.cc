@@ -81,7 +81,8 @@ void EndJudge::finish_installs(View& view) {
   }
 }
 
-// True unless the installation of `view` may be among the missing last events of the member.
+// True if the member certainly did not install `view`: the installation cannot be among missing
+// last events.
 bool EndJudge::ended_without(Index member, const View& view) const {
   const Process& process = v_.history.processes[member];
   if (process.stage == Stage::left || !v_.options.truncated_ok) return true;
@@ -90,7 +91,8 @@ bool EndJudge::ended_without(Index member, const View& view) const {
   });
 }
 
-// E7 for views whose messages came out of position order: the order is known only now.
+// E7 for views whose originations were not seen in the order of positions: only now their order is
+// known.
 void EndJudge::finish_order(View& view) {
   if (view.sorted) return;
   v_.history.sort_order(view);
@@ -174,8 +176,8 @@ void EndJudge::finish_travel(const Transition& transition) {
   }
 }
 
-// E8 for safe deliveries before a transitional view: every member that went on to another view
-// delivered the message, too. On a quorum this holds for every message.
+// E8 for safe deliveries before a transitional view: every member that installed a later view
+// delivered the message, too. On a quorum this holds for every message: uniform.
 void EndJudge::finish_safe(Index index) {
   const View& view = v_.history.views[index];
   if (view.stable_message == kNone && !v_.options.quorum) return;
@@ -202,7 +204,8 @@ void EndJudge::finish_safe(Index index) {
   }
 }
 
-// E8 for safe deliveries in a transitional view: the same, for its members.
+// E8 for safe deliveries in a transitional view: every member of the transitional view that
+// installed a later view delivered the message, too.
 void EndJudge::finish_safe(const Transition& transition) {
   const Span* first = nullptr;
   for (const Index from : transition.spans) {

@@ -7,8 +7,8 @@
 
 namespace peal::oracle {
 
-/// Judges what only the whole history shows: E2 for members of a transitional view, the rest of E7,
-/// E8, chain and acyclic; without a common clock also E9.
+/// Judges the properties that need the whole history: E2 for members of a transitional view, the
+/// rest of E7 and E8, uniform, chain and acyclic; without a common clock also E9.
 class EndJudge {
  public:
   explicit EndJudge(Verdict& verdict) : v_(verdict) {}

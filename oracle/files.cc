@@ -32,14 +32,15 @@ class TraceFile {
     if (file_ == nullptr) error_ = path_ + ": " + std::strerror(errno);
   }
 
-  /// Reads the next event into event(). Returns false at the end, or with a text in error().
+  /// Reads the next event into event(). Returns false at the end of the file, and after an error,
+  /// which error() returns.
   bool next(trace::Names& names) {
     if (!error_.empty() || !next_line()) return false;
     Result<trace::Event, std::string> parsed = trace::parse_json(line_, names);
     if (parsed.has_value()) {
       event_ = std::move(*parsed);
       has_event_ = true;
-      // Events that are missing here would look like violations of other processes.
+      // Without the missing events, other processes would seem to violate properties.
       if (event_.kind != trace::Kind::lost) return true;
       fail(std::to_string(event_.lines) +
            " lines are missing here, as there was no room for them: accepted are whole traces");
@@ -73,8 +74,8 @@ class TraceFile {
   bool cut() const { return cut_; }
 
  private:
-  // Reads the next line, without its end. Sets `ended_` at the end of the file; the rest there is a
-  // line, unless it is empty.
+  // Reads the next line, without its line end. Sets `ended_` at the end of the file; bytes after
+  // the last line end form a line.
   bool next_line() {
     line_.clear();
     while (!ended_) {
@@ -127,7 +128,7 @@ class TraceFile {
 };
 
 // Merges the files by time. Clocks of different machines need not agree: the checker restores a
-// possible order, and keeps less in memory the closer the clocks are.
+// causally possible order. The closer the clocks are, the less memory it needs.
 class Merge {
  public:
   explicit Merge(std::span<const std::string> paths) {
@@ -169,7 +170,7 @@ class Merge {
   }
   /// The first file that named the engine.
   const std::string& engine_file() const { return files_[engine_->second]->path(); }
-  /// The nodes of each domain, as files tell at their beginning; see Options.
+  /// The nodes of each domain, as the files list them at their beginning; see Options.
   std::vector<std::vector<NodeId>> domains() const {
     std::vector<std::vector<NodeId>> all;
     for (const auto& [node, bits] : domains_) {
@@ -201,7 +202,7 @@ class Merge {
     }
   }
 
-  // A node is in the same domains in all its incarnations, since its log holds their values.
+  // All incarnations of a node are in the same domains, since the node's log holds their values.
   void note_order(std::size_t i, const trace::Event& start) {
     note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
     const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);

@@ -33,7 +33,7 @@ void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
   record.places.emplace(message, record.places.size() + 1);
 }
 
-// A node that comes to a view tells the others there what it knows.
+// A node that comes to a view reports to the other nodes there which messages it knows.
 void GapJudge::entered(MemberId node, const ViewId& view) {
   add(known_in_[view], nodes_[node].known);
 }
@@ -52,13 +52,13 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
       if ((news >> bit & 1) == 0) continue;
       news &= ~(std::uint64_t{1} << bit);
       const Index targets = ordered_for_[word * 64 + bit];
-      // By value: a new name may move the lists.
+      // A copy, since adding a name may move the lists.
       const std::vector<std::string> names = v_.history.targets[targets].names;
       for (const std::string& name : names) absence.names.insert(v_.history.name(name));
     }
   }
   add(record.known, known->second);
-  // A node that starts has missed nothing.
+  // A node that has just started has missed nothing.
   if (!first && !absence.names.empty()) record.absences.push_back(std::move(absence));
 }
 
@@ -114,7 +114,7 @@ void GapJudge::gapped(std::int64_t at, const ClientId& to, const std::string& gr
   });
 }
 
-// True for groups that the client is a member of, and for its private name.
+// True if `name` is a group that the client is a member of, or the client's private name.
 bool GapJudge::must_be_told(Index client, Index name) const {
   if (name == v_.history.clients[client].private_name) return true;
   const Index known = v_.history.find_membership(client, name);
@@ -133,7 +133,7 @@ void GapJudge::close_absence(Index client, std::size_t number, const Absence& ab
   }
 }
 
-// Before any other event, a client is told of all gaps that its node has heard of.
+// Before any other event, a client must be notified of all gaps that its node has heard of.
 void GapJudge::close_absences(Index client, std::int64_t at) {
   GroupClient& record = v_.history.clients[client];
   const auto node = nodes_.find(record.id.node);

@@ -13,13 +13,13 @@
 
 namespace peal::oracle {
 
-/// G8: a client is told of messages that were ordered where its node was not, once a node in the
-/// same view knows of them. It is told of no other gaps.
+/// G8: a client is notified of a gap for messages that were ordered in a view without its node,
+/// once a node in the same view knows of these messages. A client is notified of no other gaps.
 class GapJudge {
  public:
   explicit GapJudge(GroupVerdict& verdict) : v_(verdict) {}
 
-  /// How many absences the node has heard of. A client that connects now is not told of these.
+  /// How many absences the node has heard of. A client that connects now is not notified of them.
   std::size_t absences_of(MemberId node) const {
     const auto at = nodes_.find(node);
     return at == nodes_.end() ? 0 : at->second.absences.size();
@@ -37,14 +37,14 @@ class GapJudge {
  private:
   /// A node heard of messages that it had missed.
   struct Absence {
-    ViewId view{};            ///< the view in which it heard of them
+    ViewId view{};            ///< the view in which it heard of the messages
     std::uint64_t ordered{};  ///< how many messages it had got before
     std::set<Index> names;    ///< groups and private names to which they were sent
   };
   /// One incarnation of a node.
   struct Node {
-    std::vector<std::uint64_t> known;                 ///< bits: messages that it got or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< messages it got, and their rank
+    std::vector<std::uint64_t> known;                 ///< bits: messages delivered or heard of
+    std::unordered_map<Index, std::uint64_t> places;  ///< its delivered messages, and their rank
     std::vector<Absence> absences;
     bool started = false;  ///< has completed an exchange
   };
@@ -55,7 +55,7 @@ class GapJudge {
 
   GroupVerdict& v_;
   std::map<MemberId, Node> nodes_;
-  std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< by view: known to nodes that came
+  std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< by view: messages known to its nodes
   std::vector<Index> ordered_for_;                         ///< targets of each message
 };
 

@@ -51,10 +51,10 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< how many of its node's absences its events have passed
-  std::vector<std::size_t> due;  ///< of these, absences that it must be told of now
-  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps told: element of `due`, name
-  std::uint64_t told_at = 0;  ///< how many messages its node had before the last gap that was told
+  std::size_t absences = 0;      ///< how many absences of its node precede its last event
+  std::vector<std::size_t> due;  ///< of these, absences whose gaps must be notified now
+  std::set<std::pair<std::size_t, Index>> told_of;  ///< notified gaps: element of `due`, name
+  std::uint64_t told_at = 0;  ///< how many messages its node had before the last notified gap
 };
 
 /// The names that a message is sent to, as a set.
@@ -71,7 +71,7 @@ struct GroupMessage {
   Index sender = kNone;
   Index targets = kNone;  ///< kNone: not seen to be sent
   OwnCopy own = OwnCopy::unknown;
-  std::uint32_t strangers = 0;  ///< clients that got it without being members of its groups
+  std::uint32_t strangers = 0;  ///< clients outside its groups that delivered it
 };
 
 /// The messages that clients delivered between the same two views.
@@ -82,10 +82,10 @@ struct Stretch {
   std::vector<Index> messages;
 };
 
-/// Clients that came to a state of a group together, as one of them was told.
+/// Clients that came to a state of a group together, as a view reported to one of them.
 struct Company {
   std::vector<Index> together;  ///< sorted
-  Index told = kNone;           ///< the first client that was told
+  Index told = kNone;           ///< the first client that got this view
   Index previous = kNone;       ///< that client's previous state; kNone: it was no member
   std::vector<Stretch> stretches;
 };
@@ -94,24 +94,24 @@ struct Company {
 struct GroupState {
   Index group = kNone;
   GroupViewId id;
-  std::vector<Index> members;      ///< as shown
+  std::vector<Index> members;      ///< as in the view
   std::vector<Index> sorted;       ///< the same, sorted
   std::vector<Index> company_of;   ///< for each of `sorted`; kNone: not known
   std::vector<Company> companies;  ///< no two have a client in common
   GroupCause cause{};
-  Index told = kNone;  ///< the first client told; kNone: known only from a table
+  Index told = kNone;  ///< the first client that got it; kNone: known only from a table
   MemberId table_of{};
 };
 
-/// What one client was told of one group.
+/// The events of one group at one client.
 struct Membership {
   Index client = kNone;
   Index group = kNone;
   Index state = kNone;                      ///< of the last view, while the client is a member
   ViewId begun{};                           ///< the nodes' view in which it became a member
   std::vector<Index> since;                 ///< messages of the group since the last view
-  std::vector<Index> owed;                  ///< own messages to the group that it wants back
-  Index last_state = kNone;                 ///< of the last view, even if it is no member
+  std::vector<Index> owed;                  ///< own messages to the group that it expects back
+  Index last_state = kNone;                 ///< of the last view, even after the client left
   std::map<ViewId, std::uint64_t> highest;  ///< highest index for each view
 };
 

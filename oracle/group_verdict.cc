@@ -55,12 +55,12 @@ std::string GroupVerdict::clients_text(const std::vector<Index>& clients) const 
   return text + "}";
 }
 
-// The client or table that knew the state first.
+// The client or table from which the state is known first.
 std::string GroupVerdict::source_text(const GroupState& state) const {
   return state.told != kNone ? name(state.told) : "the table of " + name(state.table_of);
 }
 
-// G6: a client is told things only while it is connected.
+// G6: a client gets events only while it is connected.
 bool GroupVerdict::listens(Index client, std::int64_t at) {
   GroupClient& record = history.clients[client];
   record.last_at = at;
@@ -73,8 +73,8 @@ bool GroupVerdict::listens(Index client, std::int64_t at) {
   return false;
 }
 
-// Sorted by node, each member once. The names by which a node's clients are sorted are unknown
-// here.
+// Sorted by node, each member once. The order of one node's clients is not checked: their names are
+// unknown here.
 bool GroupVerdict::well_formed(const std::vector<Index>& members) const {
   const auto node = [&](Index client) { return history.clients[client].id.node; };
   std::vector<Index> sorted = members;

@@ -16,10 +16,10 @@ namespace peal::oracle {
 struct GroupVerdict {
   explicit GroupVerdict(const GroupChecker::Options& its_options) : options(its_options) {}
 
-  /// G6: a client is told things only while it is connected. Otherwise reports a violation and
-  /// returns false.
+  /// G6: a client gets events only while it is connected. Otherwise reports a violation and returns
+  /// false.
   bool listens(Index client, std::int64_t at);
-  /// True if a view's list is sorted by nodes and has each client once.
+  /// True if a view's list of members is sorted by node and has each client once.
   bool well_formed(const std::vector<Index>& members) const;
 
   std::string name(MemberId node) const;
@@ -30,7 +30,7 @@ struct GroupVerdict {
   std::string group_text(Index group) const;
   std::string message_text(Index message) const;
   std::string clients_text(const std::vector<Index>& clients) const;
-  /// The client or table that knew the state first.
+  /// The client or table from which the state is known first.
   std::string source_text(const GroupState& state) const;
 
   /// Calls `text()` only if the violation is kept.

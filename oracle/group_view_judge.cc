@@ -93,7 +93,7 @@ void GroupViewJudge::left(std::int64_t at, const ClientId& to, const std::string
   v_.history.memberships[known].owed.clear();
 }
 
-// G2: an id has one list of members and one cause at all clients. Returns kNone if it has not.
+// G2: an id has one list of members and one cause at all clients. Returns kNone after a violation.
 Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& view,
                                    std::int64_t at) {
   std::vector<Index> members = v_.history.clients_of(view.members);
@@ -130,8 +130,8 @@ Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& v
   return index;
 }
 
-// G2: with a join, a member is told one member more than before; with a leave or a disconnect, one
-// less.
+// G2: a view caused by a join has one member more than the client's previous view; a view caused by
+// a leave or a disconnect has one less.
 void GroupViewJudge::check_cause(Index client, Index previous, Index state, std::int64_t at) {
   const GroupState& now = v_.history.states[state];
   if (now.cause == GroupCause::network) return;
@@ -156,7 +156,7 @@ void GroupViewJudge::check_cause(Index client, Index previous, Index state, std:
   });
 }
 
-// G2: an id is never used again, and a client is told ids in ascending order.
+// G2: no id is used twice, and the ids at one client ascend.
 bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id, std::int64_t at) {
   if (membership.last_state == kNone) return true;
   const GroupViewId& last = v_.history.states[membership.last_state].id;

@@ -12,8 +12,8 @@
 
 namespace peal::oracle {
 
-/// Judges which clients are connected, and what they are told of their groups: G2, G4, and G6
-/// except for messages.
+/// Judges the connections of clients, and the views of their groups: G2, G4, and G6 except for
+/// messages.
 class GroupViewJudge {
  public:
   GroupViewJudge(GroupVerdict& verdict, GapJudge& gaps, MessageJudge& messages)

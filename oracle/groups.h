@@ -14,8 +14,9 @@
 #include "base/ids.h"
 #include "trace/names.h"
 
-// Decides whether what the clients of process groups saw is what Peal promises them. It does not
-// know how groups work. oracle/README.md states the properties.
+// Decides whether the events of the clients of process groups have the properties that Peal
+// promises. The checker does not know the implementation of groups. oracle/README.md states the
+// properties.
 
 namespace peal::oracle {
 
@@ -45,7 +46,7 @@ enum class GroupCause : std::uint8_t { join, leave, disconnect, network };
 /// Whether a client wants its own messages to its groups back.
 enum class OwnCopy : std::uint8_t { unknown, wanted, unwanted };
 
-/// A new state of a group, as one client is told.
+/// A new state of a group, as reported to one client.
 struct GroupView {
   GroupViewId id;
   GroupCause cause{};
@@ -79,17 +80,17 @@ std::string_view group_property_id(GroupProperty property);
 struct GroupViolation {
   GroupProperty property{};
   std::string text;      ///< names the clients, groups, views and messages
-  std::int64_t at_ns{};  ///< of the event that shows it, or of the nearest known one
+  std::int64_t at_ns{};  ///< of the event that shows the violation, or of the nearest known one
 };
 
 struct GroupFigures {
   std::uint64_t clients = 0;  ///< that connected
   std::uint64_t gone = 0;     ///< of these
-  std::uint64_t groups = 0;   ///< in views told to clients, or in tables
+  std::uint64_t groups = 0;   ///< in views of clients, or in tables
   std::uint64_t messages = 0;
   std::uint64_t deliveries = 0;
   std::uint64_t states = 0;  ///< distinct views of groups
-  std::uint64_t views = 0;   ///< told to clients
+  std::uint64_t views = 0;   ///< events at clients
   std::uint64_t network_views = 0;
   std::uint64_t transitional = 0;
   std::uint64_t left = 0;
@@ -116,8 +117,8 @@ class GroupChecker {
     std::uint32_t violations_max = 100;
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
-    /// True: a client is told things at the moment its node reaches them. False: reached() says
-    /// where among a client's events its node completed an exchange.
+    /// True: a client gets an event at the moment its node reaches the event in the order. False:
+    /// reached() reports at which of a client's events its node completed an exchange.
     bool at_once = true;
   };
 
@@ -127,8 +128,8 @@ class GroupChecker {
   GroupChecker(GroupChecker&&) noexcept;
   GroupChecker& operator=(GroupChecker&&) noexcept;
 
-  /// The client may be told things from here on, until it is gone. Without `private_name`, gaps in
-  /// messages to it are not judged.
+  /// The client may get events from now on, until gone(). Without `private_name`, gaps in messages
+  /// to the private name are not judged.
   void connected(std::int64_t at, const ClientId& client, std::string_view private_name = {});
   /// The client passes a message to its node. `groups` may include private names, which begin with
   /// '#'.
@@ -138,12 +139,13 @@ class GroupChecker {
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                  std::span<const std::string> groups, std::uint64_t hash);
   void viewed(std::int64_t at, const ClientId& to, const std::string& group, const GroupView& view);
-  /// Until the next view, the client's guarantees hold among the members that will come with it.
+  /// Until the next view, guarantees hold among the members that come to that view together with
+  /// this client.
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
-  /// The client is told that it is no longer a member.
+  /// The client is notified that it is no longer a member.
   void left(std::int64_t at, const ClientId& to, const std::string& group);
-  /// The client is told that messages to one of its groups (empty: to its private name) are
-  /// missing, since they were ordered where its node was not.
+  /// The client is notified that it missed messages to one of its groups (empty: to its private
+  /// name), since they were ordered in a view without its node.
   void gapped(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client disconnected, or its node crashed or left. May be called again.
   void gone(std::int64_t at, const ClientId& client);
@@ -161,9 +163,9 @@ class GroupChecker {
   /// The node's table and view once nothing is pending. The last call for a node counts.
   void final_table(MemberId node, const ViewId& view, std::span<const GroupTableEntry> entries);
 
-  /// Violations so far, without those that show only at the end.
+  /// Violations so far, without those that only finish() can find.
   std::uint64_t violations_total() const;
-  /// Judges what only the whole history shows. Call it once; add nothing afterwards.
+  /// Judges the properties that need the whole history. Call it once; no other call may follow.
   GroupReport finish();
 
  private:

@@ -9,8 +9,8 @@ namespace peal::oracle {
 namespace {
 
 constexpr std::uint32_t kNodeMax = 65'535;
-// Message numbers count up, so they index a vector. A number that would leave a larger hole goes to
-// a map.
+// Message numbers ascend, so they index a vector. A number that would leave a larger hole in the
+// vector is kept in a map.
 constexpr std::uint64_t kHoleMax = 1'024;
 
 std::uint64_t transition_key(Index old, Index next) { return (std::uint64_t{old} << 32U) | next; }
@@ -84,7 +84,7 @@ Index History::message(const trace::Event& event) {
   const Index sender = member(event.message.sender);
   const std::uint64_t number = event.message.number;
   if (number == 0) {
-    // Units may have no number; then their position identifies them.
+    // A unit without a number is identified by its position.
     const Index in = view(event.view);
     const auto [known, fresh] =
         views[in].unnumbered.try_emplace(event.seq, static_cast<Index>(messages.size()));

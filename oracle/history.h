@@ -14,9 +14,9 @@
 // What the checker remembers of a history: members, messages, views and spans, all with dense
 // numbers. A *span* is what one member did in one regular view and the transitional view after it.
 //
-// Members of a view nearly always deliver the same sequence. So the view keeps it once, as its
-// `log`, and a span says how much of it the member delivered. A span that differs keeps its own
-// list from there on.
+// Members of a view nearly always deliver the same sequence. So the view keeps this sequence once,
+// as its `log`, and a span has the length of the prefix that the member delivered. A span that
+// differs keeps its own list from the first difference on.
 
 namespace peal::oracle {
 
@@ -71,14 +71,14 @@ struct Place {
 
 struct View {
   ViewId id{};
-  bool announced = false;      ///< a member installed it; false: only named
+  bool announced = false;      ///< a member installed it; false: only mentioned
   std::vector<Index> members;  ///< as first announced; sorted by id
   trace::Claim primary = trace::Claim::absent;
   Index first_at = kNone;        ///< the member that announced it first
   std::vector<Index> strangers;  ///< members that installed it without being in it
   std::vector<Index> spans;      ///< by slot: members, then strangers; kNone if none
   std::uint32_t missing = 0;     ///< members that have not installed it
-  std::vector<Index> log;        ///< see above
+  std::vector<Index> log;        ///< see the top of this file
   std::vector<Place> order;      ///< originated messages; by position if `sorted`
   bool sorted = true;
   bool barrier_reported = false;
@@ -136,7 +136,8 @@ struct Process {
   }
 };
 
-/// All of the above, and the dense numbers of ids. Ids that are only named get a number, too.
+/// All of the above, and the dense numbers of ids. An id that other events only mention gets a
+/// number, too.
 class History {
  public:
   std::vector<Process> processes;

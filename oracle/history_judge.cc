@@ -24,7 +24,7 @@ void HistoryJudge::add(const trace::Event& event) {
     case Kind::view:
       return event.transitional ? views_.install_transitional(member, event)
                                 : views_.install(member, event);
-    case Kind::lost: return;  // traces with such an event are rejected earlier
+    case Kind::lost: return;  // the reader rejects traces with such an event
   }
 }
 

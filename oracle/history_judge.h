@@ -14,8 +14,8 @@
 
 namespace peal::oracle {
 
-/// Judges a history. Each origination must precede its deliveries, unless set_unwitnessed_ok() says
-/// that the origination will never come.
+/// Judges a history. The caller must add each origination before its deliveries, unless
+/// set_unwitnessed_ok() declares that the origination will never come.
 class HistoryJudge {
  public:
   explicit HistoryJudge(const Options& options) : v_(options) {}

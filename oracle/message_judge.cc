@@ -101,7 +101,8 @@ void MessageJudge::check_content(Index client, Index message, std::span<const st
   }
 }
 
-// Notes the message in each of its groups that the client is a member of. Returns false if in none.
+// Adds the message to each of its groups that the client is a member of. Returns false if there is
+// no such group.
 bool MessageJudge::collect(Index client, Index message) {
   bool member = false;
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
@@ -114,8 +115,8 @@ bool MessageJudge::collect(Index client, Index message) {
 }
 
 // G6: a client that is a member of none of the groups may get a message only by its private name. A
-// message to one private name alone shows whose name it is; two connected clients cannot have the
-// same.
+// message to one private name alone identifies the client with that name. Two connected clients
+// cannot have the same private name.
 void MessageJudge::check_stranger(Index client, Index message, std::int64_t at) {
   GroupMessage& record = v_.history.messages[message];
   const GroupTargets& targets = v_.history.targets[record.targets];
@@ -162,8 +163,8 @@ bool MessageJudge::may_lack(Index client, Index message) const {
   return record.sender == client && record.own != OwnCopy::wanted;
 }
 
-// The lists are nearly always equal. Otherwise compares them as sets, since a sender's list lacks
-// its own messages that it did not want back.
+// The two lists of messages are nearly always equal. Otherwise compares them as sets, since a
+// sender's list does not have its own messages that the sender did not want back.
 void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
                                  const std::string& where, std::int64_t at) {
   if (stretch.clients++ == 0) {

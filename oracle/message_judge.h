@@ -42,7 +42,7 @@ class MessageJudge {
 
   GroupVerdict& v_;
   GapJudge& gaps_;
-  std::unordered_map<Index, Index> private_names_;  ///< client that got messages to it alone
+  std::unordered_map<Index, Index> private_names_;  ///< the client with each private name
   std::vector<Follower> next_;  ///< by message: the first successor seen at a client
   std::vector<Edge> edges_;     ///< other successors
 };

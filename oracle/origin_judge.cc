@@ -22,7 +22,7 @@ void OriginJudge::submit(Index member, const trace::Event& event) {
     return;
   }
   record.submitted = true;
-  if (record.originated) return;  // too late, and reported: the origination counts
+  if (record.originated) return;  // too late; the origination was reported, and counts
   record.service = event.service;
   record.hash = event.hash;
   record.has_hash = true;
@@ -111,7 +111,7 @@ bool OriginJudge::check_order(Index member, const MessageRecord& record, Index m
     });
     return false;
   }
-  // Numbers that were not submitted may be skipped.
+  // Numbers without a known submission may be skipped.
   const std::vector<Index>& own = process.by_number;
   for (std::uint64_t number = last + 1; number < record.number && number <= own.size(); ++number) {
     const Index skipped = own[number - 1];
@@ -164,7 +164,7 @@ void OriginJudge::check_barrier(Index message, Index in, const trace::Event& eve
   }
 }
 
-// The sender learns the place of a message that others have delivered already.
+// The sender learns the place of a message that other members have delivered before.
 void OriginJudge::confirm(Index member, Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   const Process& process = v_.history.processes[member];

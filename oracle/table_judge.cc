@@ -52,7 +52,7 @@ void TableJudge::finish_tables() {
   }
 }
 
-// G2: an id in a table has the same members as at clients.
+// G2: a state has the same members in tables and in views of clients.
 void TableJudge::check_entry(MemberId node, Index group, const TableGroup& entry) {
   Index index = v_.history.find_state(group, entry.id);
   const bool known = index != kNone;
@@ -93,8 +93,8 @@ void TableJudge::compare_tables(MemberId node, MemberId first) {
   }
 }
 
-// G5: a client in a table is connected, to a node in the same view. At its own node it was told
-// this state last.
+// G5: a client in a table is connected, to a node in the same view. If the table is that of its own
+// node, the client's last view of the group is this state.
 void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id, Index client) {
   const GroupClient& record = v_.history.clients[client];
   const auto report = [&](const std::string& text) {
@@ -119,7 +119,7 @@ void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id
   }
 }
 
-// The table entry of a client's membership at the client's node; null without one.
+// The entry of the membership in the table of the client's node; null if there is none.
 const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership) const {
   const auto table = tables_.find(v_.history.clients[membership.client].id.node);
   if (table == tables_.end()) return nullptr;
@@ -130,9 +130,9 @@ const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership)
   return member ? &entry->second : nullptr;
 }
 
-// G5 in the other direction, and G3 for messages after the last view. Clients that end with the
-// same state of a group, at nodes in the same view, have been together since they were told that
-// state.
+// G5 in the other direction: each connected member is in the table of its node. G3 for messages
+// after the last view: clients that end with the same state of a group, at nodes in the same view,
+// have been together since the view with that state.
 void TableJudge::finish_memberships() {
   std::map<std::pair<Index, ViewId>, Stretch> stretches;
   for (Membership& membership : v_.history.memberships) {
@@ -159,7 +159,7 @@ void TableJudge::finish_memberships() {
   }
 }
 
-// G5: a member got back everything that it sent to its group and wanted back.
+// G5: a member got back each own message to its group that it wanted back.
 void TableJudge::finish_owed(const Membership& membership) {
   const GroupClient& client = v_.history.clients[membership.client];
   for (const Index message : membership.owed) {
@@ -172,7 +172,8 @@ void TableJudge::finish_owed(const Membership& membership) {
   }
 }
 
-// A history may end while a node still tells clients of gaps, but not after its final table.
+// A history may end before a node has notified its clients of all gaps. A node with a final table
+// has notified them.
 void TableJudge::finish_absences() {
   for (Index client = 0; client < v_.history.clients.size(); ++client) {
     const GroupClient& record = v_.history.clients[client];

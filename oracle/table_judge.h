@@ -12,7 +12,7 @@
 
 namespace peal::oracle {
 
-/// Judges the tables of nodes, G1, and what only the end of a history shows, G5.
+/// Judges the tables of nodes (G1), and the end of a history (G5).
 class TableJudge {
  public:
   TableJudge(GroupVerdict& verdict, GapJudge& gaps, MessageJudge& messages)

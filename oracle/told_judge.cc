@@ -32,8 +32,8 @@ void ToldJudge::judge(const Span& span) {
   }
 }
 
-// A message that the other member delivered from view `since` on, before it came to the view of
-// `other`, and that this member does not deliver; kNone if there is none.
+// A message that `member` does not deliver, although the member of `other` delivered it in view
+// `since` or later, before it installed the view of `other`; kNone if there is none.
 Index ToldJudge::missed_since(Index member, const Span& other, Index since) const {
   const Process& self = v_.history.processes[member];
   const std::vector<Index>& spans = v_.history.processes[other.member].spans;
@@ -42,7 +42,7 @@ Index ToldJudge::missed_since(Index member, const Span& other, Index since) cons
   while (at != spans.rend() && ++at != spans.rend()) {
     const Span& before = v_.history.spans[*at];
     if (before.view == since) {
-      // Usually both delivered the same.
+      // Usually both members delivered the same messages.
       const Index own = v_.history.span_in(since, member);
       const Span& same = v_.history.spans[own];
       if (same.common == before.common && same.apart == before.apart && same.tail == before.tail) {

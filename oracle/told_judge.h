@@ -5,10 +5,10 @@
 
 namespace peal::oracle {
 
-/// told: a member sees in its views whether it may have missed messages. A step from one view to
-/// the next is straight if all members of the next view are in the transitional view between them.
-/// After a straight step, no member of the next view has delivered a message, in the view before it
-/// or in any since, that this member has not.
+/// told: a member can tell from its views whether it may have missed messages. A step from one view
+/// to the next is straight if all members of the next view are in the transitional view between
+/// them. After a straight step, this member delivers every message that another member of the next
+/// view delivered in the view before the step or in any view since.
 class ToldJudge {
  public:
   explicit ToldJudge(Verdict& verdict) : v_(verdict) {}

@@ -13,7 +13,8 @@ const trace::Names& names_of(const Options& options) {
 
 }  // namespace
 
-// E1: an incarnation that ended does nothing more. The start of a process need not be seen.
+// E1: an incarnation that crashed or left has no further events. The start of a process may be
+// unseen.
 bool Verdict::alive(Index member, const trace::Event& event) {
   Process& process = history.processes[member];
   if (process.stage == Stage::named) process.stage = Stage::alive;

@@ -12,12 +12,12 @@
 namespace peal::oracle {
 
 /// What the judges of one history share: the history so far, the violations found in it, and texts
-/// for both, as in traces.
+/// for both, with names as in traces.
 struct Verdict {
   explicit Verdict(const Options& its_options) : options(its_options) {}
 
-  /// E1: an incarnation that ended does nothing more. If this one did, reports a violation and
-  /// returns false. The start of a process need not be seen.
+  /// E1: an incarnation that crashed or left has no further events. If `member` did, reports a
+  /// violation and returns false. The start of a process may be unseen.
   bool alive(Index member, const trace::Event& event);
 
   std::string name(Index member) const;

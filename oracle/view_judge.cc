@@ -105,8 +105,8 @@ std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& even
   return list;
 }
 
-// E1: regular and transitional views alternate, and ids grow. Returns false if the member installed
-// the view before.
+// E1: regular and transitional views alternate, and ids grow. Returns false if the member has
+// installed this view already.
 bool ViewJudge::check_succession(Index member, Index view, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   if (process.view == kNone) return true;
@@ -235,8 +235,8 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // Compare with the first member that came as far. The list only grows, so it is always the same
-  // one.
+  // Compare with the first member in the list that came as far. The list only grows, so this is
+  // always the same member.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };

@@ -9,7 +9,8 @@
 
 namespace peal::oracle {
 
-/// Judges view changes: E1, E2, E4, E5, primary; with Options::quorum their share of chain.
+/// Judges view changes: E1, E2, E4, E5, primary; with Options::quorum the part of chain about
+/// views.
 class ViewJudge {
  public:
   explicit ViewJudge(Verdict& verdict) : v_(verdict) {}

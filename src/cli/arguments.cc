@@ -203,7 +203,7 @@ std::string explain(const CLI::ParseError& error, Builder& builder, const std::s
                     std::span<const std::string> arguments) {
   const std::string where = command + ": ";
   std::string what = error.what();
-  // Our own check's "--nodes = …: accepted is …" arrives as "--nodes:  = …".
+  // CLI11 turns "--nodes = …: accepted is …" of a check in Builder into "--nodes:  = …".
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
     if (const auto mark = what.find(":  = "); mark != std::string::npos) what.erase(mark, 2);
     return where + what;
@@ -293,7 +293,8 @@ std::string overview() {
          "are wrong.\n";
 }
 
-/// Options that `peal bench` passes to its own processes.
+/// The arguments that `peal bench` passes to its own processes; nothing if `rest` is not in this
+/// form.
 std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
   if (rest.size() != 3 || rest[0] != "--worker") return std::nullopt;
   BenchCommand command;
@@ -353,7 +354,7 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
   return command;
 }
 
-/// Whether `words` name a command that has help. A single word may also be no command at all.
+/// True if `words` name a command that has help. A single word is not checked further.
 bool is_command(std::span<const std::string> words) {
   if (words.size() == 1) return words[0] != "help";
   return words.size() == 2 && words[0] == "bench" &&

@@ -15,8 +15,8 @@
 #include "seal/key.h"
 #include "wire/client.h"
 
-// The command line of `peal`: converts arguments to one of these structs, or to one line that says
-// what is wrong.
+// The command line of `peal`: converts arguments to one of these structs, or to one line with the
+// error.
 
 namespace peal::cli {
 
@@ -25,7 +25,7 @@ struct UpCommand {
   std::string dir;  ///< empty: a default folder for each user
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options;  ///< of the engine
-  bool streams = false;         ///< how data travel
+  bool streams = false;         ///< data packets use TCP
   bool trace = false;
 };
 
@@ -42,7 +42,7 @@ inline constexpr const char* kDefaultGroup = "all";
 
 struct SendCommand {
   std::string to;    ///< a socket, or a folder with sockets; empty: the folder of `peal up`
-  std::string name;  ///< requested; empty: the node makes one
+  std::string name;  ///< requested name; empty: the node makes one
   std::vector<std::string> groups = {kDefaultGroup};  ///< and private names
   Service service = Service::agreed;
   std::vector<std::string> files;  ///< empty: standard input
@@ -63,7 +63,7 @@ struct StatusCommand {
   std::string to;
   bool json = false;
   bool views = false;
-  std::optional<std::string> clients;           ///< those whose names have this prefix
+  std::optional<std::string> clients;           ///< show clients whose names have this prefix
   std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of this many
   std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least this many
   double timeout_s = 10;
@@ -86,7 +86,7 @@ struct SimCommand {
 inline constexpr std::uint32_t kBenchNodesMax = 32;
 /// The size of a node's queue, and so the limit of messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
-/// The limit of both engines on quorums: the length of a chain of Ridge.
+/// The limit of both engines on quorums, since a chain of Ridge has at most so many acceptors.
 inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
@@ -121,7 +121,7 @@ struct BenchCommand {
   std::uint32_t runs = 1;
   bool loopback = false;
   bool multicast = true;
-  bool streams = false;        ///< how data travel
+  bool streams = false;        ///< data packets use TCP
   std::string place = "/tmp";  ///< the folder in which the run creates its own
   bool own_thread = false;     ///< of each member
   bool insecure = false;       ///< packets are not sealed
@@ -131,7 +131,7 @@ struct BenchCommand {
   const order::Descriptor* table = nullptr;  ///< the engine whose settings `table_settings` are
   std::string table_settings;                ///< keys with their values, separated by commas
   std::string plot;                          ///< a PNG file to draw; empty: none
-  /// In one of its own processes: the node, and the folder of the run. Not for people.
+  /// In a process that `peal bench` started: the node, and the folder of the run. Not for people.
   std::string worker;
   std::string dir;
 };
@@ -146,7 +146,7 @@ struct BenchClientsCommand {
   bool json = false;
 };
 
-/// `peal bench failover`: the members of BenchCommand for nodes, engine, load and place apply.
+/// `peal bench failover`. Of `cluster`, the members for nodes, engine, load and place are used.
 struct BenchFailoverCommand {
   BenchCommand cluster;
   std::uint32_t kills = 20;
@@ -168,7 +168,7 @@ using Command =
                  CheckCommand, SimCommand, BenchCommand, BenchClientsCommand, BenchFailoverCommand,
                  KeygenCommand, VersionCommand>;
 
-/// Why nothing runs: help was requested (status 0), or the arguments are wrong (2).
+/// Why no command runs: help was requested (status 0), or the arguments are wrong (status 2).
 struct Stop {
   int status = 0;
   std::string text;  ///< help for standard output, or one line for standard error

@@ -44,7 +44,7 @@ inline std::string wrapped(std::string_view text) {
 inline constexpr const char* kAcceptedClientName =
     "1 to 32 bytes without '#' and control characters";
 
-/// Adds options with checks of their own, so that each error says what is accepted.
+/// Adds options with checks of their own, so that each error names the accepted values.
 class Builder {
  public:
   explicit Builder(CLI::App& app) : app_(app) {}
@@ -97,7 +97,7 @@ class Builder {
           [&target](const std::string& text) { return order::take_engine(text, target); });
   }
 
-  /// An option of an engine, by its key; its row says what is accepted.
+  /// An option of an engine, by its key; the row of the key has the accepted values.
   void option(const std::string& name, const std::string& shown, std::string_view key,
               const std::string& help, order::OptionValues& values) {
     const order::Option* option = order::find_option(key);

@@ -66,7 +66,7 @@ void print_text(const oracle::FilesReport& report, std::size_t files) {
 int run_check(const CheckCommand& command) {
   const auto report = oracle::check_files(command.files, oracle::file_options());
   if (!report) return fail(2, "check: " + report.error());
-  // Without any event nothing was checked, and no violation proves nothing.
+  // Without events nothing was checked, so the absence of violations has no meaning.
   if (report->order.figures.events == 0 && report->unit.figures.events == 0) {
     return fail(2, "check: " + command.files.front() +
                        (command.files.size() > 1 ? " and the others have" : " has") +

@@ -7,7 +7,7 @@
 #include "cli/arguments.h"
 
 // The commands. All return the exit status of the process: 0 success, 1 failure, 2 wrong arguments,
-// configuration or file.
+// a wrong configuration or a wrong file.
 
 namespace peal::cli {
 

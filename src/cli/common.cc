@@ -28,11 +28,12 @@ int fail(int status, std::string_view line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   text += '\n';
-  // The exit status says it as well: a reader that stopped reading must not delay the end.
+  // A reader that stopped reading must not delay the end of the process: the exit status also
+  // reports the failure.
   pollfd ready{STDERR_FILENO, POLLOUT, 0};
   std::string_view rest = text;
   while (!rest.empty() && ::poll(&ready, 1, kPatienceMs) > 0) {
-    const std::string_view part = rest.substr(0, PIPE_BUF);  // this size does not block
+    const std::string_view part = rest.substr(0, PIPE_BUF);  // such a write does not block
     const ssize_t put = ::write(STDERR_FILENO, part.data(), part.size());
     if (put <= 0 && errno != EINTR) break;
     rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));

@@ -29,8 +29,8 @@ inline bool is_rotation(const order::OptionValues& options) {
   return order::chosen_word(options, kMerge) == "rotation";
 }
 
-/// The engines of which something is true, for texts: "paxos or ridge", or with `before`
-/// "--order ", "--order paxos or --order ridge".
+/// The engines for which `is` returns true, for texts: "paxos or ridge", or "--order paxos or
+/// --order ridge" if `before` is "--order ".
 template <class Is>
 std::string engines_that(Is is, std::string_view before = "") {
   std::string text;
@@ -44,7 +44,7 @@ inline std::string engines_with(bool order::Traits::*trait, std::string_view bef
   return engines_that([trait](const order::Descriptor& each) { return each.traits.*trait; },
                       before);
 }
-/// Those that have the option.
+/// The engines that have the option, in the same form.
 inline std::string engines_with(std::string_view key, std::string_view before = "") {
   const auto has = [key](const order::Descriptor& engine) {
     for (const order::Option& option : engine.options()) {

@@ -43,7 +43,7 @@ bool is_peald(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "peald";
 }
 
-/// The status; or 1 if the output could not be written.
+/// The exit status: `status`, or 1 if the output could not be written.
 int finish(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   return fail(1, std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -59,8 +59,7 @@ int main(int argc, char** argv) {
     if (argc > 0 && peal::cli::is_peald(argv[0])) arguments.insert(arguments.begin(), "node");
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
-    // Nothing here throws on purpose; exceptions of the standard library end the process in good
-    // order.
+    // Only the standard library throws exceptions; they end the process with an error message.
     return peal::cli::fail(1, error.what());
   }
 }

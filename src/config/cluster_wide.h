@@ -12,16 +12,16 @@ namespace peal::config {
 /// The key under which cluster_wide_settings() lists the domains.
 inline constexpr std::string_view kDomainsKey = "[[domain]]";
 
-/// A setting that all nodes must have alike, as cluster_id() has it.
+/// A setting that must be equal on all nodes, as it is hashed by cluster_id().
 struct ClusterWide {
   std::string key;     ///< "ring.hold_ms"
-  std::string value;   ///< as a file has it; of packets and domains, a text for people
+  std::string value;   ///< as in a file; for domains, a text for people
   std::string normal;  ///< its default; empty if there is none
 };
 
 /// The settings whose hash is the lower half of cluster_id(): the keys of the engine in the order
-/// of keys(), then "network.packet_bytes" if the engine
-/// needs it equal, and kDomainsKey if there are domains.
+/// of keys(), then "network.packet_bytes" if the engine requires equal packet sizes, then
+/// kDomainsKey if there are domains.
 std::vector<ClusterWide> cluster_wide_settings(const Settings& settings);
 
 }  // namespace peal::config

@@ -33,7 +33,7 @@ bool has_self(const Settings& settings, const DomainEntry& domain) {
 
 using Checked = Result<void, std::string>;
 
-/// Numbers of a domain, whether or not such nodes are in the list.
+/// Checks the node numbers of a domain; the nodes need not be in the list.
 Checked validate_numbers(const std::string& key, const std::vector<NodeId>& nodes) {
   std::set<NodeId> seen;
   for (const NodeId node : nodes) {

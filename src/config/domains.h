@@ -19,7 +19,7 @@ Result<void, std::string> validate_domains(const Settings& settings);
 
 /// For the engine: domains from 1 up.
 std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
-/// The nodes and acceptors that each domain has of a list.
+/// For each domain, its nodes and acceptors that are in the list.
 std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
 /// The domain with this name, if this node may send in it; 0 for the empty name, which is the
@@ -29,27 +29,28 @@ Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view
 std::string_view domain_name(const Settings& settings, order::Domain domain);
 /// The name of the domain to which a position of the order belongs.
 std::string_view domain_name_at(const Settings& settings, Seq position);
-/// The domains that this node is in, without the one of all nodes.
+/// The domains that this node is in, without the domain of all nodes.
 std::vector<order::Domain> own_domains(const Settings& settings);
-/// Their names.
+/// The names of own_domains().
 std::vector<std::string> own_domain_names(const Settings& settings);
 /// "accepted are "a" and "b"", for a message to people.
 std::string own_domains_text(const Settings& settings);
 
-/// For people: nodes of domains that the list does not have (yet), one line each.
+/// For people: one line for each node of a domain that is not in the list of nodes (yet).
 std::vector<std::string> absent_texts(const Settings& settings);
 
-/// Does this node vote in a domain?
+/// True if this node is an acceptor of a domain.
 bool votes_in_domain(const Settings& settings);
 
-/// The ensembles whose records a log has: one line for each domain, or one with their number. Empty
-/// for a single ensemble, so that logs of earlier releases stay valid.
+/// Describes the ensembles whose records a log contains: one line for each domain, or one line with
+/// the number of ensembles. Empty for a single ensemble, so that logs of earlier releases stay
+/// valid.
 std::string log_lines(const Settings& settings);
 
-/// Adds everything that nodes must agree on.
+/// Adds everything about domains that must be equal on all nodes.
 void add_domains(const Settings& settings, Digest& rules);
-/// The same for people, on one line of at most 255 bytes; a text that would be longer is cut, and
-/// ends in the hash of all of it.
+/// The same for people, on one line of at most 255 bytes. A longer text is cut, and ends in the
+/// hash of the whole text.
 std::string domains_text(const Settings& settings);
 
 }  // namespace peal::config

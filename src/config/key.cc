@@ -8,7 +8,7 @@ namespace peal::config {
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
                         const std::vector<std::string>& known,
                         const std::vector<std::string>& elsewhere) {
-  // A bare name needs no quotes.
+  // A bare key of TOML needs no quotes.
   const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_';

@@ -17,7 +17,7 @@
 
 // The kinds of keys of a configuration. Each key is declared once, as a row. Reading, range checks,
 // error messages, --print-config, docs/configuration.md, the cluster-wide hash and the rules of a
-// reload come from it.
+// reload are derived from this row.
 
 namespace peal::config {
 
@@ -46,9 +46,9 @@ struct Key {
   std::string refused_elsewhere{};  ///< like order::Option::refused_elsewhere
   /// Stores the value; false if it is not accepted, and then nothing has changed.
   std::function<bool(const Value&, T&)> set{};
-  /// Why a plausible value is not accepted, to precede "accepted is"; mostly empty.
+  /// Why a plausible value is not accepted, as text before "accepted is"; usually empty.
   std::function<std::string(const Value&)> why{};
-  /// The stored value as a file has it, in full; empty if there is none. Texts may hold any bytes.
+  /// The stored value as in a file, in full; empty if there is none. Texts may hold any bytes.
   std::function<std::string(const T&)> get{};
 
   std::string path() const { return table.empty() ? name : table + "." + name; }
@@ -78,8 +78,8 @@ std::vector<std::string> names_in(std::span<const Key<T>> keys, std::string_view
 }
 
 /// "unknown key ring.speed = 1: did you mean …? accepted keys are …". `prefix` is "ring." or empty;
-/// `name` may hold any bytes. `known` are the keys there; `elsewhere` the paths of keys of this
-/// name in other tables.
+/// `name` may hold any bytes. `known` are the keys of the table; `elsewhere` are the paths of keys
+/// with this name in other tables.
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
                         const std::vector<std::string>& known,
                         const std::vector<std::string>& elsewhere = {});
@@ -128,7 +128,7 @@ Key<T> flag_key(KeyText text, Field field) {
   return key;
 }
 
-/// A text that `good` accepts. The default is empty, unless `T` has another.
+/// A text that `good` accepts. The default is that of `T`, mostly an empty text.
 template <class T, class Field>
 Key<T> text_key(KeyText text, std::string accepted, std::string example,
                 std::function<bool(const std::string&)> good, Field field) {
@@ -155,7 +155,7 @@ Key<T> path_key(KeyText text, std::size_t bytes_max, std::string example, Field 
       [bytes_max](const std::string& typed) { return is_path(typed, bytes_max); }, field);
 }
 
-/// One of several words, which stand for the values of an enumeration from 0 up, or for false and
+/// One of several words. They stand for the values of an enumeration from 0 up, or for false and
 /// true.
 template <class T, class Field>
 Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field field) {

@@ -29,7 +29,7 @@ std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeE
   return std::to_string(number);
 }
 
-/// A node that stays keeps its number, by which the others know it.
+/// A node that stays in the list must keep its number, since the number identifies the node.
 Checked validate_numbers(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.name);
@@ -54,7 +54,8 @@ bool collide(const io::HostPort& a, const io::HostPort& b) {
   return a.host == b.host && std::abs(int{a.port} - int{b.port}) <= 1;
 }
 
-/// Packets identify their sender by its address, and both lists are valid for a while.
+/// A new node must not have the address of a node that it replaces: packets identify their sender
+/// by address, and both lists are in use during the change.
 Checked validate_addresses(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& now : settings.nodes) {
     if (find(wanted, now.number) != nullptr) continue;
@@ -81,8 +82,8 @@ Checked validate_strangers(const Settings& settings, const std::vector<NodeId>& 
       "the next");
 }
 
-/// A majority must need nodes that know the order: new nodes, which know nothing, must not be able
-/// to bootstrap one of their own.
+/// Each majority of the new acceptors must contain a node of the old list: new nodes, which know
+/// nothing of the order, must not be able to form a majority on their own.
 Checked validate_acceptors(const Settings& settings, const Listing& wanted) {
   if (!settings.order->traits.quorum) return {};
   const Settings then = with(settings, wanted);
@@ -116,7 +117,7 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
     hash.add(each->number.value);
     hash.add(as_bytes_view(each->name));
   }
-  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 stands for no list
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 means: no list
   return list;
 }
 

@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "order/engine.h"
 
-// The list of nodes, and the change to another one while a node runs.
+// The list of nodes, and the change to another list while a node runs.
 
 namespace peal::config {
 
@@ -19,14 +19,15 @@ order::NodeList list_of(const Settings& settings);
 Listing listing_of(const Settings& settings);
 Settings with(const Settings& settings, const Listing& listing);
 
-/// Whether a node with the list of `settings` can change to `wanted`, with which validate() accepts
-/// the settings. The error is one line: the reason why not, and what to do.
+/// Checks that a running node can change from the list in `settings` to `wanted`. The settings with
+/// `wanted` must be valid. The error is one line: the reason why not, and what to do.
 Result<void, std::string> validate(const Settings& settings, const Listing& wanted);
 
-/// What the change to the pending list waits for, and what to do about it; empty if nothing.
+/// What the change to the pending list waits for, and what to do about it; empty if it waits for
+/// nothing.
 std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names);
 
-/// In the order of their numbers.
+/// The names of the nodes, in the order of the nodes' numbers.
 std::vector<std::string> names_in(std::vector<NodeEntry> nodes);
 
 }  // namespace peal::config

@@ -21,13 +21,13 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
-/// The number that a value means; nothing if it is none, or not of the option's kind.
+/// The number that a value stands for; nothing if the value is not of the option's kind.
 std::optional<std::int64_t> number_of(const Option& option, const Value& value) {
   if (option.kind == Option::Kind::duration) {
     const auto number = as_number(value);
     if (!number) return std::nullopt;
     const double exact = *number * static_cast<double>(option.unit());
-    // Checked before rounding, so that a value just outside the range is refused.
+    // The range is checked before rounding, so that a value just outside it is refused.
     if (exact < static_cast<double>(option.least) || exact > static_cast<double>(option.most)) {
       return std::nullopt;
     }

@@ -8,8 +8,8 @@
 
 namespace peal::config {
 
-/// Appends the keys of all engines: each option that users choose, once, with the engines that have
-/// it. Options without a table of their own come first.
+/// Appends the keys of all engines: each option that users may set, once, with the engines that
+/// have this option. Options of the top level come first.
 void add_option_keys(std::vector<Key<Settings>>& keys);
 
 }  // namespace peal::config

@@ -223,7 +223,8 @@ Keys make_keys() {
   add_top_level(keys);
   Keys options;
   add_option_keys(options);
-  // Engines' keys of the top level come behind the others of it, their tables behind [network].
+  // The engines' keys of the top level follow the other keys of the top level. The engines' tables
+  // follow [network].
   const auto tables = std::find_if(options.begin(), options.end(),
                                    [](const Key<Settings>& key) { return !key.table.empty(); });
   keys.insert(keys.end(), options.begin(), tables);

@@ -21,8 +21,8 @@ inline constexpr std::uint32_t kNodeNumberMax = 65'535;
 /// True for 1 to 32 characters of a-z, 0-9 and -.
 bool is_name(std::string_view text);
 
-/// All keys except those of [[nodes]] and [[domain]], in the order for a reader. Those of engines
-/// come from the registry of engines.
+/// All keys except those of [[nodes]] and [[domain]], in the order in which people read them. The
+/// keys of engines come from the registry of engines.
 std::span<const Key<Settings>> keys();
 /// The key with this path, "ring.max_gap"; null if there is none.
 const Key<Settings>* find_key(std::string_view path);
@@ -34,11 +34,11 @@ std::vector<std::string> paths_of(std::string_view name);
 /// accepted.
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value);
 
-/// All keys that nodes must agree on, for a message: their paths, and "times in [ring]" for the
-/// times of a table with many.
+/// All keys that must be equal on all nodes, for a message: their paths, and "times in [ring]" for
+/// a table with many times.
 std::vector<std::string> cluster_wide_texts();
 
-/// Whether the engine of the settings has the key.
+/// True if `engine` has the key.
 template <class T>
 bool is_of(const Key<T>& key, const order::Descriptor* engine) {
   if (key.engines.empty()) return true;
@@ -57,7 +57,8 @@ std::string for_message(const std::string& text);
 /// Refuses keys of other engines, which have no effect: the error is one line, "KEY = VALUE does
 /// not go with order = …". Defaults that change nothing are accepted.
 Result<void, std::string> validate_engines(const Settings& settings);
-/// "[[domain]]" and other features of some engines: "WHAT does not go with order = …".
+/// The error for "[[domain]]" and other features that only `engines` have: "WHAT does not go with
+/// order = …".
 std::string clash(const std::string& what, const order::Descriptor& order,
                   std::span<const order::Descriptor* const> engines, std::string_view reason = {});
 

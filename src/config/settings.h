@@ -42,12 +42,12 @@ struct Listing {
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
-/// A subset of the nodes with an order of its own, which no other nodes learn.
+/// A subset of the nodes with an order of its own. Other nodes do not learn its messages.
 struct DomainEntry {
   std::string name;
   std::vector<NodeId> nodes;        ///< nodes that are not in the list (yet) are ignored
-  std::vector<NodeId> acceptors;    ///< of these; empty: the engine chooses
-  std::vector<std::string> groups;  ///< of daemons: names, or prefixes followed by '*'
+  std::vector<NodeId> acceptors;    ///< of `nodes`; empty: the engine chooses
+  std::vector<std::string> groups;  ///< groups of clients: names, or prefixes with '*'
 
   friend bool operator==(const DomainEntry&, const DomainEntry&) = default;
 };
@@ -58,33 +58,33 @@ inline constexpr std::uint32_t kReceiveBytesLeast = 1U << 20;
 /// Minimum for the largest message of a node with clients: their messages carry names, too.
 inline constexpr std::uint32_t kClientsMessageBytesLeast = 32'768;
 
-/// All settings of a node. keys() gives the key and the range of each member.
+/// All settings of a node. keys() has the key and the range of each member.
 struct Settings {
   std::string cluster;
   std::string name;              ///< one of `nodes`
   std::vector<NodeEntry> nodes;  ///< each with a number of its own
-  std::uint32_t nodes_max = 32;  ///< limit of the list while the cluster runs
+  std::uint32_t nodes_max = 32;  ///< maximum length of the list while the cluster runs
   io::MulticastMode multicast = io::MulticastMode::automatic;
   io::Endpoint group;              ///< if `multicast` is group
   std::string key_file;            ///< the file from which `keys` are read
   std::optional<seal::Keys> keys;  ///< keys for sealing packets; see load_keys()
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options;       ///< of the engine, by key; others have their defaults
+  order::OptionValues options;       ///< of the engine, by key; absent options have their defaults
   std::vector<DomainEntry> domains;  ///< domains from 1 up
-  std::vector<NodeId> acceptors;     ///< on quorums; empty: chosen by acceptors_of()
+  std::vector<NodeId> acceptors;     ///< with an engine on quorums; empty: see acceptors_of()
   bool streams = false;              ///< data packets use TCP
   std::string data_dir;  ///< the folder for the log of an acceptor, or of a node that may become
                          ///< one
-  std::uint32_t packet_bytes = 0;  ///< size of the largest; 0: chosen for the transport of data
+  std::uint32_t packet_bytes = 0;  ///< size of the largest packet; 0: see packet_bytes()
   node::Limits limits;             ///< except reassembly_bytes_max: see node_limits()
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
   bool own_thread = true;                         ///< false: the reader runs the loop
   std::string trace;                              ///< empty: none
   std::string state_dir;                          ///< stores the last epoch; empty: not stored
-  /// The address of `name`, if it is known already; otherwise it is looked up, which may block.
+  /// The own address, if it is known already; otherwise find_own() determines it, and may block.
   std::optional<io::Endpoint> own_at;
-  io::LookUp::Question question;     ///< resolves names; nothing: the operating system does
+  io::LookUp::Question question;     ///< resolves names; empty: the operating system does
   std::optional<io::Faults> faults;  ///< for tests and benchmarks only
 
   /// This node; 0 if `name` is not one of `nodes`.
@@ -96,37 +96,38 @@ struct Settings {
 /// How long a member waits for its own address.
 inline constexpr Duration kOwnAddressPatience = seconds(5);
 
-/// Chooses this node's address out of those that its name has, like io::choose_own(): of the same
-/// family as the numeric addresses of nodes, if there are any.
+/// Chooses this node's address out of `found`, the addresses of its name, like io::choose_own(). If
+/// a node of the list has a numeric address, the chosen one is of the same family.
 Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
                                              const std::vector<io::Endpoint>& found);
 
-/// The address of this node: `own_at`, a numeric one, or looked up. Errors: invalid_option (no such
-/// name, or no address of this machine), would_block (no answer in time), system. Blocks: up to
-/// kOwnAddressPatience.
+/// The address of this node: `own_at`, or its numeric address, or the result of a lookup of its
+/// name. Errors: invalid_option (no such name, or no address of this machine), would_block (no
+/// answer in time), system. Blocks: up to kOwnAddressPatience.
 Result<io::Endpoint, io::IoError> find_own(const Settings& settings);
 
 /// The keys of `key_file`, or one line that names the file and the problem.
 Result<seal::Keys, std::string> read_keys(const Settings& settings);
-/// Stores them in the settings, if there is a `key_file`.
+/// Reads the keys of `key_file` into `settings.keys`; does nothing without a `key_file`.
 Result<void, std::string> load_keys(Settings& settings);
 
 /// Checks each setting and the rules between settings. The error is one line that begins with the
 /// key, and says what is accepted.
 Result<void, std::string> validate(const Settings& settings);
 
-/// The acceptors, sorted: those of the settings, or the engine's choice out of `nodes`. Only for
-/// engines on quorums.
+/// The acceptors, sorted: those of the settings, or the engine's choice out of `nodes`. Call it
+/// only if the engine orders on quorums.
 std::vector<NodeId> acceptors_of(const Settings& settings);
-/// True if this node is an acceptor: it needs a data_dir, unless votes are in memory.
+/// True if this node is an acceptor, of all nodes or of a domain. An acceptor needs a data_dir,
+/// unless votes are in memory.
 bool votes(const Settings& settings);
-/// It has a log, or may get one.
+/// True if this node has a log of an acceptor, or may get one.
 bool keeps_log(const Settings& settings);
-/// It may become an acceptor while it runs.
+/// True if this node may become an acceptor while it runs.
 bool may_vote(const Settings& settings);
 
-/// The size of the largest data packet. Streams do not fragment packets, so large ones cost less
-/// there.
+/// The size of the largest data packet. The default for streams is larger: streams do not fragment
+/// packets.
 std::uint32_t packet_bytes(const Settings& settings);
 
 /// The resources that the engine needs from its node.
@@ -143,8 +144,8 @@ std::string state_file(const Settings& settings);
 /// config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
-/// By how many bytes a sealed data packet is longer than its frame. If all frames begin alike,
-/// packets leave out the frame's header.
+/// By how many bytes a sealed data packet is longer than its frame. If the engine can restore the
+/// frame's header, sealed packets omit it.
 inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
   const std::size_t left_out = order.write_data_header != nullptr ? io::FrameHeader::kBytes : 0;
   return static_cast<std::uint32_t>(seal::overhead(Lane::data) - left_out);

@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;     ///< a list of texts only
 /// The value of a key in a configuration.
 using Value = std::variant<std::string, std::int64_t, double, bool, Numbers, Texts, OtherValue>;
 
-/// The value as a file has it; a text in quotes.
+/// The value as in a file, for messages: a text in quotes; "a list" for a list of texts.
 std::string shown(const Value& value);
 
 }  // namespace peal::config

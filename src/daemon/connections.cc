@@ -6,11 +6,10 @@
 namespace peal::daemon {
 namespace {
 
-/// Bytes written to one connection before others have their turn, and to all before the node has
-/// its turn.
+/// Limits of bytes written in one turn: to one connection, and to all connections.
 constexpr std::size_t kWriteBytesPerTurn = 1U << 20;
 constexpr std::size_t kWriteBytesPerTurnAll = 8U << 20;
-/// Writing may make sessions want more: limit of rounds in one turn.
+/// Writing may cause sessions to request more writes: limit of such rounds in one turn.
 constexpr int kRoundsPerTurn = 4;
 
 session::Identity identity_of(const io::StreamPeer& peer) {
@@ -111,8 +110,8 @@ void Connections::take_rest(io::StreamId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  // Also if no bytes are left here: the session may hold a whole record that it could not process
-  // yet.
+  // Called even if `rest` is empty: the session may hold a whole record that it could not process
+  // before.
   const std::size_t taken = sessions_.received(now_, id, connection.rest);
   connection.rest.erase(connection.rest.begin(),
                         connection.rest.begin() + static_cast<std::ptrdiff_t>(taken));

@@ -20,9 +20,9 @@
 
 namespace peal::daemon {
 
-/// Carries bytes between the streams of clients and their sessions. If a session does not accept
-/// bytes now, its stream is not read, so that the client waits. If a stream is full, writing
-/// resumes when it has space. Thread: the loop's.
+/// Carries bytes between the streams of clients and their sessions. While a session does not accept
+/// bytes, its stream is not read, so that the client waits. Writing to a full stream resumes when
+/// the stream has space. Thread: the loop's.
 class Connections final : private io::StreamsHost {
  public:
   using Refused = std::function<void(const std::string& who, const io::IoError& why)>;
@@ -39,7 +39,7 @@ class Connections final : private io::StreamsHost {
   /// Stops reading from all clients; writing continues.
   void stop_reading();
 
-  /// Reads and writes what is due; call it in each turn. True: more work is left.
+  /// Reads and writes the streams that are ready; call it in each turn. True: more work is left.
   bool work(Instant now);
   /// Performs the sessions' requests on their connections. True: more work is left.
   bool carry_out(Instant now);
@@ -51,12 +51,12 @@ class Connections final : private io::StreamsHost {
 
  private:
   struct Connection {
-    std::vector<std::byte> rest;  ///< read, but not accepted by the sessions
-    bool ended = false;           ///< nothing follows `rest`
+    std::vector<std::byte> rest;  ///< bytes read that the session has not accepted
+    bool ended = false;           ///< the client sends nothing after `rest`
     bool writing = false;         ///< waits for space in the stream
     bool due = false;             ///< is in `to_write_`
     bool silent = true;           ///< has not sent anything yet
-    bool greeted = false;         ///< something was to be written to it
+    bool greeted = false;         ///< the session had bytes for the client
   };
 
   // io::StreamsHost
@@ -72,7 +72,7 @@ class Connections final : private io::StreamsHost {
   void take_rest(io::StreamId id);
   /// Returns the number of bytes that the stream accepted.
   std::size_t write(io::StreamId id);
-  /// The other end closed the stream.
+  /// Closes the stream, and reports to the sessions that the connection is gone.
   void lose(io::StreamId id);
   void forget(io::StreamId id);
 
@@ -83,7 +83,7 @@ class Connections final : private io::StreamsHost {
   Instant now_{};
   bool reading_ = true;
   std::map<io::StreamId, Connection> connections_;
-  std::set<io::StreamId> silent_;  ///< oldest first
+  std::set<io::StreamId> silent_;  ///< connections without input, oldest first
   std::vector<std::byte> buffer_;  ///< the bytes read last
   session::Wanted wanted_;         ///< scratch
   std::deque<io::StreamId> to_write_;

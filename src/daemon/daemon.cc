@@ -21,7 +21,7 @@ constexpr Duration kSpin = milliseconds(1);
 /// Time at the end for clients' messages to be acknowledged, and for their connections to close.
 constexpr Duration kDrainPatience = seconds(1);
 constexpr Duration kClosePatience = milliseconds(1'500);
-/// Connections that have no session (yet).
+/// The maximum number of connections that have no session (yet).
 constexpr std::uint32_t kStreamsBeyondSessions = 1'024;
 
 io::StreamsOptions streams_options(const session::Options& sessions) {
@@ -54,7 +54,7 @@ Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
   return unexpected(io::IoError{Errc::invalid_option, "clients: " + context.error().message});
 }
 
-/// Adds to the error of a TCP port that cannot be opened what to do about it.
+/// Adds a remedy to the error of a TCP port that cannot be opened.
 io::IoError with_remedy(io::IoError why) {
   if (!why.message.starts_with("listen at ")) return why;
   switch (why.code) {
@@ -72,7 +72,7 @@ io::IoError with_remedy(io::IoError why) {
   return why;
 }
 
-/// Puts the key that causes the error in front of the reason why a node cannot start.
+/// Prefixes the reason why a node cannot start with the key that causes the error.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
@@ -96,8 +96,8 @@ Result<void, io::IoError> check_folder(const std::string& folder) {
 
 using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
 
-/// The sockets that clients connect to. Each new connection gets the TLS context that `tls` then
-/// holds.
+/// The sockets that clients connect to. Each new connection gets the TLS context that `tls` holds
+/// when it is accepted.
 Result<Doors, io::IoError> open_doors(const Options& options,
                                       const std::shared_ptr<const io::TlsContext>& tls) {
   Doors doors;
@@ -120,7 +120,8 @@ Result<Doors, io::IoError> open_doors(const Options& options,
 
 }  // namespace
 
-/// The loop drives the node; clients are read between its packets and its timers.
+/// Connects the loop to the node. In each turn, clients are read after the node's packets and
+/// before its timers.
 class Daemon::Turns final : public io::LoopHost {
  public:
   explicit Turns(Daemon& daemon) : daemon_(daemon), node_(daemon.runtime_->host()) {}
@@ -175,7 +176,8 @@ Result<void, io::IoError> Daemon::prepare() {
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
   loop_ = std::move(*loop);
-  // Before the node, so that a node which cannot serve does not use up an incarnation.
+  // TLS and listeners are opened before the node, so that a daemon that cannot serve clients does
+  // not use up an incarnation.
   if (options_.tls) {
     auto context = read_tls(options_.tls->tls);
     if (!context) return unexpected(context.error());
@@ -257,8 +259,8 @@ void Daemon::on_nodes() {
   set_session_nodes();
 }
 
-/// Nodes of the active and of the pending list: those with clients that may have to be told what
-/// they missed.
+/// Nodes of the active and of the pending list: their clients may have to be notified of missed
+/// messages.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
   for (const config::NodeEntry& node : runtime_->nodes().active()) nodes.push_back(node.number);

@@ -24,31 +24,32 @@
 namespace peal::daemon {
 
 /// A node with process groups and clients, in one event loop. A turn reads packets, then clients;
-/// the node orders and delivers; then events are written to clients, after the trace has all that
-/// these may reveal. Thread: one, except for stop().
+/// the node orders and delivers; then events are written to clients, after the trace has every
+/// event on which they depend. Thread: one, except for stop().
 class Daemon final : private runtime::Application, private session::Host {
  public:
-  /// Opens sockets, folder and trace, and accepts connections. `owner` must outlive it. Errors:
-  /// invalid_option (the message names the key, the value and what is accepted), address_in_use,
-  /// not_permitted, system.
+  /// Opens sockets, folder and trace, and accepts connections. `owner` must outlive the daemon.
+  /// Errors: invalid_option (the message names the key, the value and what is accepted),
+  /// address_in_use, not_permitted, system.
   static Result<std::unique_ptr<Daemon>, io::IoError> open(const Options& options, Owner& owner);
   ~Daemon() override;
 
-  /// Serves until stop() is called, or the node has to stop.
+  /// Serves until stop() is called, or until an error stops the node.
   void run();
-  /// Requests an orderly end: clients are no longer read, their messages are acknowledged if that
-  /// takes less than a second, they are told, and the node leaves its view. Thread: any.
+  /// Requests an orderly end. Clients are no longer read; the daemon waits up to a second for their
+  /// messages to be acknowledged, notifies the clients, and leaves its view. Thread: any.
   void stop();
 
   /// For further descriptors and timers of the owner.
   io::Loop& loop() { return *loop_; }
-  /// Takes from `options`, at the end of this turn: rules, limits, certificates and keys of
-  /// clients, the pending list of nodes, and the keys between nodes if there are any; and looks the
-  /// names of all other nodes up again. Everything else stays as it is. Errors: those of open() for
-  /// these, or that the list is not possible; then nothing changes. Thread: the loop's, also from
-  /// Owner::on_ask().
+  /// Takes from `options`: at once, the TLS files and the mode of the Unix socket; at the end of
+  /// this turn, rules and limits of clients, the pending list of nodes, and the keys between nodes
+  /// if there are any. Looks up the names of all other nodes again. Everything else stays. Errors:
+  /// those of open() for these options, or a list to which the node cannot change. After an error
+  /// nothing has changed, except that after a failed chmod the new TLS files are in use. Thread:
+  /// the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
-  /// The pending list of nodes; empty if the active list is the wanted one.
+  /// The pending list of nodes; empty if no change of the list is pending.
   std::vector<std::string> next_nodes() const;
 
   runtime::Snapshot node_status() const;
@@ -113,18 +114,18 @@ class Daemon final : private runtime::Application, private session::Host {
   std::unique_ptr<Turns> turns_;
 
   std::shared_ptr<const io::TlsContext> tls_;  ///< for future connections
-  std::vector<std::string> node_names_;        ///< by number; includes nodes that are gone
+  std::vector<std::string> node_names_;        ///< by number; includes removed nodes
   std::optional<seal::Keys> new_keys_;
   std::optional<config::Listing> new_nodes_;
-  std::optional<session::Options> new_sessions_;  ///< the options to continue with
+  std::optional<session::Options> new_sessions_;  ///< options to use from the end of this turn on
 
   Instant now_{};
-  bool engine_has_work_ = false;         ///< the engine does not know of the submitted messages yet
+  bool engine_has_work_ = false;         ///< messages were submitted since the last flush
   bool was_full_ = false;                ///< the node's queue was full
-  bool room_again_ = false;              ///< and it has ordered something since
+  bool room_again_ = false;              ///< after that, one of its messages was ordered
   bool more_ = false;                    ///< connections with work left from this turn
-  bool room_grew_ = false;               ///< and the engine was not told
-  mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
+  bool room_grew_ = false;               ///< the engine must be notified of new space
+  mutable std::uint32_t told_room_ = 0;  ///< space last reported to the engine, in units
   Phase phase_ = Phase::serving;
   Instant phase_end_{};
   std::optional<std::string> fatal_;

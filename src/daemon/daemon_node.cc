@@ -13,10 +13,10 @@
 namespace peal::daemon {
 namespace {
 
-/// The maximum number of passes in one turn: messages may be delivered as soon as they are
-/// submitted, and lead to further ones.
+/// The maximum number of passes in one turn: a message may be delivered as soon as it is submitted,
+/// and its delivery may cause further submissions.
 constexpr int kPasses = 4;
-/// More is as good as no limit.
+/// Limit of the space reported to the engine; more space would make no difference.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
 }  // namespace
@@ -53,7 +53,7 @@ void Daemon::feed(Instant now) {
 
 void Daemon::on_publish() {
   more_ = connections_->carry_out(now_);
-  // Space that clients made may be what the others wait for: the engine is told in the next turn.
+  // Clients made space. Other members may wait for it: the engine is notified in the next turn.
   room_grew_ = told_room_ < kRoomUnitsMax && room_units() > told_room_;
 }
 
@@ -151,7 +151,7 @@ wire::SessionToken Daemon::draw_token() {
 
 ByteSpan Daemon::open_region(session::RegionId id, std::uint32_t bytes) {
   const ByteSpan memory = regions_.open(id, bytes);
-  // Clients then get all events over their connections, which costs more.
+  // Without a region, clients get all events over their connections, which costs more.
   if (memory.empty()) owner_.on_warning(now_, regions_.reason());
   return memory;
 }

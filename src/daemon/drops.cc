@@ -10,8 +10,8 @@
 namespace peal::daemon {
 namespace {
 
-/// Reasons to drop packets that do not occur in a healthy cluster. The other reasons do: after a
-/// restart, or if the network delays packets.
+/// Reasons to refuse sealed packets that do not occur in a healthy cluster. The other reasons occur
+/// after a restart, or if the network delays packets.
 constexpr std::array kSuspicious{
     seal::Refusal::too_short,   seal::Refusal::unknown_version, seal::Refusal::unknown_sender,
     seal::Refusal::unknown_key, seal::Refusal::bad_badge,       seal::Refusal::bad_tag,
@@ -19,7 +19,7 @@ constexpr std::array kSuspicious{
 
 std::vector<std::string> all_counters() {
   std::vector<std::string> names;
-  // From `stale` on they occur in a healthy cluster.
+  // Drops for the reasons from `stale` on occur in a healthy cluster.
   for (std::size_t i = 1; i < static_cast<std::size_t>(wire::Drop::stale); ++i) {
     names.emplace_back(wire::drop_name(static_cast<wire::Drop>(i)));
   }

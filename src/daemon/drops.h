@@ -12,23 +12,24 @@
 
 #include "base/time.h"
 
-// What a node dropped: its counters that say so, and since when.
+// What a node dropped: the counters of drops, and when each of them grew last.
 
 namespace peal::daemon {
 
 inline constexpr std::string_view kTraceLines = "trace_lines_lost";
 inline constexpr std::string_view kLogLines = "log_lines_dropped";
 
-/// The counters of drops that a person may do something about.
+/// The counters of drops that do not occur in a healthy cluster.
 const std::vector<std::string>& drop_counters();
-/// What to do about it; empty if the cause is a broken network or program.
+/// What the operator can do about drops of this counter; empty if the network or a program is at
+/// fault.
 std::string_view drop_remedy(std::string_view counter);
 
-/// When each of them grew last, as far as it was observed. Thread: one at a time.
+/// When each counter of drops grew last, as seen by look(). Thread: one at a time.
 class DropTimes {
  public:
   void look(Instant now, std::span<const std::pair<std::string, std::uint64_t>> counters);
-  /// Nothing if it is still 0.
+  /// When the counter grew last; nothing if it is 0.
   std::optional<Instant> grew(std::string_view counter) const;
 
  private:

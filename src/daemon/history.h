@@ -25,14 +25,13 @@ class DeliveryHistory {
  public:
   static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are dropped
 
-  /// A client's message got its place; `sender` and `number` identify it. `bytes` is its length as
-  /// ordered, including the names of its groups. The digest omits its content: hashing it would
-  /// cost more than everything else, and the comparison is about which sender's messages come in
-  /// which order.
+  /// A client's message was ordered; `sender` and `number` identify the message. `bytes` is its
+  /// length as ordered, including the names of its groups. The digest omits the content: hashing it
+  /// would cost more than everything else, and the digest serves to compare the order of messages.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
   void on_view(Instant now, const ViewNotice& view);
 
-  /// In the transitional view after the newest regular one.
+  /// True while the node is in the transitional view after its newest regular view.
   bool transitional() const { return transitional_; }
   const std::deque<ViewHistory>& views() const { return views_; }
   std::uint64_t messages() const { return messages_; }

@@ -14,7 +14,7 @@
 namespace peal::daemon {
 
 /// Lines on standard error for the operator of a node: `at=… event=view_installed view=12@a …`, or
-/// one JSON object each. Writing never takes long: see io::LineWriter.
+/// one JSON object each. Writing does not block: see io::LineWriter.
 class NodeLog {
  public:
   using Field = std::pair<std::string_view, std::string>;
@@ -23,13 +23,14 @@ class NodeLog {
   static Result<NodeLog, io::IoError> open(bool json, int fd);
 
   void event(std::string_view name, std::initializer_list<Field> fields) const;
-  /// The same for events that others can cause repeatedly: at most 20 lines in 10 seconds; then a
-  /// line with the number of suppressed ones. `now_ns` is monotonic.
+  /// The same for events that other processes can cause repeatedly: at most 20 lines in 10 seconds.
+  /// The first call after these 10 seconds also writes the number of suppressed lines. `now_ns` is
+  /// monotonic.
   void limited(std::int64_t now_ns, std::string_view name, std::initializer_list<Field> fields);
 
   /// The text of one line, without its time; for tests.
   static std::string line(bool json, std::string_view name, std::initializer_list<Field> fields);
-  /// Lines lost because there was no space, or no reader.
+  /// The number of lines dropped because the disk or pipe was full, or had no reader.
   std::uint64_t dropped() const { return writer_->dropped(); }
 
  private:

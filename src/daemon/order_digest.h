@@ -8,9 +8,10 @@
 
 namespace peal::daemon {
 
-/// A digest of the messages delivered in one view, in their order. Equal at two nodes exactly if
-/// both delivered the same messages in the same order (with an error probability of 2^-64). Its
-/// state is its value, so it can be passed on and continued elsewhere.
+/// A digest of the messages delivered in one view, in their order. Two nodes that delivered the
+/// same messages in the same order have equal digests; other nodes have different digests, with an
+/// error probability of 2^-64. The value is the whole state, so another process can continue the
+/// digest.
 struct OrderDigest {
   std::uint64_t value = 0;
   std::uint64_t messages = 0;
@@ -19,7 +20,7 @@ struct OrderDigest {
   void add(std::string_view sender, std::uint64_t number, ByteView payload) {
     add(sender, number, payload, payload.size());
   }
-  /// The same without the payload: the sender, and the number of its message.
+  /// The same for a message without its content: adds its sender, number and length only.
   void add(std::string_view sender, std::uint64_t number, std::size_t payload_bytes) {
     add(sender, number, std::uint64_t{payload_bytes}, payload_bytes);
   }

@@ -12,7 +12,7 @@
 namespace peal::daemon {
 namespace {
 
-constexpr Duration kLook = milliseconds(20);  ///< between two checks for an answer
+constexpr Duration kLook = milliseconds(20);  ///< between two checks for the answer
 constexpr Duration kAgainMin = milliseconds(500);
 constexpr Duration kAgainMax = seconds(5);
 constexpr std::string_view kHint =

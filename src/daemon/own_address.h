@@ -11,9 +11,9 @@
 
 namespace peal::daemon {
 
-/// This node's own address. A name is looked up until it is found and is an address of this
-/// machine. What it waits for is logged and told to the service manager, once for each reason.
-/// Nothing if a signal to stop came. Blocks: until then.
+/// This node's own address. A name is looked up repeatedly, until one of its addresses is an
+/// address of this machine. Each new reason for waiting is logged and reported to the service
+/// manager. Returns nothing after a signal to stop. Blocks: until then.
 std::optional<io::Endpoint> wait_for_own_address(const config::Settings& settings,
                                                  const io::StopSignals& signals, const NodeLog& log,
                                                  const io::Notifier& notifier);

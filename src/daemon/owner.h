@@ -24,26 +24,27 @@ struct ViewNotice {
   std::string reason;  ///< why the previous view ended
 };
 
-/// The owner of a daemon, which is told what a person may want to know. All calls come from the
-/// daemon's thread and must not call back into the daemon; on_ask() may call its const functions.
+/// The owner of a daemon, which is notified of events that an operator may want to know. All calls
+/// come from the daemon's thread. They must not call the daemon, except that on_ask() may call its
+/// const functions and reconfigure().
 class Owner {
  public:
   virtual ~Owner() = default;
   virtual void on_view(Instant now, const ViewNotice& view) = 0;
-  /// An ordered message of any daemon: `sender` is its node, as text. Control messages are not
-  /// reported.
+  /// An ordered message of any daemon; `sender` is the sending node, as text. Control messages are
+  /// not reported.
   virtual void on_message(std::string_view sender, const node::Message& message) = 0;
   /// One line.
   virtual void on_warning(Instant now, const std::string& text) = 0;
-  /// Another node has another address than before, or the reason became known why its name was not
-  /// found. `node` is its name in the configuration.
+  /// The address of another node changed, or the lookup of its name failed for a new reason. `node`
+  /// is its name in the configuration.
   virtual void on_address(Instant now, std::string_view node,
                           const io::AddressBook::Change& change) = 0;
   /// The requested list of nodes is active from now on.
   virtual void on_nodes(Instant now, const std::vector<std::string>& nodes) = 0;
   /// A client was refused.
   virtual void on_refused(Instant now, const std::string& who, const io::IoError& why) = 0;
-  /// The last call. If `on_request` is false, the node had to stop for this reason.
+  /// The last call. If `on_request` is false, an error stopped the node; `reason` describes it.
   virtual void on_end(bool on_request, const std::string& reason) = 0;
   /// A client's query: see session::Host.
   virtual session::Answer on_ask(std::string_view what, bool admin) = 0;

@@ -53,7 +53,7 @@ class Process final : public Owner {
 
   Ended run(Options options, const io::StopSignals& signals) {
     options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
-    // Only a node that has started needs an orderly end.
+    // The node has not started: no orderly end is needed.
     if (!options.member.own_at || io::told_to_stop(signals)) {
       log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
       return {};
@@ -149,7 +149,7 @@ class Process final : public Owner {
   }
 
  private:
-  /// A service manager that does not respond is no reason to stop.
+  /// If the service manager cannot be notified, warns, and the daemon continues.
   void tell(const Result<void, io::IoError>& told) {
     if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
   }
@@ -194,7 +194,7 @@ class Process final : public Owner {
     daemon_->stop();
   }
 
-  /// The part of a reload that is not completed.
+  /// The part of a reload that is still pending, as text; empty if there is none.
   std::string going_over() const {
     const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
@@ -216,7 +216,7 @@ class Process final : public Owner {
     return unexpected(seal.error());
   }
 
-  /// Includes the clients whose names begin with `prefix`.
+  /// The status as JSON. Of clients, it has those whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     return status_json(status_.status(io::Clock::now(), *daemon_, log_.dropped(), prefix));
   }
@@ -235,9 +235,9 @@ class Process final : public Owner {
 }  // namespace
 
 Ended run_process(const ProcessOptions& options) {
-  // First, so that a signal during the start also leads to an orderly end.
+  // Signals are caught first, so that a signal during the start also leads to an orderly end.
   const io::StopSignals signals(SIGHUP);
-  // A reader that closes its end is no reason to stop.
+  // The daemon continues after a reader of its output closes the pipe.
   ::signal(SIGPIPE, SIG_IGN);
   auto file = config::read_usable_file(options.config, options.name, options.trace);
   if (!file) return {2, file.error()};

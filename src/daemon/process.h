@@ -5,7 +5,7 @@
 
 namespace peal::daemon {
 
-/// What a process that is a daemon runs by.
+/// The options of a process that is a daemon.
 struct ProcessOptions {
   std::string config;   ///< path of the configuration file
   std::string name;     ///< of the node; empty: as in the file
@@ -16,13 +16,13 @@ struct ProcessOptions {
 
 /// How a daemon ended.
 struct Ended {
-  int status = 0;  ///< exit status: 0 on request, 1 it had to stop, 2 the configuration is wrong
-  std::string problem;  ///< why it could not run, one line; empty: the log has said all
+  int status = 0;  ///< exit status: 0 on request, 1 after an error, 2 for a wrong configuration
+  std::string problem;  ///< why the daemon could not run, one line; empty: the log has the reason
 };
 
-/// Makes this process a daemon: its log on standard error, SIGINT and SIGTERM to stop, SIGHUP to
-/// reload, and its state told to the service manager, watchdog included. Returns when the daemon
-/// has ended. Call it before any thread is started.
+/// Runs a daemon in this process. It logs to standard error, stops at SIGINT and SIGTERM, reloads
+/// at SIGHUP, and reports its state to the service manager and its watchdog. Returns when the
+/// daemon has ended. Call it before any thread is started.
 Ended run_process(const ProcessOptions& options);
 
 }  // namespace peal::daemon

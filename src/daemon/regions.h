@@ -13,7 +13,7 @@ namespace peal::daemon {
 /// Shared memory in which clients of this machine read their events. Thread: the loop's.
 class Regions {
  public:
-  /// Empty if the system provides none; reason() says why.
+  /// Empty if the system provides no shared memory; reason() returns why.
   ByteSpan open(session::RegionId id, std::uint32_t bytes) {
     auto made = io::SharedMemory::make(bytes);
     if (!made) {
@@ -23,7 +23,7 @@ class Regions {
     return all_.emplace(id, std::move(*made)).first->second.span();
   }
   void close(session::RegionId id) { all_.erase(id); }
-  /// The descriptor; -1 if there is none.
+  /// The descriptor of the region; -1 if there is no such region.
   int fd(session::RegionId id) const {
     const auto found = all_.find(id);
     return found == all_.end() ? -1 : found->second.fd();

@@ -11,7 +11,7 @@
 namespace peal::daemon {
 namespace {
 
-/// The file's rules for clients, with the secrets in it and the rules that always apply.
+/// The file's rules for clients, with their secrets loaded, and the rules that always apply.
 Result<session::Options, std::string> client_rules(const config::File& file) {
   session::Options options = file.clients.sessions;
   if (auto loaded = config::load_secrets(options); !loaded) {
@@ -33,7 +33,7 @@ Result<Options, std::string> options_of(const config::File& file) {
   if (!rules) return unexpected(rules.error());
   options.sessions = std::move(*rules);
   options.socket = file.socket;
-  // If the file has rules, they decide; without rules, only the owner and root may do anything.
+  // Rules in the file decide who may connect; without rules, only the owner and root may.
   const config::Clients& clients = file.clients;
   options.socket_mode = clients.sessions.clients.empty() ? 0600 : 0666;
   options.spool_dir = clients.spool_dir;

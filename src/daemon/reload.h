@@ -9,17 +9,18 @@
 #include "config/file/file.h"
 #include "daemon/options.h"
 
-// The configuration file of a daemon, and what of it may change while the daemon runs.
+// The configuration file of a daemon, and the reload of the options that may change while the
+// daemon runs.
 
 namespace peal::daemon {
 
 class Daemon;
 
-/// The options of a daemon that runs by `file`, with the keys and secrets that it names. The error
-/// is one line.
+/// The options of a daemon that is configured by `file`, with the keys and secrets that the file
+/// names. The error is one line.
 Result<Options, std::string> options_of(const config::File& file);
 
-/// The file that a daemon runs by. Thread: the loop's.
+/// The configuration file in use by a daemon. Thread: the loop's.
 class RunningFile {
  public:
   /// `file` was read from `path`. If `name` is not empty, it replaces the value of the key `node`.
@@ -28,9 +29,10 @@ class RunningFile {
 
   const config::File& file() const { return file_; }
 
-  /// Reads the file again, and takes from it what may change while the node runs: rules and limits
-  /// of clients, TLS files, the list of nodes, and the keys between nodes. Returns the key that
-  /// packets are sealed with from now on. The error is one line; then nothing has changed.
+  /// Reads the file again, and takes from it the options that may change while the node runs: rules
+  /// and limits of clients, TLS files, the list of nodes, and the keys between nodes. Returns a
+  /// text with the key that seals packets from now on. The error is one line; what has changed
+  /// then: see Daemon::reconfigure().
   Result<std::string, std::string> reload(Daemon& daemon);
 
   /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket:

@@ -17,8 +17,8 @@
 namespace peal::daemon {
 namespace {
 
-/// An anonymous file in `folder`; not every file system can create one without ever giving it a
-/// name.
+/// An anonymous file in `folder`. Not every file system supports O_TMPFILE; on the others, the file
+/// has a name until it is unlinked.
 int open_unnamed(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
@@ -67,8 +67,8 @@ Result<void, Errc> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
   return {};
 }
 
-/// Writes the whole block. If that fails, nothing changes: the block stays in memory, and can be
-/// read.
+/// Writes the whole block. After an error nothing has changed: the block stays in memory and
+/// remains readable.
 Result<void, Errc> SpoolFiles::write_block(File& file) {
   const Result<void, Errc> wrote = write(file, file.block);
   if (wrote) file.block.clear();
@@ -84,7 +84,7 @@ Result<void, Errc> SpoolFiles::write(File& file, ByteView bytes) {
     if (n <= 0) {
       if (n == 0) errno = ENOSPC;
       const auto failed = fail("writing messages that wait on disk");
-      // All or nothing: a partial write is overwritten or cut off.
+      // The bytes of a partial write do not count: they are cut off, or overwritten later.
       ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.written)), "it is written over");
       return failed;
     }
@@ -99,7 +99,7 @@ Result<void, Errc> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, B
   PEAL_ASSERT(found != files_.end());
   const File& file = found->second;
   PEAL_ASSERT(offset >= file.freed && offset + out.size() <= file.end());
-  const std::uint64_t behind = std::max(offset, file.written);  // offset of this in the block
+  const std::uint64_t behind = std::max(offset, file.written);  // first offset that is in the block
   if (offset + out.size() > behind) {
     const ByteView tail = ByteView(file.block).subspan(behind - file.written);
     const ByteSpan last = out.subspan(behind - offset);
@@ -134,7 +134,7 @@ void SpoolFiles::discard(session::SpoolId id, std::uint64_t offset) {
   PEAL_ASSERT(offset <= file.end());
   const std::uint64_t pieces = std::min(offset, file.written) / kPieceBytes * kPieceBytes;
   if (pieces <= file.freed) return;
-  // A file system that cannot free a part keeps it until the session has nothing on disk.
+  // If the file system cannot punch holes, the space is freed when the session has nothing on disk.
   ignore(::fallocate(file.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                      static_cast<off_t>(file.freed), static_cast<off_t>(pieces - file.freed)),
          "the space comes back later");

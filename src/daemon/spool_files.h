@@ -12,16 +12,15 @@
 
 namespace peal::daemon {
 
-/// Spilled events: one anonymous file for each session that has any. The kernel frees the blocks of
-/// discarded events, and everything when the process ends, however it ends. The newest bytes wait
-/// in memory until they fill a block: a system call for each event would slow down all clients of
-/// the daemon.
+/// Spilled events: one anonymous file for each session that has any. The kernel frees the space of
+/// discarded events, and all files when the process ends, even by a crash. The newest bytes wait in
+/// memory until they fill a block: a system call for each event would slow down all clients of the
+/// daemon.
 class SpoolFiles final : public session::Spool {
  public:
   /// Space is freed in pieces of this size.
   static constexpr std::uint64_t kPieceBytes = 1U << 20;
-  /// Limits: bytes of one session that are written at once, and bytes of all sessions that wait for
-  /// that.
+  /// Limits of memory for bytes that are not written yet: of one session, and of all sessions.
   static constexpr std::size_t kBlockBytes = 64U << 10;
   static constexpr std::size_t kBlocksBytesMax = 16U << 20;
 
@@ -43,7 +42,7 @@ class SpoolFiles final : public session::Spool {
   struct File {
     io::Fd fd;
     std::uint64_t written = 0;     ///< bytes written to the file so far
-    std::vector<std::byte> block;  ///< the bytes behind those, with capacity kBlockBytes, or empty
+    std::vector<std::byte> block;  ///< the bytes after `written`; capacity: kBlockBytes or 0
     std::uint64_t freed = 0;       ///< bytes whose space was freed
 
     std::uint64_t end() const { return written + block.size(); }

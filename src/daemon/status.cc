@@ -9,7 +9,7 @@
 namespace peal::daemon {
 namespace {
 
-/// The node's, and how many lines its log has dropped.
+/// The node's snapshot, with a counter of the lines that its log has dropped.
 runtime::Snapshot snapshot(const Daemon& daemon, std::uint64_t log_lines_dropped) {
   runtime::Snapshot out = daemon.node_status();
   out.counters.emplace_back(kLogLines, log_lines_dropped);
@@ -19,7 +19,7 @@ runtime::Snapshot snapshot(const Daemon& daemon, std::uint64_t log_lines_dropped
 }  // namespace
 
 void StatusRecorder::on_message(std::string_view sender, const node::Message& message) {
-  // Other data of daemons belong to no client.
+  // Messages of other kinds are sent by daemons, not by clients.
   if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
   delivered_.on_message(sender, message.number, message.payload.size());
 }

@@ -18,22 +18,21 @@ namespace peal::daemon {
 
 class Daemon;
 
-/// How a daemon is doing, at one moment. Whatever shows this to somebody is a view of it:
-/// status_json.h is one.
+/// The state of a daemon at one moment. status_json.h shows it as JSON.
 struct Status {
   std::string node;
   std::string cluster;
   std::int64_t pid = 0;
   Duration uptime{};
-  runtime::Snapshot member;  ///< its counters with those of clients and of the log
+  runtime::Snapshot member;  ///< its counters include those of clients and of the log
   DeliveryHistory delivered;
-  std::map<std::string, Duration> dropped_ago;  ///< since the counters of drops grew last
+  std::map<std::string, Duration> dropped_ago;  ///< since each counter of drops grew last
   session::Status clients;
   std::uint64_t accepted = 0;     ///< connections
   std::uint64_t turned_away = 0;  ///< connections that were refused
 };
 
-/// Keeps what a status needs from before: what was delivered, and when counters grew. Thread: the
+/// Records the history that a status contains: deliveries, and when counters grew last. Thread: the
 /// loop's.
 class StatusRecorder {
  public:
@@ -47,7 +46,7 @@ class StatusRecorder {
 
   /// Notes which counters of drops have grown. `log_lines_dropped` is the log's own counter.
   void look(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped);
-  /// Of clients, those whose names begin with `prefix`.
+  /// The status now. Of clients, it has those whose names begin with `prefix`.
   Status status(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped,
                 std::string_view prefix);
 

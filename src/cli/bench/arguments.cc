@@ -8,7 +8,7 @@
 namespace peal::cli {
 namespace {
 
-/// "20mbit" as bits; nothing if it is anything else, or outside the range.
+/// A text such as "20mbit" as bits; nothing if it has another form, or is outside the range.
 std::optional<double> bits_in(std::string_view text, double minimum, double maximum) {
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
@@ -36,7 +36,7 @@ bool store_rate(const std::string& text, BenchRate& rate) {
 constexpr const char* kFailoverRates =
     "a whole number from 1 to 100000000, or a number with kbit, mbit or gbit";
 
-/// Options of both measurements.
+/// Options of `peal bench` and `peal bench limit`.
 void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, kBenchNodesMax, "how many nodes (3)");
   b.number<std::uint32_t>("--payload", "N", c.payload_bytes, kBenchPayloadMin, kBenchPayloadMax,
@@ -58,7 +58,7 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.flag("--json", c.json, "JSON, with everything that was counted");
 }
 
-/// The engine.
+/// Adds the options of the engine.
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.options);
@@ -81,7 +81,7 @@ void add_engine(Builder& b, BenchCommand& c) {
           });
 }
 
-/// The settings of the engine's own table, if users may tune any.
+/// Adds an option for the settings of the engine's own table, if users may tune any of them.
 void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
   const auto options = engine.options();
   const auto tunable = [&engine](const order::Option& each) {
@@ -100,7 +100,7 @@ void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
           });
 }
 
-/// The rate of nodes.
+/// Adds the options of the nodes' rate.
 void add_pace(Builder& b, BenchCommand& c) {
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",

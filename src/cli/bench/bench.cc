@@ -47,8 +47,8 @@ Result<void, BenchFailure> measure_cluster(BenchPlace& place, const BenchCommand
   return {};
 }
 
-/// All runs of one rate; the limit and the protocol in turns, so that changes of the machine's load
-/// affect both.
+/// All runs at one rate. Runs without and with the protocol alternate, so that changes of the
+/// machine's load affect both.
 Result<BenchReport, BenchFailure> measure(BenchPlace& place, const BenchCommand& command,
                                           double messages_per_s) {
   BenchReport report;
@@ -79,7 +79,7 @@ int finish(const BenchCommand& command, const BenchReport& report) {
   return report.one_order() ? 0 : fail(1, kDisorder);
 }
 
-/// Measures the maximum throughput, and then equal steps up to it.
+/// Measures the maximum throughput, and then rates that rise to this maximum in equal steps.
 int sweep(BenchPlace& place, const BenchCommand& command) {
   auto report = measure(place, command, 0);
   if (!report) return fail_bench(report.error());
@@ -100,7 +100,7 @@ int sweep(BenchPlace& place, const BenchCommand& command) {
   return drawn ? 0 : fail(1, "bench: " + drawn.error());
 }
 
-/// Whether the picture and its table can be written; checked before the measurement.
+/// True if the picture and its table can be written. Call it before the measurement.
 bool can_write(const std::string& png) {
   for (const std::string& path : {png, csv_path(png)}) {
     const bool there = ::access(path.c_str(), F_OK) == 0;

@@ -8,8 +8,8 @@
 
 namespace peal::cli {
 
-/// Checks that one node delivered every message of each sender once, and in the order sent. Equal
-/// orders at all nodes are checked by comparing digests.
+/// Checks that one node delivered every message of each sender once, and in the order sent. Whether
+/// all nodes have the same order is checked with digests, not here.
 class DeliveryCheck {
  public:
   /// A message was delivered; `number` counts the sender's messages from 1.

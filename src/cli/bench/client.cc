@@ -75,8 +75,8 @@ class ClientLink {
     }
     return true;
   }
-  /// The sender's own number of a message, which has only its lowest bits: the others follow from
-  /// the previous message.
+  /// The sender's own number of a message. The message has only the lowest bits; the other bits
+  /// follow from the sender's previous message.
   std::uint64_t number_of(const GroupMessage& message) {
     auto at = last_.find(message.sender);
     if (at == last_.end()) at = last_.emplace(std::string(message.sender), 0).first;

@@ -27,7 +27,7 @@ constexpr std::uint64_t kListeners = 100;
 constexpr int kTrials = 50;
 constexpr std::uint64_t kBytesUnderWay = 1U << 20;
 constexpr std::uint64_t kMessagesUnderWayMax = 1'024;
-/// Of a membership whose client stopped reading: reached during the measurement.
+/// Limits of a membership whose client stopped reading. The measurement reaches them.
 constexpr std::uint64_t kSlowMemoryBytes = 4U << 20, kSlowDiskBytes = 4ULL << 30;
 
 double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) / 1e3; }
@@ -47,7 +47,7 @@ class Place {
     if (::mkdtemp(path) == nullptr) return unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, {});
     if (!cluster) return unexpected(cluster.error());
-    // This daemon gets the whole cluster's limit for members of groups.
+    // With one node, this daemon has the limit for members of groups of the whole cluster.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
     if (!daemon) return unexpected(daemon.error());
@@ -103,7 +103,7 @@ class Measurement {
     return true;
   }
 
-  /// A client that got its welcome; null if it did not.
+  /// Connects a client and waits for its welcome; null after a failure.
   Talker* welcome(Crowd& crowd, const std::string& name) {
     auto talker = crowd.add(daemon_.socket());
     if (!talker) return fail(talker.error()), nullptr;
@@ -167,7 +167,7 @@ class Measurement {
     return static_cast<double>(daemon_.resident_bytes()) - static_cast<double>(before);
   }
 
-  /// From the connection to the first message that comes back.
+  /// Measures clients one by one, from connecting to the delivery of the client's own message.
   bool good_clients(const std::string& name, std::vector<double>& took) {
     for (int i = 0; i < kTrials; ++i) {
       Crowd crowd;
@@ -242,15 +242,15 @@ class Measurement {
     std::int64_t began = 0;
     std::uint64_t before = 0;
     const auto heard = [&] { return listeners.front()->heard().messages; };
-    // All clients share one thread here: a reader must not fall behind because the sender runs
-    // ahead of it.
+    // All clients share one thread here: the sender waits for the readers, so that no reader falls
+    // behind for lack of its turn.
     const auto held_back = [&] {
       return sender.sent() - sender.heard().acked >= window ||
              std::any_of(listeners.begin(), listeners.end() - 2, [&](const Talker* each) {
                return sender.sent() - each->heard().messages - each->heard().left_out >= window;
              });
     };
-    // A busy machine may give this process no processor for so long: then it takes longer.
+    // On a busy machine, this process may not run for `length`: then the measurement takes longer.
     const auto over = [&] { return began > 0 && now_ns() >= began + length && heard() > before; };
     while (!over()) {
       while (!held_back()) sender.send(group, payload);

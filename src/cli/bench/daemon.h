@@ -21,11 +21,11 @@ class BenchDaemon {
   ~BenchDaemon() { stop(); }
 
   const std::string& socket() const { return socket_; }
-  /// Why it ended, in words; nothing while it runs.
+  /// Why the daemon ended, in words; nothing while it runs.
   std::optional<std::string> ended();
   /// CPU time used so far.
   double cpu_seconds() const;
-  /// Resident part of its memory.
+  /// Resident memory of the daemon.
   std::uint64_t resident_bytes() const;
   void stop();
 

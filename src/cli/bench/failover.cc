@@ -29,16 +29,16 @@ namespace {
 
 constexpr const char* kFailoverGroup = "failover";
 constexpr int kFailoverStopMs = 5'000;
-/// Limit for starting, connecting, joining a view and delivering again: far more than any of them
-/// takes.
+/// Limit for each step: starting, connecting, installing a view, delivering again. Far more than a
+/// step takes.
 constexpr std::int64_t kFailoverPatienceNs = 60 * kSecondNs;
 /// Nodes answer four queries per second (docs/daemon.md).
 constexpr std::int64_t kAskEveryNs = 260 * 1'000'000;
 constexpr int kAnswerMs = 2'000;
 constexpr std::int64_t kAttemptNs = 20 * 1'000'000;
-/// A due message is sent at most so late; received events are handled at once.
+/// The maximum delay of a due message; received events are handled at once.
 constexpr int kTurnMs = 1;
-/// If this process was suspended for so long, messages that were due meanwhile are skipped.
+/// Messages that are overdue by more than this, after this process was suspended, are skipped.
 constexpr std::int64_t kLateMaxNs = 20 * 1'000'000;
 
 double ms_between(std::int64_t begin_ns, std::int64_t end_ns) {
@@ -51,7 +51,7 @@ struct Node {
   std::vector<Child> process;  ///< exactly one
   std::optional<Client> client;
   std::size_t members = 0;  ///< of the group, in the client's last event
-  // Of the kill that is being measured; 0: not yet.
+  // Times of events after the current kill; 0: not yet.
   std::int64_t view_at = 0;
   std::int64_t delivered_at = 0;
   std::int64_t fresh_at = 0;
@@ -131,7 +131,7 @@ class Failover {
     return true;
   }
 
-  /// Connects and joins, if the node listens by now. False: the node is gone.
+  /// Connects a client and joins the group, if the node listens already. False: the node has ended.
   bool connect(std::size_t i) {
     Node& node = nodes_[i];
     if (const auto& ended = node.process.front().ended()) {
@@ -244,7 +244,7 @@ class Failover {
 
   // ---- load and deliveries ----
 
-  /// Sends and reads until `done` returns true, which is called `every_ns`.
+  /// Sends and reads until `done` returns true. Calls `done` once per `every_ns`.
   template <class Done>
   bool flow(const Done& done, std::int64_t deadline_ns, const std::string& what,
             std::int64_t every_ns = 0) {
@@ -288,7 +288,7 @@ class Failover {
       if (!node.client || is_killed(node)) continue;
       std::memcpy(payload_.data(), &now, sizeof now);
       const std::string_view target = kFailoverGroup;
-      // A message without space is skipped: only the first delivery matters.
+      // If there is no space, the message is skipped: only the first delivery matters.
       ignore(node.client->send(std::span(&target, 1), payload_), "the next one counts");
     }
   }

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 bool has_quorum(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
 
-/// Votes in memory, or no votes, wait for no disk.
+/// True if votes are written to disk: with an engine on quorums, unless its votes are in memory.
 bool waits_for_disk(const BenchFailoverCommand& c) {
   return has_quorum(c) && !is_in_memory(c.cluster.options);
 }
@@ -44,7 +44,7 @@ std::set<std::string> names_of(const FailoverReport& report) {
   return names;
 }
 
-/// How much later the slowest delivery was than the longest sync of the run.
+/// By how much the slowest delivery took longer than the longest sync of the run.
 double above_sync_ms(const FailoverReport& report) {
   return failover_spread(values_of(report, &FailoverSurvivor::delivery_ms)).max -
          report.sync_max_ms;

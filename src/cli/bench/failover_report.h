@@ -20,7 +20,7 @@ struct FailoverSurvivor {
 struct FailoverKill {
   std::string victim;
   std::vector<FailoverSurvivor> survivors;
-  double sync_ms = 0;  ///< the longest sync of 4 KiB in progress meanwhile
+  double sync_ms = 0;  ///< the longest sync of 4 KiB in progress after the kill
   double back_s = 0;   ///< from its restart until all nodes were in one view
 };
 

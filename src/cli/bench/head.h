@@ -10,9 +10,9 @@
 
 namespace peal::cli {
 
-/// The header of each message, as short as the shortest message. `start` says when to begin, and
-/// comes from one node; `done` says that a node sends no more data; `bye` says that it has
-/// delivered the data of all nodes. As they are part of the order, they need no other channel.
+/// The header of each message; the shortest message is only a header. `start`, from one node, has
+/// the time to begin; `done`: its sender sends no more data; `bye`: its sender has delivered the
+/// data of all nodes. All three are ordered messages, so the nodes need no other channel.
 struct BenchHead {
   enum Kind : std::uint8_t { data, start, done, bye };
   static constexpr std::size_t kTimeBytes = 6;  // low bytes of nanoseconds: three days

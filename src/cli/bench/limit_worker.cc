@@ -55,7 +55,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     for (std::size_t i = 0; i < config.nodes.size(); ++i) {
       if (config.nodes[i].name == name_) index_ = static_cast<std::uint32_t>(i);
     }
-    // Small messages share a packet and large ones are split, as in a node; all bytes count.
+    // As in a node, small messages share a packet, and large messages are split. All bytes of a
+    // packet count as payload.
     const std::uint32_t most = io::UdpConfig{}.packet_bytes_max;
     result_.packet_bytes =
         plan.payload_bytes > most ? most : most / plan.payload_bytes * plan.payload_bytes;
@@ -114,7 +115,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   struct Source {
     std::uint64_t last = 0;      ///< last number received
     std::uint64_t acked = 0;     ///< of these, acknowledged
-    std::uint64_t received = 0;  ///< in the measured time, like the next
+    std::uint64_t received = 0;  ///< in the measured time, as is `lost`
     std::uint64_t lost = 0;
   };
 
@@ -142,8 +143,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     }
     acked_.resize(config_.nodes.size());
     sources_.resize(config_.nodes.size());
-    // All senders together may have as much in progress as fits into half of a receiver's buffer:
-    // the kernel needs more memory than the packets' bytes.
+    // The packets in progress of all senders together take up to half of a receiver's buffer: the
+    // kernel needs more memory for a packet than its bytes.
     const std::uint64_t share = udp_->receive_buffer_bytes() / 2 / (config_.nodes.size() - 1);
     window_ = std::clamp<std::uint64_t>(share / 2'304, 4, 2'048);
     return true;
@@ -157,7 +158,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
       return std::all_of(reach.begin(), reach.end(),
                          [](const io::PeerReach& peer) { return peer.by_multicast; });
     };
-    // Without multicast, data goes to each node separately, as in a node.
+    // If multicast does not work in time, each receiver is sent its own copy of data, as in a node.
     while (!reached() && now_ns() < started + kReachNs) turn();
     std::ofstream(dir_ + "/" + name_ + ".ready") << "ready";
     while (begin_ns_ == 0) {
@@ -176,7 +177,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
                        });
   }
 
-  /// Written in one step, so that no process reads half a number.
+  /// Writes the time to begin, by a rename, so that no process reads half a number.
   void call_all() const {
     const std::string path = dir_ + "/begin";
     std::ofstream(path + ".new") << now_ns() + kGapNs;
@@ -236,7 +237,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     const auto count = std::min<std::uint64_t>(room, kBatchPackets * kBatchesPerTurn);
     for (std::uint64_t i = 0; i < count; ++i) {
       const BufferRef packet = packets_.take(0, result_.packet_bytes);
-      if (!packet) return;  // the kernel still has the last ones
+      if (!packet) return;  // the last packets are still in use for sending
       const Frame frame{Frame::data, phase_, ++sent_};
       std::memcpy(packet.data(), &frame, sizeof frame);
       udp_->multicast(Lane::data, packet);

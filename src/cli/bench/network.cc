@@ -25,7 +25,7 @@ constexpr const char* kOtherwise = ", or measure on the loopback interface with 
 // A whole batch of one system call passes a shaped link at once: splitting it into packets would
 // make the machine's processors the bottleneck instead of the link.
 constexpr std::uint32_t kBurstBytes = 72U << 10;
-// More than a socket may have in progress: what a node cannot send yet waits, and is not dropped.
+// More than a socket may have in progress, so that packets wait for the link and are not dropped.
 constexpr std::uint32_t kNodeQueueBytes = 16U << 20;
 
 std::string because() { return std::string(" (") + std::strerror(errno) + ")"; }
@@ -37,7 +37,7 @@ bool write_text(const char* path, const std::string& text) {
   return static_cast<bool>(out);
 }
 
-/// Moves this process to a network namespace of its own, where it has the right to change it.
+/// Moves this process to a network namespace of its own, which the process may configure.
 Done leave_home() {
   if (::unshare(CLONE_NEWNET) == 0) return {};
   const uid_t user = ::geteuid();
@@ -144,7 +144,7 @@ Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, st
   return space;
 }
 
-/// The kernel brings links up in the background.
+/// Waits until the bridge forwards to all nodes: the kernel brings links up in the background.
 Done wait_forwarding(NetworkTools& tools, std::uint32_t nodes) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::seconds(10);

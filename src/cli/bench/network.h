@@ -12,7 +12,7 @@ namespace peal::cli {
 
 /// Network namespaces for the nodes of a benchmark: one each, with one interface e0, connected by
 /// cables to one bridge. This process moves to a namespace of its own, which has the bridge;
-/// everything is gone when the process and its children have ended, however they end.
+/// the kernel removes everything when the process and its children have ended, even by a crash.
 class BenchNetwork {
  public:
   /// Bytes of packets that wait at each port of the bridge if links are shaped, as in a small

@@ -14,11 +14,11 @@
 #include "config/file/file.h"
 #include "daemon/order_digest.h"
 
-// The files between `peal bench` and its own processes: a plan, and a result of each.
+// The files that `peal bench` and its own processes exchange: a plan, and a result of each process.
 
 namespace peal::cli {
 
-/// What all processes of one run are to do.
+/// The plan of one run, for all its processes.
 struct BenchPlan {
   bool limit = false;       ///< without a protocol: `peal bench limit`
   bool own_thread = false;  ///< of each member; otherwise the sender and receiver runs it
@@ -34,9 +34,9 @@ struct BenchPlan {
   double seconds = 0;           ///< measured
 };
 
-/// How many messages of each node are in progress when they are sent as fast as possible. The
-/// default keeps the ring busy, and no more, since messages in queues say nothing about the ring.
-/// Latency is then this number divided by the rate, and not a property of the ring.
+/// The maximum number of messages of each node in progress, if messages are sent as fast as
+/// possible. The default is just enough to keep the ring busy: more messages would only wait in
+/// queues. Latency is then this number divided by the rate, and not a property of the ring.
 std::uint64_t messages_under_way(const BenchCommand& command);
 
 /// Latencies: the histogram's counts and its range.
@@ -56,9 +56,9 @@ struct BenchView {
 
 /// One process's measurements between the end of the warm-up and the end.
 struct BenchResult {
-  std::string problem;          ///< empty if it succeeded and the order was right
+  std::string problem;          ///< empty if the run succeeded and the order was right
   std::uint64_t due = 0;        ///< messages of this node that were due in the measured time
-  std::uint64_t sent = 0;       ///< of these, the number sent before its end
+  std::uint64_t sent = 0;       ///< of these, messages sent before the end of that time
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
@@ -74,15 +74,15 @@ struct BenchResult {
 bool write_plan(const std::string& dir, const BenchPlan& plan);
 std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
-/// Waits until all these nodes have written their results, good or bad, for at most five seconds.
-/// `wait` lets time pass while nodes work.
+/// Waits for at most five seconds until all these nodes have written their results, good or bad.
+/// `wait` waits until a given time, and serves the member meanwhile.
 void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 
 /// One phase of all processes of `peal bench limit`.
 struct LimitPhase {
-  std::uint64_t packets_sent = 0;  ///< in the measured time, like all of these
+  std::uint64_t packets_sent = 0;  ///< all members: in the measured time
   std::uint64_t packets_received = 0;
   std::uint64_t packets_lost = 0;
   double cpu_s = 0;
@@ -98,7 +98,7 @@ struct LimitResult {
 bool write_limit_result(const std::string& dir, const std::string& name, const LimitResult& result);
 std::optional<LimitResult> read_limit_result(const std::string& dir, const std::string& name);
 
-/// Runs one node of a benchmark in this process; its exit status.
+/// Runs one node of a benchmark in this process. Returns the exit status.
 int run_bench_worker(const BenchCommand& command);
 /// The same for `peal bench limit`.
 int run_limit_worker(const BenchCommand& command, const BenchPlan& plan);

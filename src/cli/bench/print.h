@@ -15,13 +15,13 @@ struct BenchReport {
   std::vector<SweepPoint> points;
 
   std::vector<BenchFigures> figures() const;
-  /// All runs delivered the same order everywhere.
+  /// True if in each run all nodes delivered the same order.
   bool one_order() const;
 };
 
 /// One line of a sweep.
 void print_point(const SweepPoint& point);
-/// To standard output: for a person, or as one JSON object.
+/// Writes the report to standard output: for people, or as one JSON object.
 void print_text(const BenchCommand& command, const BenchReport& report);
 void print_json(const BenchCommand& command, const BenchReport& report);
 

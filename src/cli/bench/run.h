@@ -21,8 +21,8 @@ struct BenchFailure {
   std::string line;
 };
 
-/// Where a benchmark runs: a folder that is removed with it, the network, and the nodes'
-/// configuration.
+/// Where a benchmark runs: a folder, the network, and the nodes' configuration. The destructor
+/// removes the folder.
 class BenchPlace {
  public:
   static Result<std::unique_ptr<BenchPlace>, BenchFailure> make(const BenchCommand& command);
@@ -36,11 +36,12 @@ class BenchPlace {
   /// Runs one process for each node, as planned, until all have succeeded.
   Result<void, BenchFailure> run(const BenchPlan& plan);
 
-  /// Runs the daemon of a node, from 0, in its network; it continues with its existing log.
+  /// Starts the daemon of a node, from 0, in the node's network. The daemon continues with its
+  /// existing log.
   Result<Child, std::string> start_daemon(std::size_t node) const;
   std::string socket_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".sock"; }
   std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
-  /// A signal asked this process to stop.
+  /// True if a signal to stop this process came.
   bool interrupted() const { return signals_.take() != 0; }
 
  private:
@@ -55,8 +56,8 @@ class BenchPlace {
   io::StopSignals signals_;
 };
 
-/// One run of the protocol: a result of each node, in the order of their names. Loss or wrong order
-/// at one node is an error already; compare_orders() compares the nodes.
+/// One run of the protocol: the result of each node, in the order of BenchPlace::names(). Message
+/// loss or a wrong order at one node is an error; summarise() compares the orders of the nodes.
 Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
                                                            const BenchCommand& command,
                                                            double messages_per_s);

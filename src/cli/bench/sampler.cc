@@ -62,7 +62,7 @@ void BenchSampler::sample() {
 
 std::map<std::string, std::uint64_t> BenchSampler::growth() const {
   std::map<std::string, std::uint64_t> grown;
-  // The same counters in the same order each time.
+  // All samples have the same counters in the same order.
   for (std::size_t i = 0; i < first_.size() && i < last_.size(); ++i) {
     if (!is_gauge(last_[i].first)) grown[last_[i].first] = last_[i].second - first_[i].second;
   }

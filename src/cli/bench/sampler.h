@@ -14,9 +14,9 @@
 
 namespace peal::cli {
 
-/// Reads a member's counters during a measurement. If the member has a thread of its own, so has
-/// the sampler: reading waits for the member's loop, for which the measured sender and receiver
-/// must not wait.
+/// Reads a member's counters during a measurement. Reading waits for the member's loop, and the
+/// measured sender and receiver must not wait for that loop. So if the member has a thread of its
+/// own, the sampler has one, too.
 class BenchSampler {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -27,11 +27,11 @@ class BenchSampler {
 
   /// Samples from `from` to `to`, on a thread of its own or in poll().
   void start(Time from, Time to, bool own_thread);
-  /// Samples if it is time. Not with a thread of its own.
+  /// Takes a sample if one is due. Call it only if the sampler has no thread of its own.
   void poll(Time now) {
     if (now >= next_ && samples_left_ > 0) sample();
   }
-  /// Ends sampling; the following functions need that.
+  /// Ends sampling. Call it before growth() and gauges().
   void stop();
   /// How much each counter grew from the first sample to the last.
   std::map<std::string, std::uint64_t> growth() const;

@@ -60,7 +60,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
-/// A percentile is the end of its bucket, which may be above the maximum.
+/// A percentile is the upper end of a bucket, which may exceed the maximum.
 double percentile_us(const BenchLatency& latency, double share) {
   return microseconds(std::min(latency.ns.percentile(share), latency.max_ns));
 }
@@ -108,7 +108,7 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
     const auto found = run.counters.find(name);
     return found == run.counters.end() ? 0.0 : static_cast<double>(found->second);
   };
-  // Each engine has counters of its own; those of the other are 0.
+  // Each engine has counters of its own; the counters of other engines are 0.
   f.retransmitted_packets =
       count("retransmitted") + count("quorum_repeated") + count("quorum_resent");
   f.retransmitted_percent =
@@ -191,8 +191,8 @@ LimitFigures summarise(const std::vector<LimitResult>& results, double seconds) 
   }
   const double packet_bits = 8.0 * results.front().packet_bytes;
   const auto nodes = static_cast<double>(results.size());
-  // A packet has one receiver less than there are nodes. If all send, a node has its own packets
-  // too, of which those count that the others received.
+  // A packet has one receiver less than there are nodes. If all send, a node's own packets count at
+  // the node, too: as many as the other nodes received.
   const double one_bits = static_cast<double>(one.packets_received) * packet_bits;
   const double all_bits =
       static_cast<double>(all.packets_received) * packet_bits * nodes / (nodes - 1);

@@ -12,12 +12,12 @@
 
 namespace peal::cli {
 
-/// The figures of one run, for all nodes together; several runs have a median.
+/// The figures of one run, for all nodes together.
 struct BenchFigures {
   double throughput_mbit_per_s = 0;  ///< payload that each receiver got; mean over all receivers
   double messages_per_s = 0;         ///< the same in messages
   double due_messages_per_s = 0;     ///< the total that all senders should have sent
-  double sent_percent = 0;           ///< the part of these that could be sent in time
+  double sent_percent = 0;           ///< the part of the due messages that was sent in time
   double latency_min_us = 0, latency_p50_us = 0, latency_p90_us = 0, latency_p99_us = 0,
          latency_p999_us = 0, latency_max_us = 0;
   double cpu_s_per_delivered_gb = 0;  ///< of all nodes, divided by the payload of all receivers
@@ -25,7 +25,7 @@ struct BenchFigures {
   double retransmitted_packets = 0;
   double retransmitted_percent = 0;  ///< of the packets sent
   double requested_packets = 0;
-  double lost_at_sockets_packets = 0;  ///< because a buffer of the kernel was full
+  double lost_at_sockets_packets = 0;  ///< lost since a buffer of the kernel was full
   double dropped_packets = 0;          ///< by --loss
   double tokens_retransmitted = 0;
   double views_installed = 0;  ///< during the measurement
@@ -37,7 +37,7 @@ struct BenchFigures {
   double of_limit_percent = 0;     ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
   // With optimistic delivery.
   double early_p50_us = 0, early_p99_us = 0;
-  double mistaken_percent = 0;  ///< of packets: announced at another place than they got
+  double mistaken_percent = 0;  ///< of packets: announced at a wrong place
 };
 
 /// The limits of the machine without a protocol.

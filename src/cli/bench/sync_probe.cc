@@ -19,9 +19,10 @@ namespace peal::cli {
 namespace {
 
 constexpr std::size_t kFileBytes = 4'096;
-/// Between two syncs: short enough to notice a slow moment, long enough not to cause one.
+/// Pause between two syncs: short enough to notice when the disk is slow, long enough not to slow
+/// it down.
 constexpr int kPauseMs = 20;
-/// More than a minute of them.
+/// Enough for the syncs of more than a minute.
 constexpr std::size_t kSamplesMax = 4'096;
 
 }  // namespace
@@ -34,7 +35,7 @@ Result<std::unique_ptr<SyncProbe>, std::string> SyncProbe::start(const std::stri
                       std::generic_category().message(errno));
   }
   std::unique_ptr<SyncProbe> probe(new SyncProbe(std::move(file)));
-  // Signals are for the measuring thread.
+  // The probe's thread blocks all signals; the calling thread handles them.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -24,13 +24,14 @@ class SyncProbe {
   SyncProbe(const SyncProbe&) = delete;
   SyncProbe& operator=(const SyncProbe&) = delete;
 
-  /// The longest sync in progress at `begin_ns` or later, in nanoseconds. One still in progress
-  /// counts with its time so far. Syncs more than a minute ago may be forgotten.
+  /// The duration in nanoseconds of the longest sync that was in progress at `begin_ns` or later. A
+  /// sync still in progress counts with its time so far. Syncs older than a minute may be
+  /// forgotten.
   std::int64_t longest_since(std::int64_t begin_ns) const;
-  /// The longest of all.
+  /// The duration of the longest sync since the start, in nanoseconds.
   std::int64_t longest() const;
   std::uint64_t count() const;
-  /// Why measuring stopped; empty if it did not.
+  /// Why the measurement stopped; empty if it still runs.
   std::string problem() const;
 
  private:
@@ -46,7 +47,7 @@ class SyncProbe {
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;  // for all members below
   std::deque<Sample> samples_;
-  std::int64_t under_way_since_ns_ = 0;  // 0: none
+  std::int64_t under_way_since_ns_ = 0;  // 0: no sync in progress
   std::int64_t longest_ns_ = 0;
   std::uint64_t count_ = 0;
   std::string problem_;

@@ -168,10 +168,10 @@ void Crowd::stop_reading(const Talker& talker) {
 void Crowd::serve(std::uint32_t index, std::uint32_t events) {
   Member& member = members_[index];
   Talker& talker = *member.talker;
-  // Even a client that does not read learns that the connection ended.
+  // epoll reports the end of the connection even for a talker that does not read.
   const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
   if (member.reads && (events & EPOLLIN) != 0) talker.read();
-  // Reads to the end: the daemon's reason comes behind everything unread.
+  // Reads to the end: the daemon's reason follows all unread bytes.
   while (over && talker.heard().closing.empty()) talker.read();
   if (!over) talker.write();
   if (!talker.heard().closing.empty()) {

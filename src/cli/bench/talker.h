@@ -14,7 +14,7 @@
 #include "io/fd.h"
 #include "wire/client.h"
 
-// Bare clients for measurements: many of them on one thread; each does only what it is told to.
+// Minimal clients for measurements, many on one thread. They do nothing without a call.
 
 namespace peal::cli {
 
@@ -27,8 +27,8 @@ struct Heard {
   std::uint64_t acked = 0;
   std::uint64_t left_out = 0;  ///< number of messages in gaps
   std::uint64_t warnings = 0;
-  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; the waiting caller removes it
-  std::string closing;  ///< why the daemon ended it, or what failed; empty: it is connected
+  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; the caller removes its reply
+  std::string closing;  ///< why the connection ended; empty while it is connected
 };
 
 /// One connection to a daemon.
@@ -46,7 +46,7 @@ class Talker {
 
   int fd() const { return fd_.get(); }
   bool wants_to_write() const { return written_ < output_.size(); }
-  /// Writes and reads what it can without waiting.
+  /// Write and read as much as possible without waiting.
   void write();
   void read();
 
@@ -69,11 +69,11 @@ class Talker {
 class Crowd {
  public:
   Crowd();
-  /// Connects one more, which exists as long as the crowd. The error is one line.
+  /// Connects one more talker, which exists as long as the crowd. The error is one line.
   Result<Talker*, std::string> add(const std::string& socket);
   /// The talker stops reading.
   void stop_reading(const Talker& talker);
-  /// Serves all until `done` returns true, or until `deadline_ns` (see now_ns()): then false.
+  /// Serves all talkers until `done` returns true. Returns false at `deadline_ns` (see now_ns()).
   bool run_until(const std::function<bool()>& done, std::int64_t deadline_ns);
   std::size_t size() const { return members_.size(); }
 
@@ -81,7 +81,7 @@ class Crowd {
   struct Member {
     std::unique_ptr<Talker> talker;
     bool reads = true;
-    bool writes = false;  ///< as the kernel was told
+    bool writes = false;  ///< epoll waits for space to write
   };
   void watch(std::uint32_t index, bool first);
   void serve(std::uint32_t index, std::uint32_t events);

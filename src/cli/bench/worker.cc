@@ -108,12 +108,13 @@ int run_bench_worker(const BenchCommand& command) {
   auto core = member::EmbeddedNode::open(*settings);
   if (!core) return fail(1, "bench: " + core.error().message);
   // Due messages are sent on time, and not up to 50 us later, which is the kernel's default slack.
-  // The member's own thread runs already, and keeps it.
+  // The member's own thread, if any, runs already and keeps the default slack.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   CoreLink link(**core, plan->own_thread);
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
-  // A majority has the last message, and nodes without it must be able to request it from others.
+  // On a quorum, only a majority may have the last message. The other nodes must be able to request
+  // it, so this node stays until all have their results.
   wait_for_results(command.dir, file->settings.nodes,
                    [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
   (*core)->leave(std::chrono::milliseconds(500));

@@ -84,7 +84,7 @@ class BenchWorker {
     }
     const std::int64_t now = received_ns_;
     const BenchHead head = BenchHead::read(payload.data(), now);
-    // The first bytes identify messages: only the order is checked here.
+    // Only the header is hashed: it identifies the message, and only the order is compared.
     if (!views_.empty() && head.kind != BenchHead::bye) {
       views_.back().digest.add(sender, number, payload.first(BenchHead::kBytes));
     }
@@ -103,7 +103,7 @@ class BenchWorker {
       note_delivery(now, head.time_ns, payload.size());
     }
   }
-  /// It has no place yet, and comes as a message later.
+  /// A message was announced by optimistic delivery; on_message() follows when it is ordered.
   void on_early(ByteView payload) {
     if (begin_ns_ == 0 || payload.size() != payload_.size()) return;
     const BenchHead head = BenchHead::read(payload.data(), received_ns_);
@@ -111,8 +111,9 @@ class BenchWorker {
   }
 
  private:
-  /// A node that leaves earlier would make the others wait for the next view, which would be
-  /// measured. A node that is gone has seen the last message of every node.
+  /// A node must not leave before: the other nodes would wait for the next view, and the
+  /// measurement would include that wait. A node that has left has delivered the last message of
+  /// every node.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -120,7 +121,8 @@ class BenchWorker {
   std::int64_t end() const {
     return measure_from() + static_cast<std::int64_t>(plan_.seconds * 1e9);
   }
-  /// When message `i` of this node is due. Nodes take turns, like independent senders on average.
+  /// When message `i` of this node is due. The nodes' due times are spread evenly over the
+  /// interval.
   std::int64_t due_at(std::uint64_t i) const {
     const double place =
         static_cast<double>(i) + static_cast<double>(index_) / static_cast<double>(plan_.nodes);
@@ -147,7 +149,8 @@ class BenchWorker {
     }
   }
 
-  /// A node outside the view does not receive the others' deliveries, by contract.
+  /// Adds the number of view changes to the problem: a node outside a view does not deliver the
+  /// messages of that view, as promised.
   void explain_views() {
     result_.problem += "; this node was in " + std::to_string(later_views_) +
                        " more views since the start: with more work than the machine has "
@@ -157,8 +160,8 @@ class BenchWorker {
 
   bool submit(BenchHead::Kind kind, std::int64_t time) {
     BenchHead{time, kind, BenchHead::number_of(submitted_ + 1)}.write(payload_.data());
-    // The last message of a node is safe: a node that delivers all of them may leave, since the
-    // others have them too.
+    // The last message of each node is safe: a node that has delivered all of these may leave,
+    // since the other nodes have received them too.
     const bool safe = is_safe(plan_.service) || kind == BenchHead::bye;
     const BenchSent sent = link_.submit(payload_, safe ? Service::safe : Service::agreed);
     blocked_ = sent == BenchSent::full;
@@ -224,7 +227,7 @@ class BenchWorker {
 
   /// Sleeps until an event comes, or the next message is due.
   void sleep(std::int64_t now) {
-    // If the member has no space, due messages wait, without busy polling.
+    // If the member has no space, due messages wait; a short sleep avoids busy polling.
     std::int64_t time = blocked_ ? kSecondNs / 1'000 : kSecondNs / 100;
     if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !bye_sent_) {
       const std::int64_t next = done_sent_ ? end() : due_at(sent_);
@@ -233,7 +236,7 @@ class BenchWorker {
     link_.wait(*this, now + time);
   }
 
-  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to form one view
+  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to install one view
   static constexpr std::int64_t kFinishNs =
       30 * kSecondNs;  // after the end, for messages in progress
   static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
@@ -241,7 +244,7 @@ class BenchWorker {
       kSecondNs / 10;  // after the end, for messages that were due before it
   static constexpr int kEventsPerTurn = 1'024;
   static constexpr int kEventsPerClock =
-      8;  // events that were there already: reading the clock takes longer
+      8;  // events for each reading of the clock, which takes longer than an event
   static constexpr int kSendsPerTurn = 64;
 
   Link& link_;
@@ -259,10 +262,10 @@ class BenchWorker {
   bool done_sent_ = false;
   bool blocked_ = false;  ///< the member refused the last message
   bool bye_sent_ = false;
-  std::uint32_t done_ = 0;  ///< senders that are done
+  std::uint32_t done_ = 0;  ///< nodes that send no more data
   std::uint32_t byes_ = 0;
   std::uint64_t submitted_ = 0;
-  std::uint64_t sent_ = 0;  ///< of these, data
+  std::uint64_t sent_ = 0;  ///< the data messages among `submitted_`
   std::uint64_t own_delivered_ = 0;
   DeliveryCheck check_;
   std::vector<BenchView> views_;

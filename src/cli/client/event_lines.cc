@@ -29,7 +29,7 @@ Json json_of(const v0::Place& place) {
   return {{"view", place.view}, {"position", place.position}, {"index", place.index}};
 }
 
-/// Names of groups are any bytes that a client chose.
+/// Invalid UTF-8 is replaced: names of groups may be any bytes.
 std::string dumped(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -11,7 +11,7 @@
 
 namespace peal::cli {
 
-/// Which events of a client become lines, and in which form.
+/// Which events of a client are converted to lines, and in which form.
 struct LineOptions {
   bool views = false;   ///< also the members of each group, and warnings
   bool json = false;    ///< one object per line
@@ -19,17 +19,17 @@ struct LineOptions {
 };
 
 /// Converts a client's events into lines for `peal recv`. Lines of text that are not messages begin
-/// with '#'; a missing message always has one.
+/// with '#'. Missing messages always cause such a line.
 class EventLines {
  public:
   explicit EventLines(const LineOptions& options) : options_(options) {}
 
-  /// True if it was a message.
+  /// Adds the lines of an event. True if the event is a message.
   bool take(const v0::ClientEvent& event);
   /// No more events follow: adds the digests of the last views.
   void finish();
 
-  /// The lines since then; the caller removes them.
+  /// The lines added so far; the caller removes them.
   std::string& text() { return text_; }
 
  private:
@@ -49,7 +49,7 @@ class EventLines {
   bool on(const v0::SlowWarning& warning);
   template <class Other>
   bool on(const Other&) {
-    return false;  // it says nothing about messages or members
+    return false;  // such an event does not concern messages or members
   }
   void end_view(std::string_view group, Group& state);
   void line(std::string_view content) { text_.append(content).push_back('\n'); }

@@ -43,7 +43,7 @@ Result<int, std::string> Lines::fd() {
   files_.pop_front();
   line_ = 0;
   whole_ = false;
-  // Opening must not wait for the writer of a pipe: signals and the node are handled meanwhile.
+  // Opening a pipe must not wait for its writer: signals and the node must be handled meanwhile.
   fd_ = name_ == "-" ? STDIN_FILENO : ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0) return unexpected(problem("cannot be opened", errno));
   return fd_;

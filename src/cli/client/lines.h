@@ -13,7 +13,7 @@
 
 namespace peal::cli {
 
-/// The lines of several files, one after the other; reads only on request. Errors are one line.
+/// The lines of several files, one after the other. Reads only in read(). Errors are one line.
 class Lines {
  public:
   /// "-" is standard input; so is an empty list.
@@ -25,7 +25,8 @@ class Lines {
   /// The next line of the text read so far, without its end; nothing if more must be read first.
   /// Valid until the next call.
   Result<std::optional<std::string_view>, std::string> next(std::size_t line_bytes_max);
-  /// The descriptor to wait for before read(); -1 if all was read. Opens the next file.
+  /// The descriptor to wait for before read(); -1 if all files were read. Opens the next file if
+  /// necessary.
   Result<int, std::string> fd();
   /// Reads once from fd(), which may block.
   Result<void, std::string> read();

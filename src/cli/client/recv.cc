@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::size_t kOutputBytes = 64U << 10;
 
-/// Joins groups on a thread of its own: the answers come behind messages of the first groups, which
-/// another thread must read meanwhile.
+/// Joins groups on a thread of its own: the replies follow messages of the groups joined first,
+/// which another thread must read meanwhile.
 class Joiner {
  public:
   Joiner(v0::Client& client, const RecvCommand& command)
       : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this, &client, &command] { join_all(client, command); }) {}
-  /// The client must be closed before.
+  /// Close the client before.
   ~Joiner() { thread_.join(); }
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
@@ -68,7 +68,7 @@ class Receiver {
         signal_fd_(signal_fd),
         lines_({command.views, command.json, command.digest}) {}
 
-  /// Runs until the count is reached or a signal comes; the error says why it ended otherwise.
+  /// Runs until the count is reached or a signal comes. The error is any other reason of the end.
   Result<void, std::string> run() {
     Result<void, std::string> ended;
     {
@@ -94,12 +94,13 @@ class Receiver {
                                 pollfd{joiner.fd(), POLLIN, 0}};
       ::poll(fds.data(), fds.size(), -1);
       if (fds[1].revents != 0) return {};
-      // If the session has ended, that is why joins failed, and its event says more.
+      // If the session has ended, joins failed for that reason, and the event Ended has the
+      // details.
       if (fds[2].revents != 0 && !client_.status().ended) return unexpected(joiner.why());
     }
   }
 
-  /// False if that was the last one.
+  /// Handles an event. False if no more events are wanted.
   bool take(const v0::ClientEvent& event) {
     if (const auto* ended = std::get_if<v0::Ended>(&event)) {
       problem_ = "the session with " + client_.status().node + " has ended: " + ended->message;

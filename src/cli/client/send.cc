@@ -19,11 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks at the node's events while everything has been sent.
+/// Interval between checks of the node's events while messages wait for space or acknowledgement.
 constexpr int kLookMs = 50;
 constexpr std::chrono::milliseconds kLook(kLookMs);
 constexpr const char* kInterrupted = "interrupted";
-/// A person begins to wonder after this time without progress.
+/// After this time without progress, the user is notified.
 constexpr std::chrono::seconds kStuck{2};
 
 class Sender {
@@ -38,11 +38,11 @@ class Sender {
     options_.service = is_safe(command.service) ? Service::safe : Service::agreed;
   }
 
-  /// Sends everything, and waits until it is acknowledged. The error is one line.
+  /// Sends all lines, and waits until they are acknowledged. The error is one line.
   Result<void, std::string> run() {
     while (problem_.empty() && send_lines()) wait();
     moved_ = Clock::now();
-    // Messages sent before a problem are ordered nevertheless: waits for them and counts them.
+    // Messages sent before a problem are ordered nevertheless: waits until they are acknowledged.
     while (!ended_) {
       tell_if_stuck();
       take_events();
@@ -63,7 +63,7 @@ class Sender {
   std::uint64_t ordered() const { return client_.status().settled - refused_; }
 
  private:
-  /// Sends the available lines. False: there will be no more.
+  /// Sends the available lines. False: no more lines will follow.
   bool send_lines() {
     take_events();
     blocked_ = false;
@@ -113,7 +113,7 @@ class Sender {
     if (auto read = lines_.read(); !read) stop(std::move(read.error()));
   }
 
-  /// Without progress, tells the person once where to look.
+  /// If there is no progress for kStuck, notifies the user once.
   void tell_if_stuck() {
     const v0::ClientStatus status = client_.status();
     const auto now = Clock::now();
@@ -159,7 +159,7 @@ class Sender {
   bool told_ = false;
 };
 
-/// The messages whose fate is unknown.
+/// The text about messages that may or may not have been delivered.
 std::string unsettled_text(std::uint64_t unsettled) {
   if (unsettled == 0) return "";
   return ", and " + std::to_string(unsettled) + " may have been or not";

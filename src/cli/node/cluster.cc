@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* kKeyFile = "peal.key";
 
-/// An existing key is used: nodes of this folder may still run with it.
+/// Creates the key file, unless it exists: nodes of this folder may still run with the existing
+/// key.
 Result<void, std::string> provide_key(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -93,7 +94,8 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
   for (const std::uint16_t port : ports) {
     addresses.push_back("127.0.0.1:" + std::to_string(port));
   }
-  // Clusters of one name have the same multicast group, and would hear each other.
+  // Clusters with equal names have the same multicast group, and would receive each other's
+  // packets.
   return make_cluster(dir, cluster + "-" + std::to_string(ports.front()), addresses, rules);
 }
 

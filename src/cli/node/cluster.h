@@ -19,7 +19,8 @@ struct LocalCluster {
   std::string data;                ///< the folder of acceptors' logs; empty: none
 };
 
-/// Whether a cluster's packets are sealed: then with DIR/peal.key, which is created if missing.
+/// Whether a cluster's packets are sealed. The key file is DIR/peal.key, which is created if
+/// missing.
 enum class Sealed : std::uint8_t { yes, no };
 
 /// Common settings of the nodes of such a cluster.
@@ -27,25 +28,26 @@ struct LocalRules {
   Sealed sealed = Sealed::yes;
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options{};  ///< of the engine
-  bool multicast = true;          ///< if it works; otherwise each node is sent a copy
-  bool streams = false;           ///< how data travel
+  bool multicast = true;          ///< if multicast works; otherwise each node is sent a copy
+  bool streams = false;           ///< data packets use TCP
   std::uint32_t acceptors = 0;    ///< on quorums: the number of acceptors, which are the first
                                   ///< nodes; 0: the engine's choice
 };
 
-/// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in
-/// DIR/data, which is created anew: logs of an earlier cluster of this folder are removed. The
-/// error is one line.
+/// Writes DIR/peal.toml for nodes at these addresses. If the engine needs a log on disk, acceptors
+/// keep their logs in DIR/data, which is created anew: logs of an earlier cluster of this folder
+/// are removed. The error is one line.
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,
                                                const LocalRules& rules);
 
-/// The same on the loopback interface, on free ports; the first port is part of the cluster's name.
+/// The same for nodes at free ports of the loopback interface. The first port becomes part of the
+/// cluster's name.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes, const LocalRules& rules);
 
-/// Removes the logs of all acceptors of a cluster in this folder. None may run.
+/// Removes the logs of all acceptors of the cluster. No node of it may run.
 Result<void, std::string> clear_data(const LocalCluster& cluster);
 
 }  // namespace peal::cli

@@ -57,7 +57,7 @@ Result<void, std::string> make_private_dir(const std::string& dir) {
   }
   struct stat status {};
   if (::lstat(dir.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-    // A user's own link is fine; another user's could point anywhere.
+    // A link of this user is accepted; a link of another user could point anywhere.
     if (status.st_uid != ::getuid())
       status = {};
     else
@@ -83,7 +83,7 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
     }
   }
   if (found.empty()) return unexpected(nothing_at(to, where, error));
-  // n2 before n10: by length first, as `peal up` numbers its nodes.
+  // Sorted by length first, so that n2 comes before n10: `peal up` numbers its nodes.
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

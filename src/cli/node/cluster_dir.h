@@ -17,8 +17,8 @@ std::string default_dir();
 /// Parents must exist. The error is one line.
 Result<void, std::string> make_private_dir(const std::string& dir);
 
-/// The sockets that `to` names: itself or, if it is a folder, the NAME.sock files in it, sorted.
-/// The error is one line.
+/// The sockets that `to` names: `to` itself or, if it is a folder, the NAME.sock files in it,
+/// sorted. The error is one line.
 Result<std::vector<std::string>, std::string> find_sockets(const std::string& to);
 
 }  // namespace peal::cli

@@ -25,7 +25,7 @@ std::string now_as_text() {
   return text.data();
 }
 
-/// The next steps after the file has changed.
+/// Prints the next steps after a change of the key file.
 void print_next(const std::string& what) {
   std::printf(
       "Now bring this file to every node, over a way that is safe, and `kill -HUP` those that run. "
@@ -56,7 +56,7 @@ Outcome add_key(const std::string& path, seal::Keys& keys) {
   return {};
 }
 
-/// Empty if the file has the key; else what is wrong.
+/// The error if the file does not have the key; empty if it does.
 std::string unknown_key(const std::string& path, const char* option, seal::KeyId id,
                         const seal::Keys& keys) {
   if (keys.find(id) != nullptr) return {};

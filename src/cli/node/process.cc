@@ -51,11 +51,11 @@ std::vector<char*> argument_vector(const std::string& program,
                          int network) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
-  // A process group of its own: Ctrl-C in the terminal reaches only the parent, which then stops
-  // all.
+  // With a process group of its own, the child does not get Ctrl-C of the terminal. The parent gets
+  // it, and stops all children.
   ::setpgid(0, 0);
   io::unblock_stop_signals();
-  ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore it, but other programs should not inherit
+  ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore SIGPIPE; other programs should not inherit
                                // that
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);
@@ -85,7 +85,7 @@ bool binds(std::uint16_t port, int type) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  // As in a node: old connections in TIME_WAIT do not matter.
+  // As in a node, old connections in TIME_WAIT do not occupy the port.
   const int on = 1;
   if (type == SOCK_STREAM) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const bool done = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
@@ -93,7 +93,7 @@ bool binds(std::uint16_t port, int type) {
   return done;
 }
 
-/// UDP for tokens and data, TCP for data: all that a node may need.
+/// True if the port is free for all that a node may need: UDP for tokens and data, TCP for data.
 bool is_free(std::uint16_t port) { return binds(port, SOCK_DGRAM) && binds(port, SOCK_STREAM); }
 
 std::string why_silent(const std::filesystem::path& folder) {
@@ -144,7 +144,7 @@ const std::optional<std::string>& Child::ended() {
 void Child::wait() { collect(0); }
 
 void Child::signal(int number) {
-  // Not yet waited for: the id cannot belong to another process.
+  // A process that was not waited for keeps its id: no other process can have the id.
   if (!ended()) ::kill(pid_, number);
 }
 
@@ -157,7 +157,7 @@ void stop_all(std::vector<Child>& children, int timeout_ms) {
   };
   for (Child& child : children) {
     child.signal(SIGTERM);
-    child.signal(SIGCONT);  // a stopped process could not end
+    child.signal(SIGCONT);  // a stopped process does not handle SIGTERM
   }
   while (!all_ended()) {
     if (Clock::now() >= deadline) {
@@ -169,8 +169,8 @@ void stop_all(std::vector<Child>& children, int timeout_ms) {
 
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
-  // Administrators' programs are often not in the PATH of other users, who may run them
-  // nevertheless.
+  // The PATH of ordinary users often lacks the folders of administrators' programs, although these
+  // users may run the programs.
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;

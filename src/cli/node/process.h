@@ -12,7 +12,7 @@
 
 namespace peal::cli {
 
-/// One child process. It gets a signal to stop if this process ends without stopping it.
+/// One child process. The kernel sends it SIGTERM if this process ends without stopping it.
 class Child {
  public:
   /// Runs `program` with `arguments` (without its name); standard output and standard error are
@@ -39,7 +39,7 @@ class Child {
   int status_ = -1;
 };
 
-/// Sends SIGTERM to all, waits at most `timeout_ms`, and kills those that are left.
+/// Sends SIGTERM to all children, waits at most `timeout_ms`, and kills those that still run.
 void stop_all(std::vector<Child>& children, int timeout_ms);
 
 /// The result of a program that has ended.
@@ -54,12 +54,12 @@ std::string find_program(const std::string& name);
 Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
-/// `count` ports of 127.0.0.1, each free for UDP and TCP, like the next higher one. They are not
-/// reserved: another process may open one first. Empty if there are not enough.
+/// `count` ports of 127.0.0.1. Each of them and the next higher port are free for UDP and TCP. The
+/// ports are not reserved: another process may open one first. Empty if there are not enough.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
-/// The last informative line of a process's log. If there is none, says why: mostly the disk was
-/// full.
+/// The last line of a process's log that is not empty. Without one, a text with the reason, such as
+/// a full disk.
 std::string last_line(const std::string& path);
 
 }  // namespace peal::cli

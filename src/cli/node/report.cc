@@ -140,7 +140,8 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
   const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
-  // An old connection may be of a process that is gone: then one new connection is tried.
+  // The process at the other end of an old connection may have ended: then tries one new
+  // connection.
   for (const bool fresh : {!source.client.has_value(), true}) {
     if (fresh) {
       v0::ClientOptions options;
@@ -262,7 +263,7 @@ std::vector<std::string> address_lines(const NodeReport& report) {
     const auto address = field(node, "address", std::string());
     const auto at = field(node, "at", std::string());
     const auto problem = field(node, "problem", std::string());
-    if (at == address) continue;  // it is not a name
+    if (at == address) continue;  // the address is numeric
     lines.push_back(report.name + " node=" + quote(field(node, "name", std::string())) +
                     " name=" + quote(address) + " at=" + quote(at.empty() ? "not found" : at) +
                     (problem.empty() ? "" : " reason=" + quote(problem)));

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-// The client's side of `status`: queries several nodes, and shows their answers to a person.
+// The client's side of `status`: queries several nodes, and shows their answers to people.
 
 namespace peal::cli {
 
 struct ViewReport {
-  std::string id;     ///< with the incarnation: equal at all nodes in the view
+  std::string id;     ///< with the incarnation; equal at all nodes in the view
   std::string shown;  ///< "12@n1"
   std::vector<std::string> members;
   std::optional<bool> primary;
@@ -26,8 +26,8 @@ struct ViewReport {
 /// One node's answer, or why there is none.
 struct NodeReport {
   std::string name;
-  std::string problem;  ///< empty if it answered
-  bool absent = false;  ///< it does not run
+  std::string problem;  ///< why there is no answer; empty if there is one
+  bool absent = false;  ///< the node does not run
   std::int64_t pid = 0;
   std::optional<ViewReport> view;
   bool changing = false;
@@ -35,9 +35,9 @@ struct NodeReport {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t queued_messages = 0;
   std::string waits_for;
-  /// The number of drops by reason; zero ones are omitted.
+  /// The number of drops by counter; counters that are 0 are omitted.
   std::vector<std::pair<std::string, std::uint64_t>> dropped;
-  std::map<std::string, double> dropped_s_ago;  ///< time since each of them grew last
+  std::map<std::string, double> dropped_s_ago;  ///< time since each counter grew last
   std::vector<ViewReport> views;                ///< oldest first
   std::string json;                             ///< the whole answer
 };
@@ -45,14 +45,14 @@ struct NodeReport {
 /// Parses one answer; no value if it is invalid.
 std::optional<NodeReport> parse_report(std::string_view json);
 
-/// Queries nodes repeatedly over connections that it keeps.
+/// Queries nodes repeatedly, over connections that stay open.
 class NodePoller {
  public:
   NodePoller();
   ~NodePoller();
   /// Sets the sockets to query; connections to other sockets are closed.
   void set_sockets(const std::vector<std::string>& sockets);
-  /// Answers include only clients whose names begin with `prefix`. Default: the first ones.
+  /// Answers include only clients whose names begin with `prefix`. Default: the first clients.
   void set_clients(const std::string& prefix);
   /// One report for each socket, in order. Waits at most `timeout_ms` for each node.
   std::vector<NodeReport> ask(int timeout_ms);
@@ -69,29 +69,29 @@ class NodePoller {
 std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
                                   const std::vector<double>& rates);
 
-/// The nodes' engines, unless it is the ring: one line for all nodes with the same.
+/// The engines of nodes that do not use the ring: one line for all nodes with equal options.
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports);
 
 /// Lines for nodes that dropped packets, damaged packets, packets of strangers, or lines of their
 /// log or trace, with the time of the last drop.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
-/// From a node's answer: a line for each other node whose address is a name, with the address that
-/// was found, or why none was.
+/// From a node's answer: a line for each other node whose address is a name, with the address found
+/// for the name, or the reason why none was found.
 std::vector<std::string> address_lines(const NodeReport& report);
 
-/// The nodes that are missing in a node's view: one line for those without a known reason, and one
-/// for each of the others, with the reason.
+/// The nodes that are missing in a node's view: one line for all nodes without a known reason, and
+/// one line for each other node, with the reason.
 std::vector<std::string> missing_lines(const NodeReport& report);
 
 /// From a node's answer: a line about the pending list of nodes, or none.
 std::vector<std::string> list_lines(const NodeReport& report);
 
-/// From a node's answer: a line for each named client, one for each of its groups with waiting
-/// messages, and their number if not all are named.
+/// From a node's answer: a line for each client in the answer, a line for each group of such a
+/// client with waiting messages, and the number of clients if the answer does not have all.
 std::vector<std::string> client_lines(const NodeReport& report);
 
-/// True if all answered and are in one view of `members` members.
+/// True if all nodes answered and are in one view of `members` members.
 bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);
 
 }  // namespace peal::cli

@@ -18,7 +18,8 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr int kAnswerTimeoutMs = 2'000;
-/// A node answers so many queries at once, and then four per second (docs/daemon.md).
+/// The number of queries that a node answers at once; then it answers four per second
+/// (docs/daemon.md).
 constexpr int kQuickAsks = 3;
 constexpr int kAskSoonMs = 20;
 constexpr int kAskAgainMs = 260;
@@ -27,7 +28,7 @@ bool is_absent(const NodeReport& report) { return report.absent; }
 
 bool holds(const StatusCommand& command, std::vector<NodeReport> reports) {
   if (command.wait_members && !in_one_view(reports, *command.wait_members)) {
-    // A killed node leaves its socket file: it is not a member, and not waited for.
+    // A killed node leaves its socket file. It is not a member, so it is ignored.
     std::erase_if(reports, is_absent);
     if (!in_one_view(reports, *command.wait_members)) return false;
   }

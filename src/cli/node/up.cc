@@ -58,7 +58,7 @@ class Up {
 
   int run() {
     for (const std::string& name : cluster_.names) {
-      // Leftovers of an earlier run would be misleading.
+      // Files of an earlier run would be misleading.
       ::unlink(path(name, ".sock").c_str());
       ::unlink(path(name, ".log").c_str());
       ::unlink(path(name, ".trace").c_str());
@@ -174,13 +174,13 @@ class Up {
     for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
     lines_ = 0;
     for (const std::string& line : table) {
-      // A line that the terminal wraps would take two, and the next table would be misplaced.
+      // A line that the terminal wraps would take two rows, and the next table would be misplaced.
       for (const std::string& part : folded(line, terminal_columns())) {
         out += "\x1b[2K" + part + "\n";
         ++lines_;
       }
     }
-    out += "\x1b[J";  // of a longer table
+    out += "\x1b[J";  // removes the rest of a longer table
     output_->write(std::move(out));
   }
 
@@ -208,7 +208,8 @@ class Up {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
     stop_all(children_, kStopNodesTimeoutMs);
-    // A killed node left its own socket file. Another node may have been started at it by hand.
+    // A killed node left its socket file, which is removed, unless another node listens there,
+    // started by hand.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
       if (!client && client.error().absent) ::unlink(socket.c_str());
@@ -219,7 +220,7 @@ class Up {
 
   const UpCommand& command_;
   LocalCluster cluster_;
-  std::unique_ptr<io::LineWriter> output_;  ///< the reader may stop reading, and the nodes continue
+  std::unique_ptr<io::LineWriter> output_;  ///< does not block if its reader stops reading
   bool live_;
   io::StopSignals signals_;
   std::vector<Child> children_;
@@ -244,7 +245,7 @@ int run_up(const UpCommand& command) {
       dir, "up", command.nodes,
       {.order = command.order, .options = command.options, .streams = command.streams});
   if (!cluster) return fail(1, "up: " + cluster.error());
-  // A closed terminal is no reason to stop.
+  // The cluster continues after the terminal is closed.
   ::signal(SIGPIPE, SIG_IGN);
   auto output = io::LineWriter::open(STDOUT_FILENO, [](std::uint64_t lines) {
     return counted(lines, "line") + " of this output could not be written, and were dropped\n";

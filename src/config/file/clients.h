@@ -14,21 +14,21 @@ struct Clients {
   io::Endpoint listen;      ///< TLS over TCP; port 0: off
   std::string certificate;  ///< files in PEM
   std::string key;
-  std::string ca;                      ///< empty: clients show no certificate
+  std::string ca;                      ///< empty: no certificate of a client is requested
   std::string spool_dir = "/var/tmp";  ///< folder of spilled messages
-  session::Options sessions;           ///< limits and rules; the other options come from other keys
+  session::Options sessions;           ///< limits and rules; other keys set the rest
 };
 
 /// The rules between keys of [clients]. The error is one line that names the key, the value and
 /// what is accepted.
 Result<void, std::string> validate(const Clients& clients);
 
-/// Replaces each secret, which is a path so far, by the first line of that file. Only its owner may
-/// be able to read such a file. The error is one line.
+/// Replaces each secret, so far the path of a file, by the first line of that file. The file must
+/// be readable by its owner only. The error is one line.
 Result<void, std::string> load_secrets(session::Options& options);
 
-/// Adds rules behind those of the file: the user who runs the daemon and root may do everything on
-/// the Unix socket.
+/// Appends to the rules of the file: the user of the daemon and root may do everything on the Unix
+/// socket.
 void add_own_rules(session::Options& options, std::uint32_t own_uid);
 
 }  // namespace peal::config

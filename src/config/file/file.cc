@@ -16,7 +16,7 @@
 namespace peal::config {
 namespace {
 
-/// Advice for a person who removed a node from the file before it was stopped.
+/// Advice if the file no longer has this node, although the node was not stopped.
 constexpr const char* kRemoved =
     " (a node that is removed is stopped, and the others are reloaded)";
 
@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, ReadList> kLists[] = {{"nodes", &read_node
                                                             {"client", &read_clients},
                                                             {"group", &read_groups}};
 
-/// The tables that have keys, once each.
+/// The names of the tables that have keys, each once.
 std::vector<std::string> tables() {
   std::vector<std::string> names;
   for (const Key<File>& key : file_keys()) {
@@ -204,7 +204,7 @@ std::string fixed_difference(const File& now, const File& other) {
   for (const Key<File>& key : file_keys()) {
     if (key.changes != Changes::never) continue;
     const std::string before = key.get(now), after = key.get(other);
-    // Writing the default makes no difference.
+    // An absent key equals its default.
     if ((before.empty() ? key.normal : before) != (after.empty() ? key.normal : after)) {
       return key.path();
     }

@@ -21,13 +21,14 @@ struct File {
   Clients clients;
   std::string socket;  ///< for clients
   std::string path;    ///< the path of the file
-  /// Line numbers. Of keys, by their paths; 0: on the command line. Of addresses, by
+  /// Line numbers of keys, by path; 0: set on the command line. Line numbers of addresses, by
   /// address_line().
   std::map<std::string, std::uint32_t> lines;
 
-  /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have it; or "--trace".
+  /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have the key; "--trace" if
+  /// the command line has it.
   std::string place_of(const std::string& key) const;
-  /// 0 if the file does not have it.
+  /// The line of the key; 0 if the file does not have the key.
   std::uint32_t line_of(const std::string& key) const;
 };
 
@@ -39,22 +40,24 @@ inline constexpr std::size_t kFileBytesMax = 1U << 20;
 
 /// Reads one configuration. `path` is only for messages; `name` overrides the key `node` if it is
 /// not empty. Any bytes are legal as `text`. The error is one line that names the key, the value
-/// and what is accepted, with the line of the file where it has one.
+/// and what is accepted, and the line if the file has the key.
 Result<File, std::string> parse_file(std::string_view text, std::string_view path,
                                      std::string_view name);
 
-/// The same from a file; `socket`, `key_file` and `data_dir` are made relative to its folder.
+/// The same from a file. Relative paths in `socket`, `key_file` and `data_dir` are resolved against
+/// the folder of the file.
 Result<File, std::string> read_file(const std::string& path, std::string_view name);
 
-/// Whether the configured files and folders can be used. The error is one line, as above.
+/// Checks that the configured files and folders can be used. The error is one line, like that of
+/// parse_file().
 Result<void, std::string> check_paths(const File& file);
-/// Reads the configuration of a node that is to run, replaces the file's `trace` if the argument is
-/// not empty, and checks the paths. The error is one line.
+/// Reads the configuration of a node that is about to start, and checks its paths. `trace`, if not
+/// empty, replaces the file's `trace`. The error is one line.
 Result<File, std::string> read_usable_file(const std::string& path, const std::string& name,
                                            const std::string& trace);
 
-/// The path of a key that differs but cannot change while a node runs, or [[domain]]; empty if
-/// there is none.
+/// The path of a key, or "[[domain]]", that differs between the files although it cannot change
+/// while a node runs; empty if there is none.
 std::string fixed_difference(const File& now, const File& other);
 
 }  // namespace peal::config

@@ -9,7 +9,8 @@
 
 namespace peal::config {
 
-/// All keys of a configuration file except those of lists of tables, in the order for a reader.
+/// All keys of a configuration file except those of lists of tables, in the order in
+/// which people read them.
 std::span<const Key<File>> file_keys();
 
 /// Appends the keys of [clients].

@@ -20,7 +20,7 @@ namespace peal::config {
 struct NodeRow {
   std::string name;
   io::HostPort address;
-  std::uint32_t number = 0;  ///< 0: its place in the file, from 1
+  std::uint32_t number = 0;  ///< 0: the index of the entry in the file, from 1
   std::uint32_t line = 0;    ///< of the address
 };
 
@@ -36,7 +36,8 @@ inline constexpr std::string_view kAcceptedPattern =
     "a name of 1 to 128 bytes, or its beginning and '*'";
 bool is_pattern(const std::string& text);
 
-// Each reads all tables of one list into the file. The error is one line, as from parse_file().
+// Each of these functions reads all tables of one list into `out`. The error is one line, like that
+// of parse_file().
 
 Status read_nodes(const toml::key& name, const toml::node& node, File& out);
 Status read_domains(const toml::key& name, const toml::node& node, File& out);

@@ -84,7 +84,8 @@ Status add(const NodeRow& entry, const Place& name_place, const Place& address_p
   return {};
 }
 
-/// A node without a number gets its place in the file, which must not be another node's number.
+/// A node without a number gets its index in the file as number. No other node may have that
+/// number.
 Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Settings& out) {
   const auto number_of = [&](const NodeRow& row) {
     const auto place = static_cast<std::uint32_t>(&row - rows.data() + 1);
@@ -103,7 +104,7 @@ Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Set
     }
     std::uint32_t free = 1;
     while (find(free) != rows.end()) ++free;
-    // The node whose number can be changed, since no other node knows it yet.
+    // The node whose number the error proposes to change: rather one without an explicit number.
     const NodeRow& change = row.number != 0 && first->number == 0 ? *first : row;
     const NodeRow& other = &change == &row ? *first : row;
     return refuse({file, change.line},

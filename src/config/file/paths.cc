@@ -15,8 +15,8 @@ namespace {
 
 enum class Kind : std::uint8_t { missing, folder, file };
 
-/// The kind of object at `path`; `problem` says why that cannot be determined, or why it cannot be
-/// written.
+/// The kind of object at `path`. `problem` gets the reason why the kind cannot be determined, or
+/// why the object cannot be written; else it is empty.
 Kind look(const std::string& path, std::string& problem) {
   problem.clear();
   struct stat status {};
@@ -35,7 +35,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Empty if a file can be written at the path, else the reason why not.
+/// Why no file can be written at the path; empty if one can.
 std::string why_no_file(const std::string& path) {
   std::string problem;
   const Kind kind = look(path, problem);

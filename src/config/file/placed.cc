@@ -30,7 +30,7 @@ bool has_key(std::string_view text, const Key<File>& key) {
          find_word(text, key.path()) != std::string_view::npos;
 }
 
-/// Names the lines of the keys that the file sets in a broken rule between keys.
+/// The broken rule between keys, with the lines of those of its keys that the file sets.
 std::string placed_rule(const std::string& wrong, const File& file) {
   std::vector<std::pair<std::uint32_t, std::string>> found;  // line, "key = value"
   bool subject_is_set = false;
@@ -49,14 +49,14 @@ std::string placed_rule(const std::string& wrong, const File& file) {
     if (!text.empty()) text += " with " + key + " (line " + std::to_string(line) + ")";
     if (text.empty()) text = key + " is not accepted";
   }
-  // "it" is the first key of the rule.
+  // In the text of the rule, "it" refers to the first key of the rule.
   std::string rule = wrong;
   const auto at = rule.find(kIt);
   rule.replace(at, kIt.size(), subject_is_set ? " must" : ", its default, must");
   return refuse(place, text + ": " + rule).error();
 }
 
-/// The line of the first key in the message that the file sets.
+/// The line of the first key in the message among the keys that the file sets; 0 if there is none.
 std::uint32_t first_line(const std::string& wrong, const File& file) {
   std::pair<std::size_t, std::uint32_t> first{std::string::npos, 0};
   for (const auto& [key, line] : file.lines) {

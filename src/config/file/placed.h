@@ -7,9 +7,9 @@
 
 namespace peal::config {
 
-/// Rewords a broken rule between keys, as validate() words it, so that it begins with the keys that
-/// the file sets, and their lines. The reader may have set another than the first key:
-/// "ring.max_gap = 4096 is not accepted: it must be at least (request_lag + 3) * global_window =
+/// Rewords the error of validate() about a broken rule between keys: the text begins with the keys
+/// that the file sets, and their lines. The file may set another key of the rule than the first key
+/// in "ring.max_gap = 4096 is not accepted: it must be at least (request_lag + 3) * global_window =
 /// 4100".
 std::string placed(const std::string& wrong, const File& file);
 

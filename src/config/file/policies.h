@@ -10,7 +10,7 @@
 
 namespace peal::config {
 
-/// What may happen to a client that does not read its events, as users write it.
+/// The policies for a client that does not read its events, by the names that users write.
 inline constexpr std::array<std::pair<std::string_view, wire::SlowPolicy>, 4> kPolicies{{
     {"block", wire::SlowPolicy::block},
     {"spill", wire::SlowPolicy::spill},

@@ -36,7 +36,7 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-/// What some engines' keys say in relation to other keys, to follow the help text; mostly empty.
+/// Which engines have the key, as text that follows the help text; usually empty.
 template <class T>
 std::string engines_of(const Key<T>& key) {
   if (key.engines.empty() || !(key.table.empty() || key.table == "network")) return {};
@@ -56,7 +56,7 @@ std::string help_of(const Key<File>& key) {
 
 std::string entry(const Key<File>& key) {
   std::string out = comment(help_of(key)) + comment("Accepted: " + key.accepted + ".");
-  // Defaults are comments: removing the comment mark changes nothing until the value changes.
+  // A default is written as a comment: removing the comment mark alone changes nothing.
   const char* mark = key.needed ? "" : "#";
   return out + mark + key.name + " = " + (key.normal.empty() ? key.example : key.normal) + "\n\n";
 }
@@ -78,7 +78,7 @@ std::string table_help(std::string_view table) {
   const auto first = std::find_if(file_keys().begin(), file_keys().end(),
                                   [&](const Key<File>& key) { return key.table == table; });
   if (first->engines.empty() || table == "network") return {};
-  // All keys of one table have the same engines; the first one names them.
+  // All keys of one table have the same engines: the first key names these engines.
   return "With order = " + order::engine_names(first->engines) +
          ", and only then. None needs to be set.";
 }

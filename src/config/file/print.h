@@ -6,11 +6,11 @@
 
 namespace peal::config {
 
-/// A configuration file with every key, its default and accepted values, as comments for learning.
+/// A configuration file with every key; comments describe its default and accepted values.
 std::string annotated_file();
 
-/// The rows of docs/configuration.md for one table: empty for the top level, "ring", or a list,
-/// "[nodes]". Empty if there is no such table.
+/// The rows of docs/configuration.md for one table, such as "ring", the list "[nodes]", or "" for
+/// the top level. The result is empty if there is no such table.
 std::string page_rows(std::string_view table);
 
 }  // namespace peal::config

@@ -6,7 +6,7 @@
 namespace peal::config {
 namespace {
 
-/// No key takes longer lists or empty ones.
+/// The length of the longest list that any key accepts. No key accepts an empty list.
 constexpr std::size_t kNumbersMax = 256;
 
 std::optional<Numbers> numbers_in(const toml::array& list) {

@@ -44,7 +44,7 @@ struct List {
 /// The lines of the keys of one table, by name; the line of the table itself is at "".
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The tables of a list. The error is one line: it is not a list of tables, or there are too many.
+/// The tables of a list. The error is one line: `node` is not a list of tables, or has too many.
 Result<std::vector<const toml::table*>, std::string> tables_of(const Place& place,
                                                                std::string_view name,
                                                                const toml::node& node,

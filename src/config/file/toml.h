@@ -11,8 +11,9 @@
 
 namespace peal::config {
 
-/// toml++ 3.3 has assertions that a hostile document can break ("[[/" does). In a release build
-/// they would become assumptions, which is worse; here they end the parser instead of the process.
+/// toml++ 3.3 has assertions that a hostile document can violate ("[[/" does). A release build
+/// would turn them into assumptions. Here, a violated assertion ends the parser instead of the
+/// process.
 struct TomlAssertion {};
 [[noreturn]] void fail_toml_assertion();
 
@@ -25,8 +26,8 @@ struct TomlAssertion {};
 #define TOML_ASSERT(condition) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::peal::config::fail_toml_assertion())
 #include <toml++/impl/preprocessor.h>
-// Its tables of blanks and letters declare code unreachable that some characters reach (U+026C
-// outside of a string does). All of these functions are predicates, for which "no" is right.
+// The character tables of toml++ declare code unreachable that some characters reach (U+026C
+// outside of a string does). All of these functions are predicates, and false is the right result.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
