@@ -116,12 +116,13 @@ void Site::wait_address(const std::string& node, const std::string& at) {
   EXPECT_TRUE(there) << node << " is at " << addresses_[node] << ", not at " << at;
 }
 
-bool Site::reconfigure(const Options& options) {
+bool Site::reconfigure(const Options& options, const std::function<void()>& once_connected) {
   {
     const std::lock_guard lock(mutex_);
     new_options_ = options;
   }
   Client asker(socket_, hello_as(""));  // a name may be in use until its session has ended
+  if (once_connected) once_connected();
   wire::AskRequest ask;
   ask.request = 1;
   ask.what = "reconfigure";

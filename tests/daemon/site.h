@@ -58,8 +58,9 @@ class Site final : private Owner {
   explicit Site(const Options& options);
   ~Site() override;
   void stop();  ///< and waits for its end
-  /// Takes new rules and limits, on the daemon's thread.
-  bool reconfigure(const Options& options);
+  /// Takes new rules and limits, on the daemon's thread. `once_connected` runs here between the
+  /// connection to the daemon and the request.
+  bool reconfigure(const Options& options, const std::function<void()>& once_connected = {});
   /// Why the newest reconfigure() was refused.
   const std::string& refused() const { return refused_; }
   /// Waits until these nodes count.

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "certificates.h"
 #include "site.h"
 
@@ -138,6 +140,22 @@ TEST_F(Tls, NewCertificatesAreTakenWithoutARestart) {
   auto again = client("alice", "renewed.example");
   again->greet(hello_as("alice-3"));
   EXPECT_TRUE(again->is_welcome()) << again->broken();
+}
+
+TEST_F(Tls, ARefusedReloadLeavesTheOldCertificatesInUse) {
+  options_.sessions.clients.push_back({});
+  options_.sessions.clients.back().admin = true;
+  site_.reset();
+  site_ = std::make_unique<Site>(options_);
+  io::CertificateRequest renewed;
+  renewed.alternative_names = "DNS:renewed.example";
+  write("server", authority_.issue(renewed));
+  options_.socket_mode = 0666;
+  EXPECT_FALSE(site_->reconfigure(options_, [this] { std::filesystem::remove(site_->socket()); }));
+  EXPECT_THAT(site_->refused(), HasSubstr("chmod"));
+  auto alice = client("alice", "node-1.example");
+  alice->greet(hello_as("alice"));
+  EXPECT_TRUE(alice->is_welcome()) << alice->broken();
 }
 
 }  // namespace
