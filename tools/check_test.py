@@ -465,6 +465,15 @@ class CountTests(unittest.TestCase):
         self.assertEqual(self.count("run", skipped), (2, 0))
         self.assertEqual(self.count("disabled", ""), (0, 1))
 
+    def test_what_a_failed_test_printed_is_told_apart_from_the_rest(self):
+        text = ("[ RUN      ] A.B\nfine\n[       OK ] A.B (0 ms)\n"
+                "[ RUN      ] A.C\na.cc:7: Failure\n  1\n[  FAILED  ] A.C (3 ms)\n")
+        self.assertEqual(count_tests.failures("a", text), ["failed: A.C", "a.cc:7: Failure", "  1"])
+        long = "[ RUN      ] A.C\n" + "x\n" * 100 + "[  FAILED  ] A.C, where TypeParam = int\n"
+        self.assertEqual(len(count_tests.failures("a", long)), 42)
+        died = "[ RUN      ] A.C\n" + "x\n" * 100 + "Segmentation fault"
+        self.assertEqual(count_tests.failures("a", died)[-1], "Segmentation fault")
+
 
 class Driver(unittest.TestCase):
     def test_rules_can_be_chosen_by_name(self):

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <optional>
 #include <sstream>
 
 #include "sim/run/pool.h"
@@ -31,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// The line without nodes above `nodes`.
-std::optional<std::string> without_nodes(const std::string& line, std::uint32_t nodes) {
+std::string without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {
     const std::size_t equals = word.find('=');
@@ -193,7 +192,7 @@ bool Shrinker::drop_nodes() {
     Script candidate;
     candidate.name = best_.name;
     for (const Script::Line& line : best_.lines) {
-      std::string text = without_nodes(line.text, fewer).value_or("");
+      std::string text = without_nodes(line.text, fewer);
       const std::size_t at = text.find("nodes=" + std::to_string(nodes));
       if (candidate.lines.empty() && at != std::string::npos) {
         text.replace(at, 6 + std::to_string(nodes).size(), "nodes=" + std::to_string(fewer));

@@ -4,12 +4,12 @@
 #include <array>
 
 #include "order/registry/inspection/inspections.h"
+#include "wire/frames.h"
 #include "wire/trial.h"
 
 namespace peal::sim {
 namespace {
 
-constexpr std::size_t kKindOffset = 3;  // wire: magic u16, version u8, kind u8
 constexpr std::string_view kOther = "other";
 
 struct Row {
@@ -58,8 +58,9 @@ std::optional<PacketKind> packet_kind_of_name(std::string_view name) {
 }
 
 PacketKind packet_kind_of(ByteView bytes) {
-  if (bytes.size() <= kKindOffset) return PacketKind::other;
-  const auto kind = static_cast<PacketKind>(bytes[kKindOffset]);
+  const std::optional<wire::FrameKind> said = wire::frame_kind_of(bytes);
+  if (!said) return PacketKind::other;
+  const auto kind = static_cast<PacketKind>(*said);
   // A TRIAL on the data lane is DATA on the wire, and carries no unit.
   if (kind == PacketKind::data && wire::is_trial_of_data(bytes)) return PacketKind::other;
   return row_of(kind).name == nullptr ? PacketKind::other : kind;

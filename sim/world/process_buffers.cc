@@ -35,7 +35,8 @@ std::uint32_t slab_count(const WorldOptions& options, std::uint32_t wanted,
 }  // namespace
 
 ProcessBuffers::ProcessBuffers(const WorldOptions& options)
-    : receive(packet_slab_bytes(options),
+    : held_most(options.engine.needs(options.nodes).held),
+      receive(packet_slab_bytes(options),
               slab_count(options, options.process.receive_slabs, packet_slab_bytes(options))),
       large(kLargeSlabBytes, kLargeSlabs),
       unit(unit_slab_bytes(options),

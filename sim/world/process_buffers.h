@@ -13,6 +13,8 @@ struct WorldOptions;
 struct ProcessBuffers {
   explicit ProcessBuffers(const WorldOptions& options);
 
+  /// Most packets and units that the engine says a node holds.
+  const std::uint32_t held_most;
   BufferPool receive;  ///< for ordinary packets
   BufferPool large;    ///< for larger packets
   BufferPool unit;

@@ -23,9 +23,8 @@ std::string name_of(const Process& process) {
 /// A node keeps packets until all members have them, so the maximal gap bounds their number. The
 /// engine states the most buffers that a node may hold; more are a leak.
 void check_buffers(const Process& process, HistoryRecorder& recorder) {
-  const WorldOptions& options = process.world.options();
   const std::uint32_t held = process.buffers.held();
-  const std::uint32_t most = options.engine.needs(options.nodes).held;
+  const std::uint32_t most = process.buffers.held_most;
   if (held <= most + kSlabsBeside || recorder.broken()) return;
   recorder.violation(process.world.now(), "R1",
                      name_of(process) + " holds " + std::to_string(held) + " buffers, and " +

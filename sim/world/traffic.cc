@@ -4,17 +4,9 @@
 #include <algorithm>
 
 #include "sim/scenario/transcript.h"
+#include "wire/frames.h"
 
 namespace peal::sim {
-namespace {
-
-bool says_data(ByteView frame) {
-  constexpr std::size_t kFrameKindOffset = 3;
-  return frame.size() > kFrameKindOffset &&
-         frame[kFrameKindOffset] == static_cast<std::byte>(PacketKind::data);
-}
-
-}  // namespace
 
 Traffic::Traffic(const WorldOptions& options, Schedule& schedule, const Machines& machines,
                  Network& network, NetModel* model, Transit& transit, StrayPackets& strays,
@@ -34,7 +26,8 @@ void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   // Sealing removes the header of packets on the data lane, so the header must say DATA
   // (io/frame_header.h).
   const bool loses_header = options_.engine.engine().write_data_header != nullptr;
-  PEAL_ASSERT(!loses_header || lane != Lane::data || says_data(bytes));
+  PEAL_ASSERT(!loses_header || lane != Lane::data ||
+              wire::frame_kind_of(bytes) == wire::FrameKind::data);
   const bool dies = from.sending.until_crash > 0 && --from.sending.until_crash == 0;
   note(from, packets_[index]);
   if (model_ != nullptr) {

@@ -19,9 +19,9 @@ struct ClusterWide {
   std::string normal;  ///< its default; empty if there is none
 };
 
-/// The settings whose hash is the lower half of cluster_id(): the keys of the engine in the order
-/// of keys(), then "network.packet_bytes" if the engine requires equal packet sizes, then
-/// kDomainsKey if there are domains.
+/// The settings whose hash is the lower half of cluster_id(). The keys of the engine come first, in
+/// the order of keys(). "network.packet_bytes" follows if the engine requires equal packet sizes,
+/// and kDomainsKey if there are domains.
 std::vector<ClusterWide> cluster_wide_settings(const Settings& settings);
 
 }  // namespace peal::config

@@ -104,8 +104,9 @@ std::optional<Instant> NodeTransport::next_deadline() const {
 }
 
 void NodeTransport::on_timer(Instant now) {
-  const std::optional<Instant> notice = settings_notice_.next_deadline();
-  if (notice && *notice <= now) settings_notice_.on_timer(now);
+  if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
+  if (const auto due = settings_notice_.next_deadline(); due && *due <= now)
+    settings_notice_.on_timer(now);
 }
 
 void NodeTransport::note_member(NodeId node) {
@@ -126,7 +127,7 @@ void NodeTransport::use_table() {
 
 void NodeTransport::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
   unreached_.heard(from);
-  const bool settings = wire::is_settings(packet.view());
+  const bool settings = wire::frame_kind_of(packet.view()) == wire::FrameKind::settings;
   if (settings && settings_notice_.on_packet(now, from, packet.view())) return;
   node_->on_packet(now, lane, packet);
 }

@@ -143,8 +143,7 @@ void Runtime::leave(Instant now) {
 
 void Runtime::on_timer(Instant now) {
   if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
-  if (const auto due = transport_->udp().next_deadline(); due && *due <= now)
-    transport_->udp().on_timer(now);
+  transport_->on_timer(now);
   if (const auto due = nodes_.next_deadline(); due && *due <= now) {
     nodes_.on_timer(now, [this](const io::AddressBook::Change& change) {
       if (change.entry.at != change.before)
@@ -152,7 +151,6 @@ void Runtime::on_timer(Instant now) {
       application_.on_address(change);
     });
   }
-  transport_->on_timer(now);
 }
 
 void Runtime::on_turn_end(Instant now) {

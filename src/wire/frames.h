@@ -100,6 +100,14 @@ struct Header {
   Checksum checksum = Checksum::present;  ///< not on the wire: whether the packet has a checksum
 };
 
+/// The kind field of a packet, without further checks, so perhaps no kind that there is; nullopt if
+/// the packet is too short.
+inline std::optional<FrameKind> frame_kind_of(ByteView packet) {
+  constexpr std::size_t kKindOffset = 3;  // after magic u16, version u8
+  if (packet.size() <= kKindOffset) return std::nullopt;
+  return static_cast<FrameKind>(packet[kKindOffset]);
+}
+
 /// The cluster field of a packet, without further checks; nullopt if the packet is too short.
 std::optional<std::uint64_t> cluster_of(ByteView packet);
 

@@ -40,11 +40,4 @@ struct SettingsFrame {
 [[nodiscard]] std::size_t encode_settings(const Header& header, const SettingsFrame& in,
                                           ByteSpan out);
 
-/// Whether a packet is of kind SETTINGS, before any check of its header.
-inline bool is_settings(ByteView packet) {
-  constexpr std::size_t kKindOffset = 3;
-  return packet.size() > kKindOffset &&
-         packet[kKindOffset] == static_cast<std::byte>(FrameKind::settings);
-}
-
 }  // namespace peal::wire

@@ -6,11 +6,6 @@
 #include "wire/packet.h"
 
 namespace peal::wire {
-namespace {
-
-constexpr std::size_t kKindOffset = 3;
-
-}  // namespace
 
 Drop decode_trial(ByteView packet, Trial& out) {
   ByteReader in = body_of(packet);
@@ -21,7 +16,7 @@ Drop decode_trial(ByteView packet, Trial& out) {
   out.part = in.u<std::uint8_t>();
   out.index = in.u<std::uint8_t>();
   in.require(out.part < kTrialParts && out.index < kTrialAsksMax, Drop::bad_value);
-  in.require(kind_of(out.part) == static_cast<FrameKind>(packet[kKindOffset]), Drop::bad_value);
+  in.require(kind_of(out.part) == frame_kind_of(packet), Drop::bad_value);
   out.number = read_counter(in);
   in.require(out.number != 0, Drop::bad_value);
   out.to = read_member(in);

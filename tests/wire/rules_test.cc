@@ -339,7 +339,7 @@ std::string settings_outcome(std::string_view body) {
   complete(packet);
   Header header;
   EXPECT_EQ(drop_name(decode_header(packet, header)), "none");
-  EXPECT_TRUE(is_settings(packet));
+  EXPECT_EQ(frame_kind_of(packet), FrameKind::settings);
   SettingsFrame decoded;
   return std::string(drop_name(decode_settings(packet, decoded)));
 }
@@ -387,10 +387,10 @@ TEST(WireSettings, CountsAndLengthsAreLimitedBeforeTheyAreUsed) {
 
 TEST(WireSettings, TheKindIsToldWithoutALookAtTheRest) {
   std::vector<std::byte> packet(4, std::byte{9});
-  EXPECT_TRUE(is_settings(packet));
-  EXPECT_FALSE(is_settings(ByteView(packet).first(3)));
+  EXPECT_EQ(frame_kind_of(packet), FrameKind::settings);
+  EXPECT_EQ(frame_kind_of(ByteView(packet).first(3)), std::nullopt);
   packet[3] = std::byte{8};
-  EXPECT_FALSE(is_settings(packet));
+  EXPECT_EQ(frame_kind_of(packet), FrameKind::trial);
 }
 
 TEST(WireEpochNotice, NamesANode) {
