@@ -227,18 +227,21 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (auto checked = config::validate(options.member); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
+  std::shared_ptr<const io::TlsContext> tls = tls_;
   if (options.tls && tls_ != nullptr) {
     auto context = read_tls(options.tls->tls);
     if (!context) return unexpected(context.error());
-    tls_ = std::move(*context);
+    tls = std::move(*context);
   }
   if (options.socket_mode != options_.socket_mode) {
     // The socket's file exists until this process removes it.
     if (::chmod(options_.socket.c_str(), options.socket_mode) != 0) {
       return unexpected(io::system_error("chmod " + options_.socket, errno));
     }
-    options_.socket_mode = options.socket_mode;
   }
+  // From here on, nothing fails: a refused reload changes nothing.
+  options_.socket_mode = options.socket_mode;
+  tls_ = std::move(tls);
   // All nodes must agree on whether packets are sealed, but not on the key.
   if (runtime_->transport().sending_key()) new_keys_ = options.member.keys;
   new_nodes_ = config::listing_of(options.member);
