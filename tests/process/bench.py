@@ -53,9 +53,11 @@ class Bench:
         """There is time."""
         return self.options.soak
 
-    def rounds(self, full, quick):
-        """How often to do it."""
-        return self.options.rounds or (quick if self.quick else full)
+    def rounds(self, full, quick, soak=None):
+        """How often to do it; `soak` times with --soak, if given."""
+        if self.options.rounds:
+            return self.options.rounds
+        return quick if self.quick else soak if self.soak and soak else full
 
     def part(self, name):
         """The same for one part of the case, in a folder of its own; the part before is closed."""

@@ -47,7 +47,7 @@ def failover(bench):
     texts = []
     for order, storage in WAYS:
         bench.step(f"{order}, {storage or 'no votes'}")
-        figures = measure(bench, order, storage, bench.rounds(5, 2))
+        figures = measure(bench, order, storage, bench.rounds(3, 2, soak=5))
         bench.figures[f"{order} {storage}"] = figures
         texts.append(f"{order}{' ' + storage if storage else ''} "
                      f"{figures['delivery_ms']['median']:.0f}/{figures['delivery_ms']['max']:.0f}")

@@ -73,7 +73,7 @@ def moved_address(bench):
     cluster.progress(bench.names)
 
     times = []
-    for turn in range(bench.rounds(5, 2)):
+    for turn in range(bench.rounds(2, 2, soak=5)):
         bench.step(f"move {turn + 1}")
         victim = cluster[late]
         victim.crash()

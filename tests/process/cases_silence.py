@@ -47,13 +47,13 @@ def delays_ms(cluster, began):
 
 @case(3)
 def silence(bench):
-    """Nobody sends, first for 20 seconds (with --soak a minute) and then twice for ten: processor
-    time of all nodes together. After each silence one message, and how long it takes to all."""
+    """Nobody sends, first for 20 seconds (with --soak a minute) and then for ten, with --soak
+    twice: processor time of all nodes together. After each silence one message, and how long it takes to all."""
     cluster = bench.cluster()
     cluster.start(load=False)
     time.sleep(SETTLE_S)
     began = now_ns()
-    used, rounds = [], bench.rounds(3, 2)
+    used, rounds = [], bench.rounds(2, 2, soak=3)
     for turn in range(rounds):
         pids = [node.status()["pid"] for node in cluster]
         before, start = sum(map(processor_ns, pids)), now_ns()

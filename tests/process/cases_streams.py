@@ -43,7 +43,7 @@ def expect_streams(cluster, names):
     return sum(cluster[name].status()["counters"]["stream_close_forged"] for name in names)
 
 
-def breaks(bench, order, ensembles=1, rounds=(3, 1)):
+def breaks(bench, order, ensembles=1, rounds=(2, 1, 3)):
     """Kills, stops and cuts off nodes in turns, under full load."""
     cluster = stream_cluster(bench, order, ensembles)
     cluster.start()
@@ -99,7 +99,7 @@ def streams_paxos(bench):
 @case(3)
 def streams_ensembles(bench):
     """The same with three ensembles of ridge."""
-    return breaks(bench, "ridge", ensembles=3, rounds=(2, 1))
+    return breaks(bench, "ridge", ensembles=3, rounds=(1, 1, 2))
 
 
 def connect(cluster, source, target):
