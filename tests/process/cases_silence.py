@@ -48,7 +48,8 @@ def delays_ms(cluster, began):
 @case(3)
 def silence(bench):
     """Nobody sends, first for 20 seconds (with --soak a minute) and then for ten, with --soak
-    twice: processor time of all nodes together. After each silence one message, and how long it takes to all."""
+    twice: processor time of all nodes together. After each silence one message, and how long it
+    takes to all."""
     cluster = bench.cluster()
     cluster.start(load=False)
     time.sleep(SETTLE_S)
