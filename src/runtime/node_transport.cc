@@ -54,10 +54,8 @@ NodeTransport::NodeTransport(const NodeTable& nodes, std::unique_ptr<io::UdpTran
           nodes.settings(), nodes.names(), buffers.frames,
           {[this] { return node_->self(); },
            [this](NodeId to, const BufferRef& packet) { udp_->send(to, Lane::control, packet); },
-           [this](NodeId node, const std::string& line) {
-             refusals_.add(node, line);
-             warn_(line);
-           }}) {
+           [this](NodeId node, const std::string& line) { refusals_.add(node, line); },
+           [this](const std::string& line) { warn_(line); }}) {
   if (nodes.settings().keys) sending_ = nodes.settings().keys->sending;
 }
 

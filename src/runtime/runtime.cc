@@ -242,13 +242,12 @@ void Runtime::on_event(const order::Event& event) {
 }
 
 void Runtime::on_incompatible(const MemberId& who, wire::Drop reason) {
+  if (reason == wire::Drop::other_settings && nodes_.has(who.node)) {
+    return transport_->ask_settings(io::Clock::now(), who.node);
+  }
   const std::string text = incompatible_text(who, reason, names());
   if (who != MemberId{}) transport_->refusals().add(who.node, text);
-  if (reason == wire::Drop::other_settings && nodes_.has(who.node)) {
-    transport_->ask_settings(io::Clock::now(), who.node);
-  } else {
-    application_.on_warning(text);
-  }
+  application_.on_warning(text);
 }
 
 void Runtime::on_fatal(std::string_view reason) {

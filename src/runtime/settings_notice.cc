@@ -80,10 +80,17 @@ void SettingsNotice::forget(NodeId node) {
 
 void SettingsNotice::on_other_settings(Instant now, NodeId node) {
   Peer* known = peer(node);
-  if (known == nullptr || known->ask_at) return;
+  if (known == nullptr) return;
+  outputs_.reason(node, unnamed(node));
+  if (known->ask_at) return;
   known->questions = 0;
   ask(now, node, *known);
   plan();
+}
+
+/// The line about a node whose settings are not known.
+std::string SettingsNotice::unnamed(NodeId node) const {
+  return incompatible_text({node, 0}, wire::Drop::other_settings, names_);
 }
 
 void SettingsNotice::ask(Instant now, NodeId node, Peer& peer) {
@@ -118,7 +125,7 @@ void SettingsNotice::on_timer(Instant now) {
         ask(now, node, peer);
       } else {
         peer.ask_at.reset();
-        say(now, node, peer, incompatible_text({node, 0}, wire::Drop::other_settings, names_));
+        say(now, node, peer, unnamed(node));
       }
     }
     if (!peer.held.empty() && peer.tell_from <= now) {
@@ -150,7 +157,8 @@ void SettingsNotice::say(Instant now, NodeId node, Peer& peer, std::string line)
   }
   peer.told.push_back(digest);
   peer.tell_from = now + kLineEvery;
-  outputs_.tell(node, line);
+  outputs_.reason(node, line);
+  outputs_.tell(line);
 }
 
 void SettingsNotice::send(NodeId to, bool asks) {

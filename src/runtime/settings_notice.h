@@ -29,8 +29,10 @@ class SettingsNotice {
   struct Outputs {
     std::function<MemberId()> self;
     std::function<void(NodeId to, const BufferRef& packet)> send;
-    /// One line for a person: the node is ignored, and the reason.
-    std::function<void(NodeId node, const std::string& line)> tell;
+    /// Why the node is ignored, for `peal status`; replaces what was said of it before.
+    std::function<void(NodeId node, const std::string& line)> reason;
+    /// The same, once, for a person.
+    std::function<void(const std::string& line)> tell;
   };
 
   /// `names` and `frames` must outlive it. Packets are made in slabs of `frames`.
@@ -69,6 +71,7 @@ class SettingsNotice {
   void send(NodeId to, bool asks);
   void say(Instant now, NodeId node, Peer& peer, std::string line);
   void plan();
+  std::string unnamed(NodeId node) const;
   std::string line_about(NodeId node, const wire::SettingsFrame& theirs) const;
   std::vector<std::string> differences(const wire::SettingsFrame& theirs) const;
 
