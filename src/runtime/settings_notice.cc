@@ -81,7 +81,7 @@ void SettingsNotice::forget(NodeId node) {
 void SettingsNotice::on_other_settings(Instant now, NodeId node) {
   Peer* known = peer(node);
   if (known == nullptr) return;
-  outputs_.reason(node, unnamed(node));
+  outputs_.reason(node, known->line.empty() ? unnamed(node) : known->line);
   if (known->ask_at) return;
   known->questions = 0;
   ask(now, node, *known);
@@ -113,7 +113,9 @@ bool SettingsNotice::on_packet(Instant now, NodeId from, ByteView packet) {
     known->answer_from = now + kAnswerEvery;
     send(from, false);
   }
-  say(now, from, *known, line_about(from, theirs));
+  known->line = line_about(from, theirs);
+  outputs_.reason(from, known->line);
+  say(now, *known, known->line);
   plan();
   return true;
 }
@@ -125,11 +127,11 @@ void SettingsNotice::on_timer(Instant now) {
         ask(now, node, peer);
       } else {
         peer.ask_at.reset();
-        say(now, node, peer, unnamed(node));
+        if (peer.line.empty()) say(now, peer, unnamed(node));
       }
     }
     if (!peer.held.empty() && peer.tell_from <= now) {
-      say(now, node, peer, std::exchange(peer.held, {}));
+      say(now, peer, std::exchange(peer.held, {}));
     }
   }
   plan();
@@ -146,7 +148,7 @@ void SettingsNotice::plan() {
   }
 }
 
-void SettingsNotice::say(Instant now, NodeId node, Peer& peer, std::string line) {
+void SettingsNotice::say(Instant now, Peer& peer, std::string line) {
   peer.held.clear();
   const std::uint64_t digest = digest_of(as_bytes_view(line));
   const bool told = std::find(peer.told.begin(), peer.told.end(), digest) != peer.told.end();
@@ -157,7 +159,6 @@ void SettingsNotice::say(Instant now, NodeId node, Peer& peer, std::string line)
   }
   peer.told.push_back(digest);
   peer.tell_from = now + kLineEvery;
-  outputs_.reason(node, line);
   outputs_.tell(line);
 }
 

@@ -62,6 +62,7 @@ class SettingsNotice {
     std::optional<Instant> ask_at;               ///< the next question; none: the node is not asked
     Instant answer_from{};                       ///< no answer before this
     Instant tell_from{};                         ///< no line before this
+    std::string line;                            ///< the newest that names settings; empty: none
     std::string held;                            ///< a line that waits for `tell_from`; empty: none
     FixedVector<std::uint64_t, kLinesMax> told;  ///< digests of lines
   };
@@ -69,7 +70,7 @@ class SettingsNotice {
   Peer* peer(NodeId node);
   void ask(Instant now, NodeId node, Peer& peer);
   void send(NodeId to, bool asks);
-  void say(Instant now, NodeId node, Peer& peer, std::string line);
+  void say(Instant now, Peer& peer, std::string line);
   void plan();
   std::string unnamed(NodeId node) const;
   std::string line_about(NodeId node, const wire::SettingsFrame& theirs) const;
