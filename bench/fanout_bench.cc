@@ -42,7 +42,7 @@ std::vector<Client> make_clients(std::int64_t count) {
   return clients;
 }
 
-/// Processor time of the two halves of a turn.
+/// Processor time of writing and of reading.
 class Split {
  public:
   void begin() { at_ = spent(); }
@@ -95,8 +95,8 @@ void fanout_sockets(benchmark::State& state) {
 }
 BENCHMARK(fanout_sockets)->ArgsProduct({{1, 10, 100}, {1, 8, 48}});
 
-/// The same with one copy into shared memory, and a wake-up for each client. A reader copies the
-/// bytes, since the writer overwrites them later.
+/// As fanout_sockets, but with one copy into shared memory, and a wake-up for each client. A reader
+/// copies the bytes, since the writer overwrites them later.
 void fanout_memory(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no descriptors");

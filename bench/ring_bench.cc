@@ -34,7 +34,8 @@ class Cluster {
     for (auto& site : sites_) site->inbox.clear();
   }
 
-  /// True once all members are in one view, within this number of turns.
+  /// Runs until the first member is in a view of all members, for at most `turns` turns. Returns
+  /// false if the member does not reach such a view.
   bool gather(int turns) {
     while (turns-- > 0 && sites_.front()->members < sites_.size()) turn();
     return sites_.front()->members == sites_.size();

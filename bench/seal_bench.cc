@@ -99,7 +99,7 @@ void aead_refuse_invented_incarnation(benchmark::State& state) {
   Opener to = opener();
   std::vector<std::byte> packet(overhead(Lane::control));
   if (!from.seal(Lane::control, {}, {}, packet)) state.SkipWithError("not sealed");
-  packet[26] ^= std::byte{1};  // of the epoch
+  packet[26] ^= std::byte{1};  // a byte of the epoch
   for (auto _ : state) {
     if (to.open(packet).reason != Refusal::bad_badge) state.SkipWithError("not refused");
   }

@@ -20,8 +20,8 @@ double spent() {
 }
 
 /// The server's part of one handshake in which the client shows a certificate as well. The longest
-/// step is how long it can delay one turn of a loop. state.range: bits of the server's RSA key, or
-/// 0 for ECDSA on P-256.
+/// step is the time by which the handshake can delay one turn of a loop. state.range: bits of the
+/// server's RSA key, or 0 for ECDSA on P-256.
 void tls_handshake_of_server(benchmark::State& state) {
   TlsParts parts;
   CertificateRequest request;

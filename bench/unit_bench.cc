@@ -19,7 +19,7 @@ void count_messages(benchmark::State& state, std::int64_t each) {
   state.SetItemsProcessed(state.iterations() * each);
 }
 
-/// Messages enter the queue and come out as units: the argument is their size.
+/// Messages enter the queue and come out as units. state.range: bytes of a message.
 void pack_messages(benchmark::State& state) {
   constexpr std::int64_t kMessages = 64;
   node::SubmitQueue queue{node::Limits{}};
@@ -42,7 +42,7 @@ void pack_messages(benchmark::State& state) {
 }
 BENCHMARK(pack_messages)->Arg(10)->Arg(100)->Arg(1'300)->Arg(10'000);
 
-/// Takes a full unit apart; the argument is the size of its messages.
+/// Decodes a full unit. state.range: bytes of a message in it.
 void unpack_a_unit(benchmark::State& state) {
   std::vector<std::byte> bytes(kUnitBytes);
   const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));

@@ -22,7 +22,7 @@ void CausalOrder::add(const trace::Event& event) {
   queues_[member].events.push_back(event);
 }
 
-// True if the event delivers a message that has no origination yet; its process then waits.
+// True if the event delivers a message that has no origination yet. The member then waits.
 bool CausalOrder::must_wait(Index member, const trace::Event& event) {
   if (event.kind != Kind::deliver) return false;
   const Index message = judge_.history().message(event);
@@ -88,8 +88,8 @@ void CausalOrder::finish() {
   }
 }
 
-// A member that waits for an origination that never comes; if there is none, a member in a cycle of
-// waits; kNone if no member waits.
+// Returns the first member that waits for an origination that never comes. If no member does, the
+// waits form a cycle; then returns the first member that waits. kNone if no member waits.
 Index CausalOrder::next_to_release() const {
   Index in_a_circle = kNone;
   for (Index member = 0; member < queues_.size(); ++member) {

@@ -10,16 +10,16 @@
 
 namespace peal::oracle {
 
-/// Passes the events of processes without a common clock to the judge, in a causally possible
-/// order: each process's own order is kept, and a delivery waits for the origination of its
-/// message. Memory grows with the number of waiting events. Few events wait if events arrive
-/// roughly in real-time order.
+/// Passes events to the judge in a causally possible order, for processes without a common clock.
+/// Each process's own order is kept. A delivery waits for the origination of its message. Memory
+/// grows with the number of waiting events. Few events wait if events arrive roughly in real-time
+/// order.
 class CausalOrder {
  public:
   CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
 
   void add(const trace::Event& event);
-  /// Passes on the events that still wait: deliveries without an origination, and cycles.
+  /// Passes on the events that still wait, for an origination that never comes or in a cycle.
   void finish();
 
  private:
@@ -40,8 +40,8 @@ class CausalOrder {
   HistoryJudge& judge_;
   Options options_;
   std::vector<Queue> queues_;                              ///< by member
-  std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message
-  std::unordered_map<Index, std::uint32_t> queued_;  ///< waiting events that announce the message
+  std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message: members that wait for it
+  std::unordered_map<Index, std::uint32_t> queued_;  ///< queued events that announce the message
   std::vector<Index> runnable_;                      ///< members that no longer wait
 };
 

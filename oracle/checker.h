@@ -42,20 +42,20 @@ std::string_view property_id(Property property);
 
 struct Options {
   /// The layer to check. Events of the other layer are ignored; start, crash and leave count for
-  /// both.
+  /// both layers.
   trace::Layer layer = trace::Layer::order;
   /// Events come in real-time order, as from the simulator. If false, only each process's events
-  /// are in order; properties that need a common clock are then judged by ids or not at all.
+  /// are in order; properties that need a common clock are then judged by view ids or not at all.
   bool live_order = true;
-  /// The last events of a process may be missing, or all of its events. The process then counts as
+  /// A process's last events, or all its events, may be missing. The process then counts as
   /// crashed after its last known event; its later originations are known from deliveries only.
   bool truncated_ok = false;
-  /// The engine orders on a quorum. A message may be ordered before its sender learns its place.
-  /// Every member that continues delivers every message that any member delivered. See
-  /// oracle/README.md.
+  /// The engine orders on a quorum. A message may be ordered before its sender learns the place. If
+  /// any member delivers a message in a regular view, every member that goes on from this view to
+  /// another one delivers the message, too. See oracle/README.md.
   bool quorum = false;
-  /// Domains of the engine (order/ridge/layout.h): the nodes of each, sorted. Only these nodes
-  /// deliver the domain's messages, in one order with the messages for all nodes.
+  /// Domains of the engine (order/ridge/layout.h): the sorted nodes of each, domain 1 first.
+  /// Only a domain's nodes deliver its messages, in one order with the messages for all nodes.
   std::vector<std::vector<NodeId>> domains;
   /// Positions ascend but may have holes: the checker does not see all ordered messages.
   bool sparse = false;
@@ -70,8 +70,8 @@ struct Options {
 struct Violation {
   Property property{};
   std::string text;      ///< names the processes, views, messages and positions
-  std::int64_t at_ns{};  ///< of the event that shows the violation, or of the nearest known one
-  MemberId node{};       ///< at which the violation was noticed
+  std::int64_t at_ns{};  ///< time of the violation, or of the nearest known event
+  MemberId node{};       ///< the member at which the violation was noticed
 };
 
 struct Figures {
@@ -89,11 +89,11 @@ struct Figures {
   std::uint64_t members = 0;  ///< incarnations with an event
   std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave event
   std::uint64_t left = 0;
-  std::uint64_t unwitnessed = 0;  ///< messages known only from deliveries: truncated_ok, quorum
+  std::uint64_t unwitnessed = 0;  ///< messages without an origination event; known from deliveries
 };
 
 struct Report {
-  std::vector<Violation> violations;  ///< the first ones
+  std::vector<Violation> violations;  ///< the first, at most Options::violations_max
   std::uint64_t violations_total = 0;
   std::array<std::uint64_t, kPropertyCount> violations_of{};  ///< by Property
   Figures figures;
@@ -109,7 +109,7 @@ class Checker {
   Checker& operator=(Checker&&) noexcept;
 
   void add(const trace::Event& event);
-  /// Violations so far, without those that only finish() can find.
+  /// Number of violations so far, without those that only finish() can find.
   std::uint64_t violations_total() const;
   /// Judges the properties that need the whole history. Call it once, and add() no event after it.
   Report finish();

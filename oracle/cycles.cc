@@ -9,8 +9,8 @@ namespace {
 // Edges for all pairs of consecutive deliveries. A pair in a view's log gets only one edge.
 std::vector<Edge> edges_of(const History& history) {
   std::vector<Edge> edges;
-  std::vector<std::uint32_t> covered(history.views.size(), 0);  // entries of each log that have
-                                                                // edges
+  std::vector<std::uint32_t> covered(history.views.size(), 0);  // by view: entries of its log
+                                                                // that have edges
   for (Index member = 0; member < history.processes.size(); ++member) {
     Index last = kNone;
     for (const Index at : history.processes[member].spans) {
@@ -48,7 +48,7 @@ class Graph {
   }
 
   // Repeatedly removes nodes without incoming edges. The nodes that stay are on a cycle, or
-  // reachable from one.
+  // reachable from one. Returns true if no node stays.
   bool reduce() {
     std::vector<Index> ready;
     for (Index node = 0; node < incoming_.size(); ++node) {

@@ -16,17 +16,18 @@ struct Edge {
   Index member = kNone;
 };
 
-/// `member` delivered `message` directly before the message of the next step.
+/// `member` delivered `message` directly before the message of the next step; the first step
+/// follows the last.
 struct Step {
   Index message = kNone;
   Index member = kNone;
 };
 
-/// Finds a cycle in the union of all members' delivery orders; positions do not matter. Empty if
-/// there is no cycle. Time and memory grow with the messages and the spans, not with the
-/// deliveries.
+/// Finds a cycle in the union of all members' delivery orders; positions do not matter.
+/// Returns an empty list if there is no cycle. Time and memory grow with the messages and the
+/// spans, not with the deliveries.
 std::vector<Step> find_cycle(const History& history);
-/// The same in any graph of messages, whose numbers are below `messages`.
+/// Finds a cycle in any graph of messages. The numbers of the messages are below `messages`.
 std::vector<Step> find_cycle(std::size_t messages, const std::vector<Edge>& edges);
 
 }  // namespace peal::oracle

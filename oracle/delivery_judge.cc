@@ -24,7 +24,8 @@ void DeliveryJudge::deliver(Index member, const trace::Event& event) {
   process.set_delivered(message);
 }
 
-// E3: the message exists, was originated in this member's view, and was not delivered here before.
+// E3: the message was originated in this member's view, and this member has not delivered it
+// before. Returns false after a violation.
 bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   if (process.view == kNone || process.view_id != event.view ||
@@ -64,8 +65,8 @@ bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::E
   return true;
 }
 
-// If the sender's last events may be missing, a delivery shows that the message was originated.
-// Returns false if the origination must be known.
+// If the sender's last events may be missing, a delivery counts as the message's origination.
+// Returns false if the origination cannot be among the missing events.
 bool DeliveryJudge::accept_unwitnessed(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   const Process& sender = v_.history.processes[record.sender];
@@ -157,7 +158,7 @@ void DeliveryJudge::check_position(Index member, Span& span, Index message,
   });
 }
 
-// E6, first half: all earlier messages of the sender in this view are delivered.
+// E6, first half: this member has delivered all earlier messages of the sender in this view.
 void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   Process& process = v_.history.processes[member];
@@ -189,8 +190,8 @@ void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const tr
 }
 
 // E6, second half: this member has delivered every message that the sender had delivered in this
-// view before the origination. Usually both members follow the view's log, and comparing two
-// lengths is enough.
+// view before the origination. Usually both members delivered prefixes of View::log, and comparing
+// the two lengths is enough.
 void DeliveryJudge::check_causality(Index member, Span& span, Index message,
                                     const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
@@ -287,7 +288,7 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
 }
 
 // On a quorum, a delivery counts as the origination of a submitted message (or of any unit) if the
-// sender is in the view. Returns false if it does not count.
+// sender is in the view. Returns false if the delivery does not count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;

@@ -8,12 +8,12 @@
 namespace peal::oracle {
 
 /// Judges deliveries: the parts of E3, E6, E7 and E8 that can be judged at once. With
-/// Options::quorum a delivery may stand for the origination, which the sender learns later.
+/// Options::quorum, a delivery may count as the origination; the sender learns the place later.
 class DeliveryJudge {
  public:
   DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)
       : v_(verdict), origins_(origins), early_(early) {}
-  /// See HistoryJudge.
+  /// See HistoryJudge::set_unwitnessed_ok().
   void set_unwitnessed_ok(bool ok) { unwitnessed_ok_ = ok; }
 
   void deliver(Index member, const trace::Event& event);

@@ -44,8 +44,8 @@ bool Domains::learns(NodeId node, const Part& part) const {
   return (set_of(node) & part.learned) == part.learned;
 }
 
-// All sets of domains that nodes can have in common: each domain alone, all domains of a node, and
-// the domains that two nodes share.
+// Adds a part for each set of domains that nodes can have in common: each domain alone,
+// all domains of a node, and the domains that two nodes share.
 void Domains::add_sets(const Options& options) {
   std::set<Set> sets{1};
   for (std::size_t i = 0; i < options.domains.size(); ++i) {
@@ -60,7 +60,7 @@ void Domains::add_sets(const Options& options) {
     Options part = options;
     part.domains.clear();
     part.sparse = true;
-    // Views of a part of the nodes do not show majorities.
+    // feed() removes members from the views of these parts, so they do not show majorities.
     if (each != 1) part.universe = 0;
     parts_.push_back(std::make_unique<Part>(part, each));
   }
@@ -74,8 +74,8 @@ void Domains::add(const trace::Event& event) {
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
     if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
-    // A message for all nodes from a sender outside the part is judged in the part with all nodes;
-    // its position fixes its order.
+    // A message from a sender outside this part is judged in the part of the message's domain
+    // alone. check_order() compares the message's position with those of other domains.
     if (of_message && !learns(event.message.sender.node, *part)) continue;
     feed(*part, event);
   }

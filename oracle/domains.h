@@ -15,8 +15,8 @@ namespace peal::oracle {
 /// Judges a history with domains. Only the nodes of a domain learn its messages. For each set of
 /// domains that some nodes have in common, the messages of these domains at these nodes form a
 /// history with all promised properties. Each such history is judged separately, without other
-/// nodes and messages. In addition, each node must deliver all its messages in the order of their
-/// positions.
+/// nodes and messages. In addition, each node must deliver the messages of all its domains in the
+/// order of their positions.
 class Domains {
  public:
   explicit Domains(const Options& options);
@@ -26,8 +26,9 @@ class Domains {
   std::uint64_t violations_total() const;
 
  private:
-  using Set = std::uint32_t;  ///< bit i: domain i
-  /// The events of the nodes that learn every domain of a set.
+  using Set = std::uint32_t;  ///< bit i: domain i; bit 0: messages for all nodes
+  /// Judges one history: the messages of a set of domains, at the nodes that learn all of these
+  /// domains.
   struct Part {
     Part(const Options& options, Set domains)
         : learned(domains), core(options), causal(core, options) {}

@@ -9,15 +9,15 @@
 namespace peal::oracle {
 
 /// Judges optimistic delivery: a member announces a message before the message is ordered. The
-/// announced place may be wrong; the delivery reports whether it was right. An announced message
-/// was submitted. A member announces it once in a view, in the sender's order, and before the
-/// delivery.
+/// announced place may be wrong; the delivery says whether the announced place was right. An
+/// announced message was submitted. A member announces a message once in a view, before the
+/// delivery. The announced places ascend, and so do the numbers of each sender.
 class EarlyJudge {
  public:
   explicit EarlyJudge(Verdict& verdict) : v_(verdict) {}
 
   void tell(Index member, const trace::Event& event);
-  /// `message` is delivered.
+  /// `member` delivers `message`.
   void check_delivered(Index member, Index message, const trace::Event& event);
   void finish();
 
@@ -26,7 +26,7 @@ class EarlyJudge {
                   bool may_come);
 
   Verdict& v_;
-  /// An announced message whose submission was not seen before.
+  /// An announced message whose submission was not seen before the announcement.
   struct Unsent {
     Index member;
     Index message;

@@ -57,8 +57,8 @@ void EndJudge::finish_views() {
   }
 }
 
-// E9 and E8's first half: an origination or a safe delivery in a view shows that every member
-// installed the view.
+// E9 and E8's first half: if a message was originated or delivered as safe in the view, reports
+// each member that certainly did not install the view.
 void EndJudge::finish_installs(View& view) {
   if (view.missing == 0 || v_.options.quorum) return;
   const Index index = v_.history.view(view.id);
@@ -81,8 +81,8 @@ void EndJudge::finish_installs(View& view) {
   }
 }
 
-// True if the member certainly did not install `view`: the installation cannot be among missing
-// last events.
+// True if the member certainly did not install `view`: the installation cannot be among the events
+// that are missing at the end of its trace.
 bool EndJudge::ended_without(Index member, const View& view) const {
   const Process& process = v_.history.processes[member];
   if (process.stage == Stage::left || !v_.options.truncated_ok) return true;

@@ -163,14 +163,14 @@ class Merge {
   }
 
   trace::Names& names() { return names_; }
-  /// The engine, if files name it at their beginning.
+  /// The engine in the start events that were read; none if there was no such event.
   std::optional<std::string_view> engine() const {
     if (!engine_) return std::nullopt;
     return engine_->first;
   }
   /// The first file that named the engine.
   const std::string& engine_file() const { return files_[engine_->second]->path(); }
-  /// The nodes of each domain, as the files list them at their beginning; see Options.
+  /// The nodes of each domain, from the start events that were read; see Options::domains.
   std::vector<std::vector<NodeId>> domains() const {
     std::vector<std::vector<NodeId>> all;
     for (const auto& [node, bits] : domains_) {
@@ -202,7 +202,8 @@ class Merge {
     }
   }
 
-  // All incarnations of a node are in the same domains, since the node's log holds their values.
+  // Notes engine and domains. All incarnations of a node must be in the same domains, since the
+  // node's log holds the values of these domains.
   void note_order(std::size_t i, const trace::Event& start) {
     note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
     const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);
@@ -220,7 +221,8 @@ class Merge {
              engine_->first + ": accepted are traces of one cluster";
   }
 
-  // The list has a file twice, or a file and its copy: each repeated event would be a violation.
+  // Sets the error for a trace that is given twice, as the same file or as a copy. Without this
+  // error, each repeated event would be a violation.
   void twice(std::size_t i, std::size_t earlier) {
     const std::string& path = files_[i]->path();
     const std::string& other = files_[earlier]->path();
@@ -231,9 +233,9 @@ class Merge {
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
-  std::optional<std::pair<std::string, std::size_t>> engine_;  // and the file that named it first
+  std::optional<std::pair<std::string, std::size_t>> engine_;  // name, and first file with it
   std::map<NodeId, std::uint16_t> domains_;                    // as trace::Event::domains
-  std::map<MemberId, std::size_t> owners_;  // by process: file of its start event
+  std::map<MemberId, std::size_t> owners_;  // by process: the file of its start event
   std::optional<std::size_t> current_;
   std::string error_;
 };

@@ -12,18 +12,19 @@ namespace peal::oracle {
 
 struct FilesReport {
   Report order;
-  Report unit;  ///< has no events if the files have no lines of that layer
+  Report unit;  ///< has no messages if the files have no lines of layer unit
   std::uint64_t lines = 0;
-  std::uint64_t cut_lines = 0;  ///< last lines that are incomplete
+  std::uint64_t cut_lines = 0;  ///< files whose last line is incomplete
   bool ok() const { return order.ok() && unit.ok(); }
 };
 
 /// Checks trace files together. Each has the events of one or more processes, in order; a process
 /// has all its events in one file. A process without a `leave` line counts as crashed at its last
 /// line; the last line of a file may be incomplete. `options.layer`, `names` and `domains` are
-/// ignored. The engine that the files name at their beginning decides `quorum`; `options.quorum` is
-/// used only if the files name no engine. Errors: traces of different engines or of an unknown
-/// engine, and the same trace twice. The error names the file and the line, e.g.
+/// ignored. The engine in the start events decides `quorum`; `options.quorum` is used only
+/// if no file begins with a start event. Errors: a file or a line that cannot be read, missing
+/// lines, traces of different engines or of an unknown engine, a node whose domains differ, and the
+/// same trace twice. An error about a line names the file and the line, e.g.
 /// "a.trace:17: key 'seq' is missing".
 Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
                                              const Options& options);

@@ -52,7 +52,7 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
       if ((news >> bit & 1) == 0) continue;
       news &= ~(std::uint64_t{1} << bit);
       const Index targets = ordered_for_[word * 64 + bit];
-      // A copy, since adding a name may move the lists.
+      // A copy, since name() may add to the history.
       const std::vector<std::string> names = v_.history.targets[targets].names;
       for (const std::string& name : names) absence.names.insert(v_.history.name(name));
     }
@@ -62,7 +62,8 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
   if (!first && !absence.names.empty()) record.absences.push_back(std::move(absence));
 }
 
-// Absences that the node has heard of become due before the client's next event.
+// With Options::at_once, absences that the node has heard of become due before the client's next
+// event.
 void GapJudge::come_past(GroupClient& record, const Node& node) const {
   if (!v_.options.at_once) return;
   while (record.absences < node.absences.size()) record.due.push_back(record.absences++);
@@ -133,7 +134,7 @@ void GapJudge::close_absence(Index client, std::size_t number, const Absence& ab
   }
 }
 
-// Before any other event, a client must be notified of all gaps that its node has heard of.
+// Before any other event, a client must be notified of the gaps of all due absences.
 void GapJudge::close_absences(Index client, std::int64_t at) {
   GroupClient& record = v_.history.clients[client];
   const auto node = nodes_.find(record.id.node);

@@ -13,8 +13,8 @@
 
 namespace peal::oracle {
 
-/// G8: a client is notified of a gap for messages that were ordered in a view without its node,
-/// once a node in the same view knows of these messages. A client is notified of no other gaps.
+/// G8: in the exchange of a view, a node hears of messages that were ordered without it. Its
+/// clients are then notified of gaps in place of the messages to them, and of no other gaps.
 class GapJudge {
  public:
   explicit GapJudge(GroupVerdict& verdict) : v_(verdict) {}
@@ -35,16 +35,16 @@ class GapJudge {
   void check_place(Index client, Index message, std::int64_t at);
 
  private:
-  /// A node heard of messages that it had missed.
+  /// Messages that a node missed, and heard of in one exchange.
   struct Absence {
-    ViewId view{};            ///< the view in which it heard of the messages
-    std::uint64_t ordered{};  ///< how many messages it had got before
-    std::set<Index> names;    ///< groups and private names to which they were sent
+    ViewId view{};            ///< the view in which the node heard of the messages
+    std::uint64_t ordered{};  ///< how many messages the node had got before
+    std::set<Index> names;    ///< groups and private names to which the messages were sent
   };
   /// One incarnation of a node.
   struct Node {
     std::vector<std::uint64_t> known;                 ///< bits: messages delivered or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< its delivered messages, and their rank
+    std::unordered_map<Index, std::uint64_t> places;  ///< delivered messages: rank of each, from 1
     std::vector<Absence> absences;
     bool started = false;  ///< has completed an exchange
   };
@@ -56,7 +56,7 @@ class GapJudge {
   GroupVerdict& v_;
   std::map<MemberId, Node> nodes_;
   std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< by view: messages known to its nodes
-  std::vector<Index> ordered_for_;                         ///< targets of each message
+  std::vector<Index> ordered_for_;  ///< by message: element of GroupHistory::targets
 };
 
 }  // namespace peal::oracle

@@ -51,8 +51,8 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< how many absences of its node precede its last event
-  std::vector<std::size_t> due;  ///< of these, absences whose gaps must be notified now
+  std::size_t absences = 0;      ///< how many absences of its node are due or past
+  std::vector<std::size_t> due;  ///< those whose gaps must be notified before another event
   std::set<std::pair<std::size_t, Index>> told_of;  ///< notified gaps: element of `due`, name
   std::uint64_t told_at = 0;  ///< how many messages its node had before the last notified gap
 };
@@ -60,18 +60,18 @@ struct GroupClient {
 /// The names that a message is sent to, as a set.
 struct GroupTargets {
   std::vector<std::string> names;  ///< sorted, each once
-  std::vector<Index> groups;       ///< names that are groups
+  std::vector<Index> groups;       ///< of `names`, those that are groups
   std::uint32_t private_names = 0;
-  Index private_name = kNone;  ///< if there is exactly one
+  Index private_name = kNone;  ///< if there is exactly one; otherwise kNone
 };
 
 struct GroupMessage {
   std::uint64_t number = 0;
   std::uint64_t hash = 0;
   Index sender = kNone;
-  Index targets = kNone;  ///< kNone: not seen to be sent
+  Index targets = kNone;  ///< kNone: its sending was not seen
   OwnCopy own = OwnCopy::unknown;
-  std::uint32_t strangers = 0;  ///< clients outside its groups that delivered it
+  std::uint32_t strangers = 0;  ///< number of clients in none of its groups that got it
 };
 
 /// The messages that clients delivered between the same two views.
@@ -85,8 +85,8 @@ struct Stretch {
 /// Clients that came to a state of a group together, as a view reported to one of them.
 struct Company {
   std::vector<Index> together;  ///< sorted
-  Index told = kNone;           ///< the first client that got this view
-  Index previous = kNone;       ///< that client's previous state; kNone: it was no member
+  Index told = kNone;           ///< the first of these clients that got the view
+  Index previous = kNone;       ///< the previous state of client `told`; kNone: no member
   std::vector<Stretch> stretches;
 };
 
@@ -95,11 +95,11 @@ struct GroupState {
   Index group = kNone;
   GroupViewId id;
   std::vector<Index> members;      ///< as in the view
-  std::vector<Index> sorted;       ///< the same, sorted
-  std::vector<Index> company_of;   ///< for each of `sorted`; kNone: not known
+  std::vector<Index> sorted;       ///< `members`, sorted
+  std::vector<Index> company_of;   ///< by index in `sorted`; kNone: not known
   std::vector<Company> companies;  ///< no two have a client in common
   GroupCause cause{};
-  Index told = kNone;  ///< the first client that got it; kNone: known only from a table
+  Index told = kNone;  ///< first client that got this state; kNone: only a table has it
   MemberId table_of{};
 };
 
@@ -107,12 +107,12 @@ struct GroupState {
 struct Membership {
   Index client = kNone;
   Index group = kNone;
-  Index state = kNone;                      ///< of the last view, while the client is a member
+  Index state = kNone;                      ///< of the last view; kNone: not a member now
   ViewId begun{};                           ///< the nodes' view in which it became a member
   std::vector<Index> since;                 ///< messages of the group since the last view
-  std::vector<Index> owed;                  ///< own messages to the group that it expects back
+  std::vector<Index> owed;                  ///< own messages to the group that must come back
   Index last_state = kNone;                 ///< of the last view, even after the client left
-  std::map<ViewId, std::uint64_t> highest;  ///< highest index for each view
+  std::map<ViewId, std::uint64_t> highest;  ///< by the nodes' view: highest GroupViewId::index
 };
 
 /// All of the above, and the dense numbers of ids.

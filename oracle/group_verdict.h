@@ -11,8 +11,8 @@
 namespace peal::oracle {
 
 /// What the judges of groups share: the history so far, the violations found in it, and texts for
-/// both. `anna.1/3` is connection 3 of anna.1, `anna.1/3:7` its seventh message, and `2@anna.1+5`
-/// the fifth state of groups in view 2@anna.1.
+/// both. In texts, `anna.1/3` is connection 3 of member anna.1, `anna.1/3:7` the seventh message of
+/// that connection, and `2@anna.1+5` the state of a group with index 5 in view 2@anna.1.
 struct GroupVerdict {
   explicit GroupVerdict(const GroupChecker::Options& its_options) : options(its_options) {}
 

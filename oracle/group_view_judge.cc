@@ -131,7 +131,7 @@ Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& v
 }
 
 // G2: a view caused by a join has one member more than the client's previous view; a view caused by
-// a leave or a disconnect has one less.
+// a leave or a disconnect has one member less.
 void GroupViewJudge::check_cause(Index client, Index previous, Index state, std::int64_t at) {
   const GroupState& now = v_.history.states[state];
   if (now.cause == GroupCause::network) return;
@@ -156,7 +156,7 @@ void GroupViewJudge::check_cause(Index client, Index previous, Index state, std:
   });
 }
 
-// G2: no id is used twice, and the ids at one client ascend.
+// G2: the ids of a group's views ascend at each client, so that none comes twice.
 bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id, std::int64_t at) {
   if (membership.last_state == kNone) return true;
   const GroupViewId& last = v_.history.states[membership.last_state].id;
@@ -171,8 +171,8 @@ bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id
   return false;
 }
 
-// G4: clients that came together came from the same view. G3: they delivered the same messages
-// there.
+// G4: clients that come to a view together come from the same view. G3: these clients delivered the
+// same messages in that previous view.
 void GroupViewJudge::came_together(Index client, Index previous, Index state,
                                    std::vector<Index> together, std::vector<Index> messages,
                                    std::int64_t at) {
@@ -229,7 +229,8 @@ bool GroupViewJudge::plausible(Index client, const GroupState& state,
   return false;
 }
 
-// G4: different companies of one view have no client in common.
+// G4: different companies of one view have no client in common. Returns the company's index, or
+// kNone after a violation.
 Index GroupViewJudge::company(Index client, GroupState& state, std::vector<Index> together,
                               std::int64_t at) {
   const auto owner = [&](Index member) -> Index& {

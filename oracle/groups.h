@@ -43,7 +43,7 @@ struct GroupMessageId {
 
 enum class GroupCause : std::uint8_t { join, leave, disconnect, network };
 
-/// Whether a client wants its own messages to its groups back.
+/// Whether a client wants to receive its own messages to its groups.
 enum class OwnCopy : std::uint8_t { unknown, wanted, unwanted };
 
 /// A new state of a group, as reported to one client.
@@ -80,28 +80,28 @@ std::string_view group_property_id(GroupProperty property);
 struct GroupViolation {
   GroupProperty property{};
   std::string text;      ///< names the clients, groups, views and messages
-  std::int64_t at_ns{};  ///< of the event that shows the violation, or of the nearest known one
+  std::int64_t at_ns{};  ///< time of the violation, or of the nearest known event
 };
 
 struct GroupFigures {
   std::uint64_t clients = 0;  ///< that connected
-  std::uint64_t gone = 0;     ///< of these
+  std::uint64_t gone = 0;     ///< of these, no longer connected
   std::uint64_t groups = 0;   ///< in views of clients, or in tables
   std::uint64_t messages = 0;
   std::uint64_t deliveries = 0;
   std::uint64_t states = 0;  ///< distinct views of groups
-  std::uint64_t views = 0;   ///< events at clients
+  std::uint64_t views = 0;   ///< reported to clients
   std::uint64_t network_views = 0;
   std::uint64_t transitional = 0;
   std::uint64_t left = 0;
   std::uint64_t gaps = 0;  ///< told to clients
   std::uint64_t exchanges = 0;
-  std::uint64_t tables = 0;    ///< final ones
+  std::uint64_t tables = 0;    ///< final tables
   std::uint64_t compared = 0;  ///< sequences of messages compared with another client's
 };
 
 struct GroupReport {
-  std::vector<GroupViolation> violations;  ///< the first ones
+  std::vector<GroupViolation> violations;  ///< the first, at most Options::violations_max
   std::uint64_t violations_total = 0;
   std::array<std::uint64_t, kGroupPropertyCount> violations_of{};  ///< by GroupProperty
   GroupFigures figures;
@@ -118,7 +118,7 @@ class GroupChecker {
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
     /// True: a client gets an event at the moment its node reaches the event in the order. False:
-    /// reached() reports at which of a client's events its node completed an exchange.
+    /// reached() reports between which of a client's events its node completed an exchange.
     bool at_once = true;
   };
 
@@ -129,7 +129,7 @@ class GroupChecker {
   GroupChecker& operator=(GroupChecker&&) noexcept;
 
   /// The client may get events from now on, until gone(). Without `private_name`, gaps in messages
-  /// to the private name are not judged.
+  /// to the client's private name are not judged.
   void connected(std::int64_t at, const ClientId& client, std::string_view private_name = {});
   /// The client passes a message to its node. `groups` may include private names, which begin with
   /// '#'.
@@ -139,13 +139,13 @@ class GroupChecker {
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                  std::span<const std::string> groups, std::uint64_t hash);
   void viewed(std::int64_t at, const ClientId& to, const std::string& group, const GroupView& view);
-  /// Until the next view, guarantees hold among the members that come to that view together with
-  /// this client.
+  /// The client is notified of a transition. From now until its next view of the group, guarantees
+  /// hold only among the members that come to that view together with the client.
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client is notified that it is no longer a member.
   void left(std::int64_t at, const ClientId& to, const std::string& group);
-  /// The client is notified that it missed messages to one of its groups (empty: to its private
-  /// name), since they were ordered in a view without its node.
+  /// The client is notified that it missed messages to `group`, because they were ordered in a view
+  /// without its node. An empty `group` stands for the client's private name.
   void gapped(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client disconnected, or its node crashed or left. May be called again.
   void gone(std::int64_t at, const ClientId& client);
@@ -156,14 +156,14 @@ class GroupChecker {
   void entered(std::int64_t at, MemberId node, const ViewId& view);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
-  /// Used if Options::at_once is false. The client's events before this call precede its node's
-  /// completion of the exchange in `view`; later ones follow it. Call it for each exchange after
-  /// the client's session began.
+  /// Used if Options::at_once is false. The client's node completed the exchange in `view` after
+  /// the client's events before this call, and before its events after this call. Call reached()
+  /// for each exchange after the client's session began.
   void reached(std::int64_t at, const ClientId& client, const ViewId& view);
   /// The node's table and view once nothing is pending. The last call for a node counts.
   void final_table(MemberId node, const ViewId& view, std::span<const GroupTableEntry> entries);
 
-  /// Violations so far, without those that only finish() can find.
+  /// Number of violations so far, without those that only finish() can find.
   std::uint64_t violations_total() const;
   /// Judges the properties that need the whole history. Call it once; no other call may follow.
   GroupReport finish();

@@ -28,9 +28,9 @@ struct MessageRecord {
   Index sender = kNone;
   Index view = kNone;         ///< where it was originated
   std::uint32_t ordinal = 0;  ///< its index in View::order
-  std::uint32_t known = 0;    ///< how many messages its sender had delivered in `view` before
+  std::uint32_t known = 0;    ///< number of the sender's earlier deliveries in `view`
   std::uint32_t nth = 0;      ///< its number among the sender's messages in `view`, from 0
-  Index slot = kNone;         ///< the sender's slot in the view; kNone: no origination seen
+  Index slot = kNone;         ///< the sender's index in View::spans; kNone: not known
   Service service = Service::agreed;
   bool submitted = false;
   bool originated = false;
@@ -42,7 +42,7 @@ struct Span {
   Index member = kNone;
   Index view = kNone;
   Index came_from = kNone;   ///< the member's previous regular view
-  Index transition = kNone;  ///< the transitional view after it, once installed
+  Index transition = kNone;  ///< the transitional view after `view`, once installed
   Index slot = kNone;        ///< the member's index in View::spans
   Index went_to = kNone;     ///< the member's next regular view
   bool hole_reported = false;
@@ -55,10 +55,11 @@ struct Span {
   Seq last_seq = 0;          ///< position of the last delivery
   std::uint32_t last_index = 0;
 
-  std::vector<Index> sent;           ///< own messages
-  std::vector<std::uint32_t> heard;  ///< by slot: number of that member's messages delivered
-  std::uint32_t verified = 0;        ///< first entries of View::log known to be delivered
-  std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< (span, how many of its `apart`)
+  std::vector<Index> sent;           ///< own messages with a place in `view`
+  std::vector<std::uint32_t> heard;  ///< by slot: how many messages of that member were delivered
+  std::uint32_t verified = 0;        ///< length of a prefix of View::log known to be delivered
+  std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< a sender's span, and a prefix
+                                                                ///< of its `apart` known delivered
 
   std::uint32_t regular_count() const { return common + static_cast<std::uint32_t>(apart.size()); }
 };
@@ -79,8 +80,8 @@ struct View {
   std::vector<Index> spans;      ///< by slot: members, then strangers; kNone if none
   std::uint32_t missing = 0;     ///< members that have not installed it
   std::vector<Index> log;        ///< see the top of this file
-  std::vector<Place> order;      ///< originated messages; by position if `sorted`
-  bool sorted = true;
+  std::vector<Place> order;      ///< originated messages; see sort_order()
+  bool sorted = true;            ///< messages were originated in the order of their positions
   bool barrier_reported = false;
   bool stable_reported = false;
   Index barrier_message = kNone;              ///< the first message originated
@@ -109,19 +110,19 @@ struct Process {
   MemberId id{};
   Stage stage = Stage::named;
   Index view = kNone;  ///< current or last regular view
-  ViewId view_id{};    ///< its id
+  ViewId view_id{};    ///< the id of `view`
   Index span = kNone;
   bool transitional = false;                    ///< in the transitional view after `view`
   bool optimistic = false;                      ///< uses optimistic delivery
   std::unordered_map<Index, EarlyPlace> early;  ///< optimistic deliveries in `view`
-  EarlyPlace early_last;                        ///< the last of these
-  std::unordered_map<Index, std::uint64_t> early_numbers;  ///< of these: last number of each sender
+  EarlyPlace early_last;                        ///< the last place announced in `view`
+  std::unordered_map<Index, std::uint64_t> early_numbers;  ///< by sender: last number in `early`
   std::int64_t last_at = 0;
   std::uint64_t last_originated = 0;
   std::uint64_t last_submitted = 0;
   std::vector<Index> spans;                              ///< in order
-  std::vector<Index> by_number;                          ///< own messages; kNone where unknown
-  std::unordered_map<std::uint64_t, Index> far_numbers;  ///< numbers that would leave a large hole
+  std::vector<Index> by_number;                          ///< own messages by number; kNone: unknown
+  std::unordered_map<std::uint64_t, Index> far_numbers;  ///< own messages not in `by_number`
   std::vector<std::uint64_t> last_number;                ///< by sender: last number delivered
   std::vector<std::uint64_t> delivered;                  ///< one bit for each message
 
@@ -136,8 +137,8 @@ struct Process {
   }
 };
 
-/// All of the above, and the dense numbers of ids. An id that other events only mention gets a
-/// number, too.
+/// All of the above, and the dense numbers of ids. An id gets a number even if events only mention
+/// it.
 class History {
  public:
   std::vector<Process> processes;
@@ -151,14 +152,14 @@ class History {
   /// The transitional view between two regular views; kNone if no member announced it.
   Index find_transition(Index old, Index next) const;
   Index add_transition(Index old, Index next);
-  /// The message of a submit, originate or deliver event.
+  /// The message of a submit, originate, deliver or early event.
   Index message(const trace::Event& event);
 
   /// The member's index in View::spans, or kNone.
   Index slot_of(const View& view, Index member) const;
   /// The member's span in the view, or kNone.
   Index span_in(Index view, Index member) const;
-  /// Sorts View::order and sets ordinals, unless it is sorted.
+  /// Unless View::sorted is true: sorts View::order by position, and sets the messages' ordinals.
   void sort_order(View& view);
   /// The k-th regular delivery of a span.
   Index regular(const Span& span, std::uint32_t k) const {

@@ -14,8 +14,8 @@
 
 namespace peal::oracle {
 
-/// Judges a history. The caller must add each origination before its deliveries, unless
-/// set_unwitnessed_ok() declares that the origination will never come.
+/// Judges a history. Without Options::quorum, the caller must add each origination before the
+/// message's deliveries, unless set_unwitnessed_ok() declares that the origination will never come.
 class HistoryJudge {
  public:
   explicit HistoryJudge(const Options& options) : v_(options) {}
@@ -23,8 +23,8 @@ class HistoryJudge {
   HistoryJudge& operator=(const HistoryJudge&) = delete;
 
   void add(const trace::Event& event);
-  /// While true, a delivery of a message without an origination stands for the origination, if the
-  /// sender's events may be missing there.
+  /// While `ok`, a delivery of a message without an origination counts as the origination, if the
+  /// sender's trace may end before the origination.
   void set_unwitnessed_ok(bool ok) { deliveries_.set_unwitnessed_ok(ok); }
   Report finish();
 

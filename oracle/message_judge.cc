@@ -101,8 +101,8 @@ void MessageJudge::check_content(Index client, Index message, std::span<const st
   }
 }
 
-// Adds the message to each of its groups that the client is a member of. Returns false if there is
-// no such group.
+// Adds the message to the client's membership in each of the message's groups. Returns false if the
+// client is a member of none of them.
 bool MessageJudge::collect(Index client, Index message) {
   bool member = false;
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {

@@ -14,7 +14,8 @@
 namespace peal::oracle {
 
 /// Judges messages to groups: G3, G6 and G7. G3: clients that went from one view of a group to the
-/// next together delivered the same messages of the group in between. G7 judges their order.
+/// next together delivered the same messages of the group in between. G7: the
+/// delivery orders of all clients have no cycle.
 class MessageJudge {
  public:
   MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
@@ -42,7 +43,7 @@ class MessageJudge {
 
   GroupVerdict& v_;
   GapJudge& gaps_;
-  std::unordered_map<Index, Index> private_names_;  ///< the client with each private name
+  std::unordered_map<Index, Index> private_names_;  ///< by private name: the client that has it
   std::vector<Follower> next_;  ///< by message: the first successor seen at a client
   std::vector<Edge> edges_;     ///< other successors
 };

@@ -22,7 +22,7 @@ void OriginJudge::submit(Index member, const trace::Event& event) {
     return;
   }
   record.submitted = true;
-  if (record.originated) return;  // too late; the origination was reported, and counts
+  if (record.originated) return;  // too late: service and bytes of the origination count
   record.service = event.service;
   record.hash = event.hash;
   record.has_hash = true;
@@ -97,7 +97,8 @@ void OriginJudge::originate(Index member, const trace::Event& event) {
   check_barrier(message, in, event);
 }
 
-// E6: a member's messages are originated in the order of their numbers, without omissions.
+// E6: a member's messages are originated in the order of their numbers, and no submitted message
+// is skipped. Returns false after a violation.
 bool OriginJudge::check_order(Index member, const MessageRecord& record, Index message,
                               const trace::Event& event) {
   Process& process = v_.history.processes[member];
@@ -125,7 +126,7 @@ bool OriginJudge::check_order(Index member, const MessageRecord& record, Index m
   return true;
 }
 
-// Puts a message into its view's order.
+// Adds `message` to View::order of `view`. E7: a position has one message.
 void OriginJudge::place(Index message, View& view, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   record.originated = true;

@@ -12,10 +12,11 @@ class OriginJudge {
 
   void submit(Index member, const trace::Event& event);
   void originate(Index member, const trace::Event& event);
-  /// E6: a member's messages are originated in the order of their numbers, without omissions.
+  /// E6: a member's messages are originated in the order of their numbers, and no submitted message
+  /// is skipped. Returns false after a violation.
   bool check_order(Index member, const MessageRecord& record, Index message,
                    const trace::Event& event);
-  /// Puts a message into its view's order.
+  /// Adds `message` to View::order of `view`. E7: a position has one message.
   void place(Index message, View& view, const trace::Event& event);
 
  private:

@@ -93,8 +93,8 @@ void TableJudge::compare_tables(MemberId node, MemberId first) {
   }
 }
 
-// G5: a client in a table is connected, to a node in the same view. If the table is that of its own
-// node, the client's last view of the group is this state.
+// G5: a client in a table is connected, to a node that ends in the same view as `node`. If `node`
+// is the client's own node, the client's last view of the group is the state in the table.
 void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id, Index client) {
   const GroupClient& record = v_.history.clients[client];
   const auto report = [&](const std::string& text) {
@@ -119,7 +119,8 @@ void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id
   }
 }
 
-// The entry of the membership in the table of the client's node; null if there is none.
+// The group's entry in the table of the client's node; null if there is none, or if the entry does
+// not have the client.
 const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership) const {
   const auto table = tables_.find(v_.history.clients[membership.client].id.node);
   if (table == tables_.end()) return nullptr;
@@ -159,7 +160,7 @@ void TableJudge::finish_memberships() {
   }
 }
 
-// G5: a member got back each own message to its group that it wanted back.
+// G5: a member got back each message that it sent to its group and wanted back.
 void TableJudge::finish_owed(const Membership& membership) {
   const GroupClient& client = v_.history.clients[membership.client];
   for (const Index message : membership.owed) {

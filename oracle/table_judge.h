@@ -30,7 +30,7 @@ class TableJudge {
   struct TableGroup {
     GroupViewId id;
     std::vector<Index> members;  ///< as given
-    std::vector<Index> sorted;   ///< the same, sorted
+    std::vector<Index> sorted;   ///< `members`, sorted
   };
   struct Table {
     ViewId view{};
@@ -49,8 +49,8 @@ class TableJudge {
   GroupVerdict& v_;
   GapJudge& gaps_;
   MessageJudge& messages_;
-  std::map<ViewId, Exchange> exchanges_;  ///< the first one in each view
-  std::map<MemberId, Table> tables_;      ///< final ones
+  std::map<ViewId, Exchange> exchanges_;  ///< the first exchange in each view
+  std::map<MemberId, Table> tables_;      ///< final tables
 };
 
 }  // namespace peal::oracle

@@ -13,8 +13,8 @@ const trace::Names& names_of(const Options& options) {
 
 }  // namespace
 
-// E1: an incarnation that crashed or left has no further events. The start of a process may be
-// unseen.
+// E1: an incarnation that crashed or left has no further events. A process needs no start
+// event.
 bool Verdict::alive(Index member, const trace::Event& event) {
   Process& process = history.processes[member];
   if (process.stage == Stage::named) process.stage = Stage::alive;
@@ -64,7 +64,7 @@ std::string Verdict::where_text(const Process& process) const {
   return "in the transitional view after " + view_text(process.view);
 }
 
-// The first difference of two spans.
+// The first difference of the regular (`tails`: transitional) deliveries of two spans.
 std::string Verdict::difference(const Span& a, const Span& b, bool tails) const {
   const std::uint32_t count_a =
       tails ? static_cast<std::uint32_t>(a.tail.size()) : a.regular_count();

@@ -16,8 +16,8 @@ namespace peal::oracle {
 struct Verdict {
   explicit Verdict(const Options& its_options) : options(its_options) {}
 
-  /// E1: an incarnation that crashed or left has no further events. If `member` did, reports a
-  /// violation and returns false. The start of a process may be unseen.
+  /// E1: an incarnation that crashed or left has no further events. If `member` had crashed
+  /// or left, reports a violation and returns false. A process needs no start event.
   bool alive(Index member, const trace::Event& event);
 
   std::string name(Index member) const;
@@ -27,7 +27,7 @@ struct Verdict {
   std::string transition_text(const Transition& transition) const;
   std::string members_text(const std::vector<Index>& members) const;
   std::string where_text(const Process& process) const;
-  /// The first difference of two spans.
+  /// The first difference of the regular (`tails`: transitional) deliveries of two spans.
   std::string difference(const Span& a, const Span& b, bool tails) const;
 
   /// Calls `text()` only if the violation is kept.

@@ -231,12 +231,13 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
   });
 }
 
-// E5: members that go from one view to the next together delivered the same messages in the first.
+// E5: members that go from one view to the next together delivered the same messages before the
+// transitional view (`tails`: in it).
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // Compare with the first member in the list that came as far. The list only grows, so this is
-  // always the same member.
+  // Compare with the first other member in the list that came as far. One is enough: the
+  // members that came as far before were compared with one another.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };
@@ -254,7 +255,8 @@ void ViewJudge::check_atomicity(const Transition& transition, Index index, bool 
   });
 }
 
-// A primary view has more than half of the nodes, and a node in common with any other primary view.
+// A primary view has more than half of the nodes, and a node in common with each primary view at
+// the same time.
 void ViewJudge::check_primary(Index member, Index index, const trace::Event& event) {
   const View& view = v_.history.views[index];
   if (event.primary != trace::Claim::yes) return;

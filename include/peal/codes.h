@@ -11,7 +11,7 @@ extern "C" {
 typedef enum peal_code {
   PEAL_OK = 0,               ///< success
   PEAL_WOULD_BLOCK = -1,     ///< full for now: read events, then try again
-  PEAL_TOO_LARGE = -2,       ///< above the largest message; nothing was sent
+  PEAL_TOO_LARGE = -2,       ///< above the maximum size; nothing was sent
   PEAL_CLOSED = -3,          ///< the client has ended: make a new one
   PEAL_INVALID_OPTION = -4,  ///< an argument is wrong; the text names it
   PEAL_NOT_PERMITTED = -6,   ///< the operating system refused
@@ -32,7 +32,8 @@ typedef enum peal_reason {
                                    ///< decode
   PEAL_REASON_BAD_VERSION = 2,     ///< the daemon speaks another version
   PEAL_REASON_BAD_NAME = 3,        ///< not a valid name of a group, client or target
-  PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know this token
+  PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know the client's token
+                                   ///< (peal_options.token)
   PEAL_REASON_NOT_PERMITTED = 5,   ///< no rule of the daemon allows it
   PEAL_REASON_NAME_IN_USE = 6,     ///< another client of this daemon has the name
   PEAL_REASON_SESSION_LOST = 7,    ///< the daemon does not know the session (any more)
@@ -53,33 +54,33 @@ typedef enum peal_reason {
 typedef enum peal_service {
   PEAL_FIFO = 0,    ///< delivered as agreed
   PEAL_CAUSAL = 1,  ///< delivered as agreed
-  PEAL_AGREED = 2,  ///< in one total order
-  PEAL_SAFE = 3     ///< the same, and only once every daemon of the view has it
+  PEAL_AGREED = 2,  ///< delivered in one total order
+  PEAL_SAFE = 3     ///< the same, but only once every daemon of the view has the message
 } peal_service;
 
-/// What happens to a member of a group that does not read its messages.
+/// What happens to a member that does not read the messages of a group.
 typedef enum peal_slow_policy {
   PEAL_SLOW_NORMAL = 0,  ///< as the daemon's configuration says
   PEAL_SLOW_BLOCK = 1,   ///< all senders wait for that member
-  PEAL_SLOW_SPILL = 2,   ///< messages go to the daemon's disk, and return in order
-  PEAL_SLOW_DROP = 3,    ///< messages are dropped, and PEAL_GAP says so
-  PEAL_SLOW_EVICT = 4    ///< its session ends
+  PEAL_SLOW_SPILL = 2,   ///< messages above the limit go to the daemon's disk, and return in order
+  PEAL_SLOW_DROP = 3,    ///< messages above the limit are dropped, and PEAL_GAP says so
+  PEAL_SLOW_EVICT = 4    ///< the member's session ends
 } peal_slow_policy;
 
-/// The kinds of events.
+/// The kinds of events, and the fields of peal_event that each kind uses.
 typedef enum peal_event_kind {
   PEAL_MESSAGE = 0,       ///< sender, targets, service, type, place, payload
   PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
-  PEAL_TRANSITIONAL = 2,  ///< group: some members are unreachable, until its next view
-  PEAL_LEFT = 3,          ///< group: its last event
-  PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; messages, bytes, place (of
-                          ///< the first missing message), last: 0 if unknown
+  PEAL_TRANSITIONAL = 2,  ///< group: until its next view, some of its members are unreachable
+  PEAL_LEFT = 3,          ///< group: this is its last event
+  PEAL_GAP = 4,           ///< group (empty: this client's private name), gap_reason; messages,
+                          ///< bytes, place (of the first missing message), last: all 0 if unknown
   PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
-  PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was refused
+  PEAL_REFUSAL = 6,       ///< number, reason, text: a message of this client was refused
   PEAL_DISCONNECTED = 7,  ///< text; the client tries to reconnect
   PEAL_RECONNECTED = 8,   ///< the session continues where it was
-  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first message of
-                          ///< unknown fate, and how many; 0 if all are acknowledged
+  PEAL_ENDED = 9          ///< on_request, reason, text; number (of the first message without an
+                          ///< acknowledgement) and messages (how many): 0 if there are none
 } peal_event_kind;
 
 /// Why the members of a group changed.

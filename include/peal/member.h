@@ -41,9 +41,10 @@ struct Message {
   Service service{};                   ///< the sender's choice
   std::span<const std::byte> payload;  ///< its bytes; may be empty
 
-  // Its place: equal at every member. Places in a view's order ascend in (position, index).
+  // The message's place, equal at every member. Places in a view's order ascend in (position,
+  // index).
   std::string_view view;      ///< the view that ordered it
-  std::uint64_t position{};   ///< from 1; with domains there are gaps
+  std::uint64_t position{};   ///< from 1; with domains, the positions have gaps
   std::uint32_t index{};      ///< distinguishes messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
   std::string_view domain;    ///< the domain that learns it; empty: all nodes
@@ -55,18 +56,19 @@ struct Message {
   }
 };
 
-/// With Ridge::optimistic: a message before it has its place, once in a view, in the order of its
-/// sender. It is void if it has not come as a Message before the next regular view.
+/// With Ridge::optimistic: announces a message before it has its place, at most once in a view, in
+/// the order of its sender. The announcement is void if the message has not come as a Message
+/// before the next regular view.
 struct Early {
   Message message;  ///< `position` and `index` are its probable place
 };
 
-/// The members. A regular view starts a new order. The transitional view before it has the members
-/// that continue together from the old view: for the messages between the two views, guarantees
-/// hold among them.
+/// A set of members. A regular view starts a new order. The transitional view before it has the
+/// members that continue together from the old view: for the messages that come between the
+/// transitional and the regular view, guarantees hold among these members.
 struct View {
   bool transitional = false;  ///< the kind of view
-  std::string id;             ///< such as "12@a.210987654321"; transitional: of the next view
+  std::string id;             ///< such as "12@a.210987654321"; transitional: the next view's id
   std::string old;            ///< the previous regular view; empty if there was none
   std::vector<std::string> members;  ///< sorted by node
   std::optional<bool> primary;       ///< may the view act for the whole cluster? Empty with
@@ -107,17 +109,20 @@ struct Status {
   std::string id;                    ///< this member, such as "a.210987654321"
   std::string view;                  ///< the newest regular view; empty before the first
   std::vector<std::string> members;  ///< of that view
-  std::uint64_t queued_messages{};   ///< messages that wait to be ordered
-  std::uint64_t queued_bytes{};      ///< bytes of their payloads
-  std::uint64_t unread_bytes{};      ///< of messages that wait to be read by next(), approximately
+  std::uint64_t queued_messages{};   ///< messages of this member that were not delivered here yet
+  std::uint64_t queued_bytes{};      ///< bytes of messages that the member's thread has taken and
+                                     ///< that have no place yet
+  std::uint64_t unread_bytes{};      ///< bytes of messages that wait to be read by next(),
+                                     ///< approximately
   std::string order;                 ///< "ring", "paxos" or "ridge": see Config::order
   /// The chosen options that determine how the member orders, by their keys in a configuration
   /// file: "3" for "ridge.ensembles".
   std::map<std::string, std::string> options;
   std::vector<std::string> domains;  ///< names of the domains that this node is in
-  std::string waits_for;             ///< what the next delivery or message waits for, in words
+  std::string waits_for;             ///< what the next delivery, or the next message of this
+                                     ///< member, waits for
   std::vector<MissingNode> missing;  ///< the nodes that are not in the view
-  std::string multicast;             ///< how data reach the others, in words
+  std::string multicast;             ///< how data reach the other nodes, in words
   std::string data;                  ///< Config::data, and unreachable nodes, in words
   std::string seal;                  ///< "key 1f0e9a3b", the key for sealing packets, or "insecure"
   std::vector<NodeAddress> nodes;    ///< all nodes but this one
@@ -133,21 +138,23 @@ struct Status {
 /// One member of a cluster, inside this process. Threads: multicast(), multicast_for(), fd(), id(),
 /// status(), reload_keys(), set_nodes() and leave() from any thread, also concurrently; next() and
 /// wait() from one thread at a time. With Thread::caller, next(), wait() and leave() may be called
-/// from one thread at a time; status() and set_nodes() may be called from another thread, and block
-/// until one of those three runs. A moved-from member can only be destroyed or assigned to. fork():
-/// a member belongs to the process that created it. In the child its descriptors are closed. There
-/// it can be destroyed, which does not affect the parent's member; all other calls fail with
-/// closed, next() and wait() return Closed once, fd() returns -1, and id() is empty.
+/// from one thread at a time; status() and set_nodes() may be called from another thread, and then
+/// block until next(), wait() or leave() runs. A moved-from member can only be destroyed or
+/// assigned to. fork(): a member belongs to the process that created it. In a child process, the
+/// member's descriptors are closed. The child can destroy the member, which does not affect the
+/// parent's member; all other calls fail with closed, next() and wait() return Closed once, fd()
+/// returns -1, and id() is empty.
 class Member {
  public:
-  /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
+  /// Opens the node's sockets and starts its thread, if it has one. The member then looks for the
+  /// other nodes.
   ///
   /// @return  the member; or invalid_option (the message names the key, its value and what is
-  ///          accepted, or that the name of this node has no address of this machine),
+  ///          accepted, or says that the name of this node has no address of this machine),
   ///          would_block (the name of this node cannot be resolved yet: try again),
   ///          address_in_use, not_permitted, system, wrong_version.
   /// Blocks: up to 5 s, if the address of this node is a name; not for names of other nodes.
-  /// Leave `header` to the compiler, as in client.h.
+  /// Do not pass `header`: see client.h.
   static Result<Member> embed(const Config& config, std::uint32_t header = PEAL_VERSION);
 
   Member(Member&&) noexcept;
@@ -158,31 +165,31 @@ class Member {
   /// Queues a message for ordered delivery to all members of the view, including this one.
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
-  /// @param domain   of Ridge::domains, one that this node is in: only its nodes learn the message.
-  ///                 Messages that this member sent to another domain, or to all, must have their
-  ///                 places before this one can get its own, which takes a round of messages.
-  ///                 Empty: all nodes.
+  /// @param domain   name of one of Ridge::domains that this node is in: only the nodes of the
+  ///                 domain learn the message. The message gets its place only after all messages
+  ///                 that this member sent to other domains, or to all nodes, have theirs; that
+  ///                 takes a round of messages between nodes. Empty: all nodes.
   /// @return         a ticket; or would_block (too much waits: read events, or wait with
   ///                 multicast_for), too_large, closed, invalid_option (no such domain here).
   /// Blocks: never for long.
   Result<Ticket> multicast(std::span<const std::byte> payload, Service service,
                            std::string_view domain = {});
   Result<Ticket> multicast(std::string_view text, Service service, std::string_view domain = {});
-  /// The same, waiting up to `patience` while too many messages wait. Do not call it from the only
-  /// thread that reads events: if this member's queue of events is full, the call waits in vain. A
-  /// thread that runs the member continues to do so meanwhile.
+  /// Like multicast(), waiting up to `patience` while too many messages wait. Do not call it from
+  /// the only thread that reads events: if this member's queue of events is full, the call waits in
+  /// vain. With Thread::caller, the thread that runs the member continues to run it meanwhile.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
                                std::chrono::milliseconds patience, std::string_view domain = {});
 
   /// The next event, or nothing if there is none at the moment. After Closed there is never one.
-  /// Blocks: never. A thread that runs the member does pending work, if no event waits.
+  /// Blocks: never. With Thread::caller, next() does the member's pending work if no event waits.
   std::optional<Event> next();
-  /// The same, waiting up to `patience` for an event.
+  /// Like next(), waiting up to `patience` for an event.
   std::optional<Event> wait(std::chrono::milliseconds patience);
   /// A descriptor for poll(2) and similar calls: readable when next() has an event, and perhaps
-  /// once more after that; with Thread::caller, when next() has work to do. Call next() until it
-  /// returns nothing before you wait for the descriptor. Do not read from it. Valid as long as the
-  /// member.
+  /// once more after that; with Thread::caller, also when next() has work to do. Call next() until
+  /// it returns nothing before you wait for the descriptor. Do not read from it. Valid as long as
+  /// the member.
   int fd() const;
 
   /// Accepts no more messages, waits up to `patience` until those already queued are delivered
@@ -201,12 +208,11 @@ class Member {
   /// Makes this list of nodes active: no message is lost, and the view stays. The list is pending
   /// until all members of the view have it; Status::list_waits_for says what it waits for. Change
   /// one thing at a time, on all nodes: give the list to all running nodes, then start new ones.
-  /// Stop
-  /// removed nodes. Nodes that stay keep their numbers.
+  /// Stop removed nodes. Nodes that stay keep their numbers.
   ///
-  /// `acceptors`, with Paxos and Ridge: the future acceptors, as in Paxos::acceptors. Fewer than
-  /// half of them may be new nodes. Even a node that was no acceptor needs a `data_dir` to become
-  /// one.
+  /// `acceptors`, with Paxos and Ridge: the future acceptors, as in Paxos::acceptors. New nodes
+  /// must be fewer than a majority of them. A node needs a `data_dir` to become an acceptor, unless
+  /// votes are in memory.
   ///
   /// @return  nothing; or invalid_option (the message says why this change is not possible, and
   ///          what to do; the old list stays), closed.

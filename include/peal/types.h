@@ -12,10 +12,10 @@
 // (client.h). Nothing here throws, except that the standard library throws if memory is exhausted.
 
 namespace peal {
-/// Version of the interface; applications need not write it.
+/// Namespace of this version of the interface; applications need not name it.
 inline namespace v0 {
 
-/// Why a call was refused.
+/// The kinds of errors.
 enum class ErrorCode : std::uint8_t {
   would_block,     ///< full for now: read events, then try again
   too_large,       ///< above the maximum size; nothing was sent
@@ -36,9 +36,9 @@ enum class Reason : std::uint8_t {
   none,            ///< no reason
   bad_record,      ///< the client or the daemon sent a record that the other cannot decode: one of
                    ///< them has a fault
-  bad_version,     ///< the daemon speaks another version: bring both to the same one
+  bad_version,     ///< the daemon speaks another version: give client and daemon the same version
   bad_name,        ///< not a valid name of a group, client or target
-  bad_secret,      ///< the daemon does not know this token
+  bad_secret,      ///< the daemon does not know the client's token (ClientOptions::token)
   not_permitted,   ///< no rule of the daemon allows it
   name_in_use,     ///< another client of this daemon has the name
   session_lost,    ///< the daemon does not know the session (any more)
@@ -62,8 +62,9 @@ struct Error {
   Reason reason = Reason::none;  ///< with `refused`: the daemon's reason
 };
 
-/// A receipt: the message was queued. The message has its place only once it is delivered here, or
-/// once a client's flush() succeeds.
+/// A receipt: the message was queued, but need not have its place yet. A member's message certainly
+/// has its place after its delivery at that member; a client's message, after flush() succeeded,
+/// unless the daemon refused it.
 struct Ticket {
   std::uint64_t number{};  ///< counts this member's or client's messages, from 1
 };

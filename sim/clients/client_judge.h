@@ -25,32 +25,34 @@ class ClientJudge final : public ClientWatcher {
  public:
   ClientJudge(const Process& process, ClientNames& names) : process_(process), names_(names) {}
 
-  /// A number that no client of this incarnation has had.
+  /// A new number, which no client of this incarnation of the node has.
   std::uint32_t next_number() { return ++last_number_; }
   void add(const std::string& client) { accounts_[client]; }
   void remove(const std::string& client) { accounts_.erase(client); }
-  /// The oracle gets no more reports of the client, because the client misses messages.
+  /// Ends the reports of the client to the oracle. Call it when the client misses messages.
   void doom(const std::string& client);
   bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
-  /// The id of a client; the default value until the client has read its welcome.
+  /// The id of the client with the private name `name`; the default value until that client has
+  /// read its welcome.
   oracle::ClientId id_of(std::string_view name) const;
 
   void sent(const std::string& client, std::uint64_t number, std::vector<std::string> targets,
             std::uint64_t hash, oracle::OwnCopy own);
-  /// This daemon has delivered the client's own message.
+  /// This daemon has delivered the client's message with this number.
   void ordered(const std::string& client, std::uint64_t number);
   /// The daemon completed an exchange of tables in `view` when the client's session had `events`
-  /// events. The client receives these events later, but must then see the state of that moment.
+  /// events. Once the client has received these events, the oracle learns that the client has
+  /// passed the exchange.
   void mark(const std::string& client, std::uint64_t events, const ViewId& view);
   /// The client has received all events of its session so far.
   void caught_up(const SimClient& client) { come_past_marks(of(client), client.events()); }
-  /// The node has installed a view.
+  /// The node has installed a regular view.
   void entered() { early_.clear(); }
   /// The node's id changed from `before`; no other node has seen the old id.
   void renamed(MemberId before);
-  /// The node's process has ended, and its clients with it.
+  /// The node's process has ended, and so have its clients.
   void end();
-  /// Writes a line about the client to HistoryRecorder's `echo`, for people.
+  /// Writes a line about the client to HistoryRecorder::Options::echo, for people.
   void note(const SimClient& client, const std::string& text) const;
 
   // ClientWatcher
@@ -74,14 +76,15 @@ class ClientJudge final : public ClientWatcher {
   struct Account {
     oracle::ClientId id{};            ///< set once the session has started
     bool doomed = false;              ///< the oracle gets no more reports of the client
-    std::set<std::uint64_t> ordered;  ///< its own messages that this daemon has delivered
-    std::deque<Mark> marks;           ///< marks for which the client lacks events
+    std::set<std::uint64_t> ordered;  ///< numbers of the client's messages that this daemon has
+                                      ///< delivered
+    std::deque<Mark> marks;           ///< marks that the client has not passed: it lacks events
     /// True if the oracle knows the client and still gets reports of it.
     bool is_reported() const { return id.connection != 0 && !doomed; }
   };
 
   Account& of(const SimClient& client) { return accounts_.at(client.name()); }
-  /// The account of a client that receives an event now.
+  /// The client receives an event now: passes the marks before the event, and returns the account.
   Account& told(const SimClient& client);
   void come_past_marks(Account& account, std::uint64_t events) const;
   void doom(Account& account) const;
@@ -93,7 +96,7 @@ class ClientJudge final : public ClientWatcher {
   const Process& process_;
   ClientNames& names_;
   std::map<std::string, Account, std::less<>> accounts_;  ///< by client name
-  std::vector<SentEarly> early_;  ///< sent before the first view, also by clients that have ended
+  std::vector<SentEarly> early_;  ///< sent before the node's first view; may name ended clients
   std::uint32_t last_number_ = 0;
 };
 

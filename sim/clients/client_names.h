@@ -19,11 +19,12 @@ inline std::string private_name(std::string_view client, NodeId node) {
   return "#" + std::string(client) + "#n" + std::to_string(node.value);
 }
 
-/// Maps private names to clients, for the whole cluster. No two clients of a run share a name.
+/// Maps private names to the ids of clients, for the whole cluster. No two clients of a run share a
+/// name.
 class ClientNames {
  public:
   void set(const std::string& private_name, const oracle::ClientId& id) { ids_[private_name] = id; }
-  /// Moves all clients of one incarnation to another.
+  /// Moves all clients of the incarnation `before` to the incarnation `now`.
   void renamed(MemberId before, MemberId now) {
     for (auto& [name, id] : ids_) {
       if (id.node == before) id.node = now;

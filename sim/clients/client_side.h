@@ -30,10 +30,10 @@ struct ClientWish {
   bool self_discard = false;
 };
 
-/// The groups that a cluster's clients use, drawn from its seed.
+/// The groups that a cluster's clients use, drawn from a seed.
 struct ClientMix {
   std::vector<std::string> groups;
-  std::uint32_t nodes = 0;  ///< for private names
+  std::uint32_t nodes = 0;  ///< number of nodes, for drawing private names
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
 /// The domains of the process's world, with the groups of the mix that belong to each.
@@ -53,8 +53,8 @@ class ClientSide {
  public:
   virtual ~ClientSide() = default;
 
-  /// Carries out the submission's wish. Without a wish, draws one: mostly a message with the given
-  /// bytes. The node gets the result at its next flush().
+  /// Carries out the submission's wish. Without a wish, draws one: mostly a message with the
+  /// submission's payload. The engine is notified of resulting messages at the node's next flush().
   virtual void carry_out(const Submission& submission) = 0;
   virtual void on_view(const order::View& view) = 0;
   virtual void on_message(const node::Message& message) = 0;
@@ -72,18 +72,19 @@ class ClientSide {
   virtual const group::Groups& groups() const = 0;
   virtual std::uint64_t digest() const = 0;
   virtual std::vector<order::Counter> named_counters() const = 0;
-  /// Called after each call of the node.
+  /// Called after each input of the node, before the node's flush().
   virtual void work() = 0;
   /// Called at the time given to Driver::wake_clients().
   virtual void serve() {}
-  /// Bytes of messages that may be delivered now; 0: the node must wait.
+  /// Number of bytes of messages that may be delivered now. If it is 0, the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }
-  /// True if a connected client of this name received this payload.
+  /// True if the connected client with this name received this payload after keep_payloads().
   virtual bool was_given(std::string_view /*client*/, std::string_view /*payload*/) const {
     return false;
   }
   virtual void keep_payloads() {}
-  /// True if a connected client of this name was notified of a gap in the group's messages.
+  /// True if the connected client with this name was notified, after keep_payloads(), of a gap in
+  /// the group's messages.
   virtual bool was_told_of_gap(std::string_view /*client*/, std::string_view /*group*/) const {
     return false;
   }
@@ -93,12 +94,12 @@ class ClientSide {
 
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
-  // Calls to the node and reports to the oracle, for both kinds of clients.
+  // Calls to the node and reports to the oracle, for Clients and SessionClients.
   Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
                                              order::Domain domain);
   void replace_control_of_node(ByteView message);
-  /// Reports to the oracle that the node has delivered this message, if a client sent it. `id_of`
-  /// maps the client's name and connection to the client's id.
+  /// If a client sent `message`, reports to the oracle that the node has delivered it. `id_of` maps
+  /// a group::Client to the client's id.
   template <class IdOf>
   void note_order(const node::Message& message, IdOf id_of);
   void count_exchanges(const group::Groups::Counters& before);

@@ -113,8 +113,7 @@ Clients::Client* Clients::connect(const std::string& name) {
   const auto at = clients_.find(name);
   if (at != clients_.end()) return &at->second;
   const auto connection = groups_.connect(name);
-  if (!connection) {  // an ended client still has the name, since its departure is not ordered
-                      // yet
+  if (!connection) {  // an ended client has the name until its departure is ordered
     ++process_.submissions.refused;
     return nullptr;
   }

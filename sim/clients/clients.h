@@ -57,7 +57,8 @@ class Clients final : public ClientSide, group::Effects {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
     std::vector<std::uint64_t> given;  ///< hashes of payloads, if keep_payloads() was called
-    std::vector<std::string> gaps;     ///< groups with gaps reported to the client, likewise
+    std::vector<std::string> gaps;     ///< groups with gaps reported to the client, if
+                                       ///< keep_payloads() was called
   };
 
   ClientWish draw_wish();
@@ -74,7 +75,7 @@ class Clients final : public ClientSide, group::Effects {
   Random random_;
   group::Groups groups_;
   std::map<std::string, Client> clients_;
-  std::vector<SentEarly> early_;  ///< sent before the first view
+  std::vector<SentEarly> early_;  ///< sent before the node's first view
   bool keeps_payloads_ = false;
 };
 

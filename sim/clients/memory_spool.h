@@ -12,7 +12,7 @@
 
 namespace peal::sim {
 
-/// The disk of a simulated daemon, whose writes sometimes fail.
+/// A daemon's spool in memory. append() fails with the probability `failures`.
 class MemorySpool final : public session::Spool {
  public:
   MemorySpool(std::uint64_t seed, double failures) : random_(seed), failures_(failures) {}
@@ -41,7 +41,7 @@ class MemorySpool final : public session::Spool {
 
  private:
   struct Queue {
-    std::uint64_t first = 0;  ///< offset of the first byte kept
+    std::uint64_t first = 0;  ///< offset of the first byte that is still stored
     std::deque<std::byte> bytes;
   };
   Random random_;

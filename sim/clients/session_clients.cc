@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSlots = 4;
 constexpr std::uint32_t kKeepMs = 400;
-constexpr std::size_t kRecordsUnder = 64U << 10;  // most bytes moved in one turn of a connection
+constexpr std::size_t kRecordsUnder = 64U << 10;  // limit of bytes per turn and direction
 
 session::Options options_of(const Process& process, const ClientMix& mix, Random& random) {
   const WorldOptions& world = process.world.options();
@@ -55,7 +55,7 @@ Instant SessionClients::local_now() const { return process_.clock.local(process_
 
 // ---- what clients do ----
 
-/// The client that now has this slot, or a new client.
+/// The client in this slot; a new one if that client has ended or misses messages.
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
@@ -118,7 +118,7 @@ void SessionClients::act(Station& station, const Submission& submission) {
   send(station, submission);
 }
 
-/// Draws a client's misbehaviour or misfortune.
+/// Makes the client stop reading, cuts it off, or makes it vanish.
 void SessionClients::trouble(Station& station) {
   const std::uint64_t chance = random_.below(100);
   const Instant until =
@@ -186,7 +186,7 @@ void SessionClients::cut(Station& station, bool tells_daemon) {
   station.client->cut();
 }
 
-/// Moves a random number of bytes in both directions.
+/// Moves a random number of bytes from the client to the daemon, and back.
 void SessionClients::serve(Station& station) {
   const auto amount = [this](std::size_t most) {
     const std::size_t bound = std::min(most, kRecordsUnder);

@@ -48,14 +48,14 @@ class SessionClients final : public ClientSide, session::Host {
   struct Station {
     std::unique_ptr<SimClient> client;
     session::ConnectionId link = 0;  ///< 0: no connection
-    bool daemon_reads = true;        ///< false: the client's bytes wait
-    bool asks_again = false;         ///< the daemon wants another call for this connection, even
-                                     ///< without bytes
+    bool daemon_reads = true;        ///< false: the client's bytes wait for the daemon
+    bool asks_again = false;         ///< the daemon wants another received() for this connection,
+                                     ///< even without bytes
     bool daemon_writes = false;      ///< the daemon has output for the client
     Instant reads_from{};            ///< the client does not read before this time
     Instant back_at{};               ///< without a connection: when the client reconnects
-    bool shares = false;             ///< the client reads events from shared memory
-    std::uint32_t uid = 0;           ///< clients of one user map the same memory
+    bool shares = false;             ///< the client can read events from shared memory
+    std::uint32_t uid = 0;           ///< the client's user; clients of one user map the same memory
   };
   using Stations = std::map<std::string, Station>;
 
@@ -69,7 +69,7 @@ class SessionClients final : public ClientSide, session::Host {
   wire::SessionToken draw_token() override;
   session::Answer ask(std::string_view what, bool admin) override;
   ByteSpan open_region(session::RegionId id, std::uint32_t bytes) override;
-  /// Clients keep the regions that they have mapped.
+  /// The memory stays: clients keep the regions that they have mapped.
   void close_region(session::RegionId /*id*/) override {}
 
   void trouble(Station& station);
@@ -80,7 +80,7 @@ class SessionClients final : public ClientSide, session::Host {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
-  /// The client in the private name "#client#node".
+  /// The name of the session's client: CLIENT in its private name "#CLIENT#NODE".
   static std::string client_of(const session::SessionStatus& session) {
     return session.name.substr(1, session.name.rfind('#') - 1);
   }
@@ -103,7 +103,7 @@ class SessionClients final : public ClientSide, session::Host {
   session::ConnectionId last_link_ = 0;
   std::optional<Instant> service_planned_;  ///< world time
   session::Wanted wanted_;
-  std::uint64_t left_out_ = 0;  ///< messages that the daemon has omitted so far
+  std::uint64_t left_out_ = 0;  ///< messages that the daemon has dropped for slow clients so far
   bool ordered_ = false;
   mutable bool node_waits_ = false;  ///< the node waits for room in the daemon
 };

@@ -38,7 +38,8 @@ class ClientWatcher {
 };
 
 /// One simulated client of a daemon, from its first hello to the end of its session. Acts as a
-/// client library, but without sockets: the owner moves the bytes in both directions.
+/// client library, but without sockets: the owner of this object moves the bytes in both
+/// directions.
 class SimClient {
  public:
   SimClient(std::string name, ClientWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
@@ -54,15 +55,16 @@ class SimClient {
   /// A connection exists: sends hello, to start a session or to resume the client's own session.
   /// `shares`: the client can read events from shared memory.
   void connect(std::uint32_t keep_ms, bool shares);
-  /// Passes the memory that came with the connection; call before the first hear().
+  /// Passes the connection's shared memory; call before the first hear().
   void share(ByteView memory) { memory_ = memory; }
   /// The connection broke.
   void cut();
   /// The client disappears for good, without a goodbye.
   void vanish() { end(wire::ClientCode::silent); }
 
-  // Requests. False if the client is not connected, has no space for more messages, or has a
-  // pending request.
+  // Requests. False if the client is not connected or is leaving. send() also returns false if too
+  // many messages are not acknowledged; join() and leave() also if an earlier join or leave has no
+  // reply.
   bool send(std::span<const std::string_view> targets, Service service, bool self_discard,
             ByteView payload);
   std::uint64_t next_number() const { return sent_ + 1; }
@@ -75,7 +77,8 @@ class SimClient {
   void took(std::size_t bytes);
   void hear(ByteView bytes);
 
-  /// True if all messages are acknowledged, all requests answered and all output sent.
+  /// True if the session is over, or if the client is connected and all messages are acknowledged,
+  /// all requests answered, all output sent and all input handled.
   bool quiet() const;
 
  private:

@@ -20,13 +20,14 @@ class Dice : public Random {
   std::string number(std::int64_t low, std::int64_t high) {
     return std::to_string(between(low, high));
   }
-  /// "8-200"; draws the second number first.
+  /// A range such as "8-200": its start is from `low` to `middle`, its end from `middle` to `high`.
+  /// Draws the end first.
   std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
-  /// A duration in the range, with equal weight for each order of magnitude.
+  /// A duration from `low` to `high`. Short durations are more likely than in a uniform draw.
   Duration spread(Duration low, Duration high);
 };
 
-/// A number as scenarios write it.
+/// The number in the syntax of scenarios.
 std::string decimal(double value);
 
 }  // namespace peal::sim

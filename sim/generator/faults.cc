@@ -70,8 +70,8 @@ void ScenarioGenerator::plan_packets() {
   }
 }
 
-/// Delays or duplicates packets of one kind for a while: nodes must ignore tokens of an earlier
-/// attempt to form a view.
+/// Delays or duplicates packets of one kind for a while. Tokens of an earlier attempt to form a
+/// view may then arrive; nodes must ignore these tokens.
 void ScenarioGenerator::plan_rule() {
   static constexpr std::array<const char*, 6> kKinds{"commit",         "commit phase=2", "token",
                                                      "recovery-token", "join",           "data"};
@@ -87,8 +87,8 @@ void ScenarioGenerator::plan_rule() {
   timeline_.at(from + random_.spread(milliseconds(20), seconds(2)), "clear rules");
 }
 
-/// A node crashes and leaves a gap in the order: its last packets reach few nodes or none, while
-/// other nodes have sent later packets.
+/// A node crashes and leaves a gap in the order: the node's last packets reach few nodes or none,
+/// while other nodes have sent later packets.
 void ScenarioGenerator::plan_gap() {
   const Duration from = moment();
   const std::string a = node();

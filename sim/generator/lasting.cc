@@ -6,7 +6,7 @@
 
 // The end of a scenario, after the cluster has recovered: very old packets, and faults that stay
 // while the other nodes continue. Each part has its own random generator, so that earlier parts of
-// the scenario do not depend on it.
+// the scenario do not depend on later ones.
 
 namespace peal::sim {
 namespace {

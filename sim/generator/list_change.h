@@ -12,7 +12,7 @@
 namespace peal::sim {
 
 /// A change of the list of nodes during a scenario. Most scenarios have no change. The change has
-/// its own random generator, so that the rest of the scenario does not depend on it.
+/// its own random generator, so that the rest of the scenario does not depend on the change.
 class ListChange {
  public:
   explicit ListChange(std::uint64_t seed);
@@ -20,10 +20,11 @@ class ListChange {
   struct Kind {
     std::uint64_t nodes = 0;
     double share = 0;              ///< share of scenarios in which the list changes
-    bool may_replace = false;      ///< one node may be removed and then another added
-    bool may_set_primary = false;  ///< no override sets the option `primary`
+    bool may_replace = false;      ///< one node may be replaced by another, in two changes
+    bool may_set_primary = false;  ///< the change may set `primary=majority`: nothing else sets
+                                   ///< `primary`, and the engine needs no quorum
   };
-  /// Draws whether the list of nodes gains or loses a node, or both.
+  /// Draws whether the list of nodes gains a node, loses a node, or both in sequence.
   void draw(const Kind& kind);
   /// Each node gets the new list at a random time. An added node may run before the other nodes
   /// have the new list; a removed node stops at a random time.
@@ -35,9 +36,9 @@ class ListChange {
   /// The list between two changes; empty if there is at most one change.
   const std::vector<NodeId>& between() const { return between_; }
   const std::vector<NodeId>& after() const { return after_; }
-  /// The nodes of the last list among nodes 1 to `nodes`.
+  /// The last list: after(), or nodes 1 to `nodes` if there is no change.
   std::vector<NodeId> last_of(std::uint64_t nodes) const;
-  /// Keys for the `cluster` line.
+  /// Keys for the `cluster` line; empty if there is no change.
   std::string cluster_keys() const;
   bool removes(NodeId node) const;
 

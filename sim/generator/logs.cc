@@ -7,20 +7,20 @@
 
 // Scenarios in which durable state matters: truncated logs, repeated restarts, competing
 // coordinators, clocks that jump ahead. Each part has its own random generator, so that the rest of
-// the scenario does not depend on it.
+// the scenario does not depend on that part.
 
 namespace peal::sim {
 namespace {
 
-/// A separate generator for this part of a seed's scenario.
+/// The random generator for one part of a seed's scenario.
 Random part_of(std::uint64_t seed, std::uint64_t part) {
   return Random(seed * 0x9e3779b97f4a7c15ULL + part);
 }
 
 }  // namespace
 
-/// Keys for the cluster: small segments, and histories so short that logs discard their beginning
-/// during the scenario.
+/// Keys for the `cluster` line: small segments, histories so short that logs discard their
+/// beginning during the scenario, and a short `suspect`.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   if (!options_.engine.has_quorum()) return "";
   Random own = part_of(seed_, 0x73);
@@ -37,8 +37,9 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
     const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
     add(0.7, "segment", std::max(least, packet), 256 << 10);
   }
-  // Nodes retain up to twice `history` for cut-off members (with Ridge, seed 326 was short of 1
-  // MiB). Several ensembles share the history, which is then too short for these members.
+  // Nodes retain up to twice `history` for cut-off members. With Ridge, seed 326 needs a history of
+  // at least 768 KiB. Several ensembles share the history, which is then too short for these
+  // members.
   const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
   // A disk without progress for five times `suspect` counts as hanging (order/paxos/link_watch.cc),
@@ -91,8 +92,8 @@ void ScenarioGenerator::plan_restarts() {
 }
 
 /// A node restarts at another address, but the files of some other nodes still have the old
-/// address. The restarted node and such a node cannot reach each other until the latter has read a
-/// new file.
+/// address. Until such a node has read a new file, it and the restarted node cannot reach each
+/// other.
 void ScenarioGenerator::plan_moved_node() {
   constexpr double kShareMoved = 0.12;
   if (!options_.faults) return;

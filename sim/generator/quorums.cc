@@ -87,8 +87,8 @@ void ScenarioGenerator::plan_power_and_disks() {
   }
 }
 
-/// One node has a slow disk, a slow application and sometimes a slow processor. Has its own random
-/// generator.
+/// For a while, one node has a slow disk, a slow application and sometimes a slow processor. These
+/// faults have their own random generator.
 void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
   if (!options_.faults || !options_.engine.has_quorum()) return;
@@ -109,9 +109,10 @@ void ScenarioGenerator::plan_slow_node() {
   timeline_.at(to, "slow " + name + " 1");
 }
 
-/// With votes in memory, a crashed acceptor may not vote after its restart. Once most acceptors
+/// With votes in memory, a crashed acceptor must not vote after its restart. Once most acceptors
 /// have crashed, the cluster cannot order until all nodes restart. So in most scenarios only one
-/// node crashes or leaves, unless all nodes crash or leave at once.
+/// node crashes or leaves, unless all nodes crash at once; targeted faults pause nodes instead of
+/// crashing them.
 void ScenarioGenerator::spare_lives() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
   if (!own.chance(0.7)) return;

@@ -62,7 +62,7 @@ class ScenarioGenerator {
   void write_ending(const DiskFaults& disks);
   void write_late_duplicates();
   void write_lasting();
-  /// The lines of one lasting fault among `nodes`.
+  /// Draws one lasting fault among `nodes`; returns its lines.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);
 
   std::uint64_t seed_;
@@ -73,10 +73,10 @@ class ScenarioGenerator {
   Script script_;
   Timeline timeline_;
   std::uint64_t nodes_ = 3;
-  EngineOptions drawn_;  ///< the options of the default engine
+  EngineOptions drawn_;  ///< the drawn options of the default engine
   std::string knobs_;
   std::string calm_;
-  std::string failed_disk_;    ///< the node whose disk fails; empty: none
+  std::string failed_disk_;    ///< the node whose disk fails; empty if there is none
   std::size_t acceptors_ = 0;  ///< 0: the default number
   Duration hop_{};             ///< approximate time of one hop of the token
   Duration length_{};          ///< length of the phase with faults

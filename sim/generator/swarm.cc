@@ -94,7 +94,8 @@ bool ScenarioGenerator::draw_knobs() {
   return true;
 }
 
-/// Draws options from the hostile ranges until they are valid together.
+/// Draws options from their hostile ranges (Option::drawn_least to drawn_most) until they are valid
+/// together.
 void ScenarioGenerator::draw_options() {
   for (int tries = 0; tries < 300; ++tries) {
     if (draw_knobs()) break;
@@ -108,8 +109,8 @@ void ScenarioGenerator::draw_options() {
   if (random_.chance(0.2) && !is_fixed("primary")) knobs_ += " primary=majority";
 }
 
-/// Network delays under which the ring works: the base delays of a rotation add up to at most a
-/// quarter of token_retransmit, or 40 us per hop if that is more. Faults add to these delays.
+/// Draws network delays under which the ring works: the base delays of a rotation add up to at most
+/// a quarter of token_retransmit, or 40 us per hop if that is more. Faults add to these delays.
 void ScenarioGenerator::draw_network() {
   const std::int64_t most =
       drawn_.time("token_retransmit").ns / 4 / static_cast<std::int64_t>(nodes_);
@@ -126,14 +127,14 @@ void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(random_.spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  // An engine with acceptors sends no token, but a vote for every few units, and heartbeats.
+  // An engine with acceptors sends no token. It sends heartbeats, and a vote for every few units.
   const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
-/// In some scenarios the list of nodes gains or loses a node.
+/// In some scenarios the list of nodes changes; see ListChange::draw().
 void ScenarioGenerator::draw_lists() {
   if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
   const bool quorum = options_.engine.has_quorum();
@@ -197,7 +198,7 @@ void ScenarioGenerator::write_cluster() {
   script_.add(line);
 }
 
-/// Draws some nodes for each domain; domains may overlap. Has its own random generator.
+/// Draws some nodes for each domain; domains may overlap. The draws use their own random generator.
 std::string ScenarioGenerator::domains() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
@@ -247,16 +248,16 @@ void ScenarioGenerator::write_timeline() {
 
 void ScenarioGenerator::write_ending(const DiskFaults& disks) {
   if (!lists_.none()) script_.add("list all to " + nodes_text(lists_.after()));
-  for (const NodeId node : lists_.before()) {  // a removed node may have been paused
+  for (const NodeId node : lists_.before()) {  // a removed node that was paused may still run
     if (lists_.removes(node)) script_.add("crash " + nodes_text({node}));
   }
-  if (options_.engine.has_quorum()) {  // majorities of acceptors and of nodes are needed
-    // A node that writes nothing has not noticed its failed disk. It would stop after the start of
-    // all nodes.
+  if (options_.engine.has_quorum()) {  // ordering needs majorities of acceptors and nodes
+    // A node that writes nothing has not noticed its failed disk. Without a crash here, the node
+    // would stop after the start of all nodes.
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    // Restart nodes that refused to start, once for each of the two logs' folders.
+    // A node may have refused to start for each of its two log folders: start it up to twice more.
     for (int times = disks.damages() ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();

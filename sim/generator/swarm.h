@@ -12,19 +12,20 @@ namespace peal::sim {
 
 struct SwarmOptions {
   EngineOptions engine;
-  std::uint32_t domains = 0;           ///< for engines with domains: maximal number of domains
+  std::uint32_t domains = 0;           ///< for engines with domains: maximum number of domains
   std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only
-  bool groups = false;    ///< clients of process groups send the load; the rest is the same
+  bool groups = false;    ///< clients of process groups send the load; the rest of the scenario is
+                          ///< the same
   bool lists = false;     ///< the list of nodes changes in every scenario, not only in some
   bool sessions = false;  ///< clients have sessions with their nodes, and clients fail too
 };
 
 /// Writes the scenario of one seed: the cluster, options from their hostile ranges, the load, and
-/// the times of faults. Each class of fault is absent from half of the scenarios, so that the
-/// remaining classes combine in many ways. `settle` follows the faults: the cluster must recover.
+/// the times of faults. Each class of faults is absent from many scenarios, so that the remaining
+/// classes combine in many ways. `settle` follows the faults: the cluster must recover.
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options);
 
 }  // namespace peal::sim

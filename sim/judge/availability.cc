@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kTurn = milliseconds(1);
 constexpr std::int64_t kTrafficParts = 16;
-/// Most nodes of the search for sets of nodes, which tries all sets.
+/// Maximum number of nodes for quorums(), which tries all sets of nodes.
 constexpr std::size_t kNodesTried = 16;
 
 bool holds(const std::vector<NodeId>& sorted, NodeId node) {
@@ -92,10 +92,11 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
   return true;  // another violation has been reported already
 }
 
-/// Whether `met` is true when the bound ends or, if links are lossy, within another bound.
+/// True if `met` is true when the bound ends or, if links are lossy, at some time within another
+/// bound.
 bool Availability::settle_down(const std::function<bool()>& met) {
   // A ring that has nothing to send does not notice that a link loses large packets. Engines with
-  // acceptors probe their links all the time, and must reach stable views without traffic.
+  // acceptors check their links all the time, and must reach stable views without traffic.
   const bool traffic = !world_.options().engine.has_quorum();
   for (std::int64_t part = 0; part < kTrafficParts; ++part) {
     if (traffic) send_large();
@@ -170,9 +171,10 @@ void Availability::wake_applications() {
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes));
   }
-  // If the other members of its view could order without the stopped node, all members must report
-  // that they wait for the stopped application. A member may instead report that the node's disk
-  // hangs or, if the link from the node to the member fails, any reason that names the node.
+  // If the other members of a stopped node's view work together (and the view has a quorum, if the
+  // engine needs one), each member with undelivered messages must report that it waits for the
+  // stopped application. The member may instead report that the stopped node's disk hangs or, if
+  // the link from that node to the member fails, any reason that names that node.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -204,7 +206,7 @@ void Availability::wake_applications() {
 
 // ---- engines that order on each side of a partition ----
 
-/// Each set of nodes in which all pairs work, and no pair with another node works, must have one
+/// If all nodes of a set work with each other, and with no node outside the set, they must have one
 /// view that stays. Other working nodes must order in the views that they have.
 void Availability::judge_sets() {
   std::vector<Nodes> sets;

@@ -12,7 +12,7 @@ namespace peal::sim {
 
 /// E13 (TESTING.md): nodes whose links work in both directions continue to order while other nodes
 /// or links stay faulty. The judge reads from the simulated world which links and nodes work. The
-/// judge repairs only stopped applications, which by design block all nodes: first the nodes must
+/// judge repairs only stopped applications, which by design block all nodes. First the nodes must
 /// report that they wait for the stopped applications; then the judge lets these applications
 /// continue, and the bounds count from that time.
 class Availability {
@@ -21,7 +21,7 @@ class Availability {
     Duration bound;  ///< longest time for each step
     Duration watch;  ///< how long views must stay unchanged
   };
-  /// 2 s, or 5 s with lossy links; times order::Needs::slower of the engine.
+  /// The bound is 2 s, or 5 s if a link is lossy, multiplied by the engine's order::Needs::slower.
   static Duration usual_bound(World& world);
 
   Availability(World& world, const Times& times) : world_(world), times_(times) {}
@@ -36,7 +36,8 @@ class Availability {
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;
   bool all_work_together(const Nodes& nodes) const;
-  /// The nodes that `first` reaches over pairs of nodes whose links work both ways, sorted.
+  /// `first` and the working nodes that it reaches over pairs of nodes whose links work both ways,
+  /// sorted.
   Nodes linked_with(NodeId first) const;
   Nodes running() const;
 
@@ -51,19 +52,20 @@ class Availability {
 
   bool in_one_view(const Nodes& nodes) const;
   Nodes view_of(NodeId node) const;
-  /// Each of the nodes sends a message in each of its domains. All members of the sender's view
-  /// must get the message in time.
+  /// Each node of `nodes` sends a message in each of its domains. All members of the sender's view
+  /// that belong to the domain must get the message in time. `when` ends the text of a violation.
   bool exchange(const Nodes& nodes, const std::string& when);
   bool try_exchange(const Nodes& nodes, Instant limit);
   bool drain(const Nodes& nodes);
   bool stays(NodeId node, ViewId& view, Nodes& members) const;
-  /// Views of working nodes must stay while nodes send occasional messages, alternately small and
-  /// large.
+  /// The views of `nodes` must stay while these nodes send occasional messages, alternately small
+  /// and large.
   void watch(const Nodes& nodes);
 
   /// Size of a message that fills a packet.
   std::size_t large_bytes() const;
-  /// Each working node that has delivered all its earlier messages sends one that fills a packet.
+  /// Each working node that has delivered all its earlier messages sends a message of
+  /// large_bytes().
   void send_large();
   bool settle_down(const std::function<bool()>& met);
   bool wait(Instant limit, const std::function<bool()>& met);

@@ -28,7 +28,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     });
   });
   if (!ordered || stopped_()) return false;
-  // For each sender and domain, the position that all members of its view must reach.
+  // For each sender and domain, the position that all members of the sender's view must reach.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
     for (const NodeId node : nodes) views.push_back(world_.process(node)->status.views);
@@ -61,8 +61,8 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   });
 }
 
-/// Waits until each node has delivered all its own submissions. False if a node with undelivered
-/// submissions delivers none of them within a bound.
+/// Waits until each of `nodes` has delivered all its own submissions. False if a node with
+/// undelivered submissions delivers none of them within a bound.
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
@@ -96,7 +96,8 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   return false;
 }
 
-/// Whether the node's view has stayed, or lost only members that do not work.
+/// True if the node's view is still `view`, or has lost only members that do not work. Updates
+/// `view` and `members` to the node's present view.
 bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !process->status.operational || !process->status.view) return false;

@@ -8,7 +8,8 @@ namespace peal::sim {
 namespace {
 
 constexpr std::size_t kLastEvents = 64;
-/// First number for units that no node originated. The oracle does not know such units.
+/// kUnknownUnit plus a position is the number of a unit that no node originated. The oracle does
+/// not know such units.
 constexpr std::uint64_t kUnknownUnit = 1ULL << 62;
 
 oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Options& options,
@@ -168,7 +169,7 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
   return *units_cache_.second;
 }
 
-/// With domains, a position names its domain.
+/// With domains, the engine maps each position to its domain.
 std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
   return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
 }
@@ -200,7 +201,7 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
   // With acceptors, the first delivery shows that a unit has its place; the unit's sender may not
-  // know the place yet. With domains, other domains may already have later positions.
+  // know the place yet. With domains, `last` may be a later position of another domain.
   const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
   if (options_.engine->traits.quorum && next) {
     units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};

@@ -53,9 +53,9 @@ struct Figures {
   std::uint64_t session_shared = 0;   ///< events that clients read in shared memory
   std::uint64_t session_gaps = 0;     ///< gaps reported to slow clients
   std::uint64_t sessions_ended_slow = 0;
-  std::uint64_t logs_read = 0;           ///< logs of restarted acceptors
+  std::uint64_t logs_read = 0;           ///< logs that restarted acceptors read
   std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
-  std::uint64_t votes_read = 0;          ///< votes in them
+  std::uint64_t votes_read = 0;          ///< votes in these logs
   std::uint64_t votes_needed = 0;        ///< of these, votes in instances not consumed yet
   std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
   std::uint64_t promises_read = 0;       ///< logs with a promise above all their votes' rounds
@@ -63,8 +63,8 @@ struct Figures {
 };
 
 /// Records all events that applications see. The oracle gets both layers of this history, units and
-/// messages, as the events happen, and judges them. Also keeps statistics and, if requested, the
-/// history itself.
+/// messages, as the events happen, and judges them. The recorder also keeps statistics and, if
+/// requested, the history itself.
 class HistoryRecorder {
  public:
   struct Options {
@@ -74,7 +74,8 @@ class HistoryRecorder {
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
     bool sessions = false;       ///< clients receive events later than their nodes do
     bool lists_change = false;   ///< the majority changes during the run
-    Seq first_count = 0;         ///< positions begin after this; recorded events subtract this
+    Seq first_count = 0;         ///< the first position is first_count + 1; recorded positions have
+                                 ///< first_count subtracted
     bool keep_history = false;   ///< events() holds the layer of messages
     std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
     std::FILE* echo = nullptr;   ///< every event as text for people; may be null
@@ -106,7 +107,7 @@ class HistoryRecorder {
   bool echoes() const { return options_.echo != nullptr; }
 
   void violation(Instant now, std::string property, std::string text);
-  /// Whether there are violations so far, including the oracle's.
+  /// True if there are violations so far, the oracle's included.
   bool broken() const;
   /// Closes the history; afterwards violations() is complete. Call once.
   void finish();
@@ -133,7 +134,9 @@ class HistoryRecorder {
   struct UnitsOfView {
     std::unordered_map<Seq, UnitRecord> by_seq;
     Seq last = 0;                                             ///< the highest position
-    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< numbers of second claims
+    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< by position and member: number of
+                                                              ///< the unit that a further member
+                                                              ///< claims there
   };
 
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);

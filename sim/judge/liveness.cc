@@ -159,12 +159,11 @@ void Liveness::advance(Duration length) {
   }
 }
 
-/// A packet from before the end of faults may show a node, whose clock was set back, that its id is
+/// A packet sent before the faults ended may show a node, whose clock was set back, that its id is
 /// in use. The node then stops, and its operator restarts it.
 void Liveness::start_again() {
   if (world_.now() > strays_ + patience_)
-    return;  // patience_: a node may stop only at its
-             // next packet after the notice
+    return;  // + patience_: a node may stop only at its next packet after the notice
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       if (world_.process(node) != nullptr) continue;
@@ -182,9 +181,10 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// True if the cluster cannot recover because votes in memory or on a disk are lost: too few
+/// True if the cluster cannot recover because votes in memory or on a disk are lost. Either too few
 /// acceptors have votes for any decision; or some nodes know an order that cannot continue, while
-/// other nodes have begun another order. The operator must then restart all nodes.
+/// other nodes have begun another order; or no order exists, and a node needed for the bootstrap is
+/// missing. The operator must then restart all nodes.
 bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
@@ -205,7 +205,8 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // If an order has lost its majority of votes, only acceptors that know an order count below.
+    // If an order has lost its majority of votes, only acceptors that know an order count
+    // (`knowing`).
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
@@ -226,8 +227,8 @@ void Liveness::restart_all() {
 }
 
 bool Liveness::wait_for_views() {
-  // A pause may outlast the other faults: time counts from the end of the last pause, and from the
-  // arrival of the last packet from before the end of faults.
+  // A pause may outlast the other faults. So time counts from the end of the last pause or from the
+  // arrival of the last packet sent before the faults ended, whichever is later.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
     return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
       return world_.process(node) != nullptr && !world_.machines().is_up(node);
@@ -355,12 +356,12 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stop_faults();
   strays_ = world_.transit().latest_arrival();
   if (!wait_for_views() || !wait_for_links()) return;
-  // Members may still exclude a member whose packets the faults blocked: the stall rule counts from
-  // before the end of faults.
+  // Members may still exclude a member whose packets the faults blocked: the ring's StallWatch
+  // counts from before the end of faults.
   advance(world_.options().engine.usual().remembers);
   if (stopped_() || !wait_for_views() || !drain()) return;
   if (!quick) {
-    // Packets still in transit from before the end of faults must not count.
+    // Packets sent before the faults ended must not affect the checks below.
     advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().engine.usual().suspect);
     if (stopped_() || !wait_for_views() || !drain()) return;
     remember_views();

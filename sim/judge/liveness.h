@@ -9,7 +9,7 @@
 
 namespace peal::sim {
 
-/// True if `members` are incarnations of exactly these nodes.
+/// True if `members` are incarnations of exactly `nodes`, in the same order.
 bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>& nodes);
 /// True if every running node is in a view, has nothing to order, and has delivered all that the
 /// other members of its view have.
@@ -22,11 +22,13 @@ std::string waiting_text(const World& world);
 /// (memory), R2 (bytes on the wire), R3 (useless work).
 class Liveness {
  public:
-  /// `parts`: nodes that can reach each other; empty: all nodes. Nodes in no part are alone.
-  /// `patience`: the timeout for a part to install a view of exactly its nodes.
+  /// Nodes of one of `parts` can reach each other. If `parts` is empty, all nodes can; otherwise a
+  /// node in no part is alone. `patience`: the timeout for a part to install a view of exactly its
+  /// nodes.
   Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duration patience);
 
-  /// Stops early if `stopped` returns true. `quick` skips the load and the idleness check.
+  /// Stops early if `stopped` returns true. `quick` skips the load, and the checks of traffic,
+  /// idleness and stable views.
   void run(bool quick, const std::function<bool()>& stopped);
 
  private:
@@ -60,12 +62,12 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
-  Instant strays_{};                  ///< arrival of the last packet from before the end of faults
+  Instant strays_{};                  ///< arrival of the last packet sent before the faults ended
   bool restarted_ = false;            ///< all nodes were restarted
   bool started_again_ = false;        ///< a stopped node was restarted, and the cluster has not
-                                      ///< recovered since
-  std::vector<std::uint64_t> views_;  ///< by node: number of views installed once the cluster had
-                                      ///< recovered
+                                      ///< recovered yet
+  std::vector<std::uint64_t> views_;  ///< by node: how many views it had installed when the cluster
+                                      ///< had recovered
 };
 
 }  // namespace peal::sim

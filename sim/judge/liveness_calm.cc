@@ -15,9 +15,9 @@ constexpr std::uint32_t kSlabsAtRest = 64;
 constexpr std::uint64_t kBytesPerByteMost = 4;
 constexpr Duration kIdleWatch = milliseconds(500);
 
-/// An acceptor keeps its votes in an earlier coordinator's open instances until these instances
-/// have other values. These votes span at most one window; the acceptor may hold a newer value
-/// beside each vote.
+/// Number of instances for which an idle acceptor may hold buffers. An acceptor keeps its votes in
+/// an earlier coordinator's open instances until these instances have other values. These votes
+/// span at most one window; the acceptor may hold a newer value beside each vote.
 std::uint64_t ahead_of(const Process& process) {
   for (const order::Counter& each : process.counters()) {
     if (each.name == "quorum_instances_ahead") return each.value;
@@ -116,8 +116,8 @@ void Liveness::check_idleness() {
   const EngineOptions& engine = world_.options().engine;
   const auto idle_turns = static_cast<std::uint64_t>(kIdleWatch.ns / engine.needs(1).idle.ns);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    // Each ensemble sends its own heartbeats; the ensemble of a domain sends one to each of its
-    // nodes.
+    // Each ensemble sends its own heartbeats; the ensemble of a domain sends one to each node of
+    // the domain.
     std::uint64_t to = engine.ensembles();
     for (const order::Domain domain : world_.domains().of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();

@@ -75,7 +75,8 @@ std::vector<std::string> engine_list() {
   return names;
 }
 
-/// Adds an option that some engines have, except storage: --disk-us sets where votes are.
+/// Adds the option `name`, which some engines have. Skips `storage`: --disk-us says where votes
+/// are.
 void add_choice(CLI::App& app, NetArguments& a, std::string_view name) {
   if (name == "storage") return;
   const order::Option& option = *find_option_named(name);
@@ -163,7 +164,7 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_flag("--json", a.json, "print JSON: one object, or for a sweep one in each line");
 }
 
-/// Messages per second; negative if `text` is not a rate.
+/// Converts `text` to messages per second; negative if `text` is not a rate.
 double read_rate(const std::string& text, std::uint32_t payload) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -205,7 +206,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   return options;
 }
 
-/// Runs experiments and prints each.
+/// Runs experiments and prints their figures.
 class Printer {
  public:
   Printer(const NetArguments& a, std::FILE* csv) : json_(a.json), csv_(csv) {}

@@ -75,7 +75,8 @@ struct Flight {
   std::bitset<kNodesMax + 1> lost;  ///< receivers that miss a frame of the datagram
 };
 
-/// Links, cards and ports. Store and forward; buffers are counted in bytes and drop at the tail.
+/// Links, cards and ports. The switch stores whole frames before it forwards them. A port's buffer
+/// is limited in bytes; a full buffer drops the arriving frame.
 class NetModel {
  public:
   NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uint64_t seed);
@@ -84,15 +85,15 @@ class NetModel {
   Frames frames_of(std::size_t datagram_bytes) const;
   Duration on_wire(std::uint32_t bytes) const;
 
-  /// Passes the datagram to the card, which sends one frame after another. Returns when the first
-  /// frame reaches the switch.
+  /// Passes the datagram to the card, which sends one frame after another. Returns the time at
+  /// which the first frame reaches the switch.
   Instant depart(NodeId from, Instant ready, const Frames& frames);
-  /// The switch forwards a frame to `to` at `now`. Returns when its last bit leaves the port;
-  /// nullopt if the port's buffer is full.
+  /// The switch forwards a frame to `to` at `now`. Returns the time at which the frame's last bit
+  /// leaves the port; nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
-  /// When a packet reaches the socket of `to` after its last bit left the port at `left`. Calls
-  /// must be in the order of `left`.
+  /// Returns the time at which a packet reaches the socket of `to` if its last bit left the port at
+  /// `left`. Calls must be in the order of `left`.
   Instant arrive(NodeId to, Instant left);
 
   std::uint32_t keep(const Flight& flight);

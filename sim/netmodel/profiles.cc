@@ -22,7 +22,7 @@ constexpr Duration kKernel = nanoseconds(2'150);
 constexpr Duration kKernelFrame = nanoseconds(1'075);
 constexpr std::int64_t kCopyPs = 120;
 
-/// The path between a daemon and its clients.
+/// Cost of the path between a daemon and its clients.
 constexpr WorkCost ipc(Duration each) { return {each, {}, 150}; }
 
 constexpr CpuCosts prototype(const WorkCost& client) {

@@ -26,8 +26,8 @@ struct CpuKind {
   Duration step;  ///< fixed cost of any input
   CpuCosts costs;
   std::string_view priority;  ///< when the token is read before data: "careful" or "aggressive"
-  /// Packets per visit: of the accelerated ring, all of which may follow the token, and of the
-  /// original ring. 0: automatic.
+  /// Packets per visit: `window` for the accelerated ring, where all of them may follow the token;
+  /// `original_window` for the original ring. If 0, automatic.
   std::uint32_t window, original_window;
   std::uint32_t datagram_bytes_large;  ///< largest datagram if messages do not fit in one frame
   std::string_view help;
@@ -35,7 +35,7 @@ struct CpuKind {
 
 std::span<const NetKind> net_kinds();
 std::span<const CpuKind> cpu_kinds();
-/// Null if no kind has this name.
+/// These return null if no kind has this name.
 const NetKind* net_kind(std::string_view name);
 const CpuKind* cpu_kind(std::string_view name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kOneFrame = 1'472;
 constexpr Duration kPatience = seconds(5);
-/// Packets that wait at each node at rate `max`: enough for every visit.
+/// Number of packets that wait at each node at rate `max`: enough for every visit.
 constexpr std::uint64_t kWaitingPackets = 400;
 
 std::uint64_t message_bytes_beside(const NetRunOptions& options) {
@@ -137,7 +137,7 @@ class Experiment final : public Watcher {
   Instant origin_{};  ///< start of the load
   Instant from_{}, until_{};
   bool sending_ = false;
-  std::uint64_t delivered_ = 0;  ///< during the measurement, at all nodes
+  std::uint64_t delivered_ = 0;  ///< deliveries at all nodes during the measurement
   std::vector<std::int64_t> latencies_ns_;
   std::vector<std::int64_t> early_ns_;
 };
@@ -170,8 +170,8 @@ void Experiment::submit(NodeId node, Instant due) {
 }
 
 /// Plans the node's next messages, of which the first has number `number`. The node sends at a
-/// constant mean rate with a jitter of one interval (one burst with bursts), since clocks in phase
-/// with the token would be a coincidence.
+/// constant mean rate. Each due time has a jitter of one interval (with bursts: of the intervals of
+/// one burst), so that nodes are not in phase with the token.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
   const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
   const auto burst = std::max<std::uint64_t>(

@@ -24,13 +24,15 @@ struct NetRunOptions {
   std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
   double rate = 0;   ///< messages per second of all nodes together; 0: as many as possible
-  Duration burst{};  ///< clients send the messages of this long a time at once; 0: evenly
+  Duration burst{};  ///< clients collect messages for this time, and send them at once; 0: they do
+                     ///< not
   double loss = 0;   ///< share of data packets that each node drops
-  /// Packets per visit; how many of these follow the token; packets per rotation. nullopt: from
-  /// `cpu`. personal_window 0: automatic. accelerated_window 0: the original ring.
+  /// personal_window: packets per visit; 0 is automatic. accelerated_window: how many of these
+  /// packets follow the token; 0 is the original ring. global_window: packets per rotation. A
+  /// window without a value follows from `cpu`.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
-  std::uint32_t datagram_bytes =
-      0;  ///< largest datagram; 0: 1472, or the value of `cpu` if a message does not fit in 1472
+  std::uint32_t datagram_bytes = 0;  ///< largest datagram; if 0, it is 1472, or the value of `cpu`
+                                     ///< if a message does not fit in 1472
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
   Duration coalesce{};          ///< interrupt delay of the network cards
@@ -51,20 +53,20 @@ inline std::uint32_t senders_of(const NetRunOptions& options) {
   return options.senders == 0 ? options.nodes : options.senders;
 }
 
-/// A message begins with the time at which it was due.
+/// A message begins with its due time, in this many bytes.
 inline constexpr std::uint32_t kStampBytes = 8;
 
 struct NetFigures {
-  double offered_mbps = 0;  ///< payload; 0: as much as possible
-  double mbps = 0;          ///< payload that each node delivered, its own included
-  double total_mbps = 0;    ///< the same for all domains together
+  double offered_mbps = 0;  ///< payload of the load; 0: as much as possible
+  double mbps = 0;          ///< payload delivered per node, its own messages included
+  double total_mbps = 0;    ///< `mbps` times the number of domains
   double messages_per_second = 0;
   // Latency from when a message was due until a node delivered it; microseconds, over all nodes.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the worst twentieth
   // With optimistic delivery: the latency until a node delivered a message optimistically.
-  // mistaken: units whose guessed place was wrong. inverted: neighbours in the order whose
-  // optimistic deliveries came in reverse.
+  // mistaken: share of units whose guessed place was wrong. inverted: share of units that were
+  // delivered optimistically before the unit that precedes them in the order.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
   double rotation_us = 0;              ///< 0 for engines with acceptors: nothing rotates
   double least_sender = 0;             ///< fewest packets of a sender, divided by the mean of the
@@ -76,10 +78,10 @@ struct NetFigures {
   double busiest_card = 0;             ///< share of the time that the busiest network card sent
   std::uint64_t dropped_frames = 0;    ///< by full ports, during the whole run
   std::uint64_t dropped_packets = 0;   ///< by full sockets, during the whole run
-  std::uint64_t port_queue_bytes = 0;  ///< most bytes that waited at one port
-  std::uint32_t accelerated_percent = 0;  ///< packets of a visit after the token, at the end, if
-                                          ///< automatic
-  std::uint32_t global_window = 0;        ///< at the end
+  std::uint64_t port_queue_bytes = 0;  ///< maximum of bytes that waited at one port
+  std::uint32_t accelerated_percent = 0;  ///< share of a visit's packets that follow the token, at
+                                          ///< the end of the run, if automatic
+  std::uint32_t global_window = 0;        ///< at the end of the run
   std::uint64_t views = 0;
   std::uint64_t messages_compared = 0;
   std::string violation;  ///< empty if every node delivered in the one order

@@ -15,7 +15,7 @@ namespace {
 using sim_hooks::Mutant;
 using Given = std::function<bool(const char*)>;
 
-/// The mode of one call.
+/// What one call of `peal sim` runs.
 enum Mode : unsigned { kSeeds = 1, kSeed = 2, kScenario = 4, kScenarios = 8, kMutants = 16 };
 
 struct Applies {
@@ -52,14 +52,14 @@ constexpr Applies kApplies[] = {
     {"--budget", kMutants, "come with --mutants"},
     {"--mutant-scenarios", kMutants, "come with --mutants"},
 };
-/// If both options of a pair are given, the first has no effect.
+/// Pairs of options that are refused together: the first option would have no effect.
 constexpr std::pair<const char*, const char*> kApart[] = {
     {"--shrink", "--print"},      {"--trace", "--print"},   {"--record", "--shrink"},
     {"--ensembles", "--domains"}, {"--merge", "--domains"}, {"--json", "--print"},
     {"--json", "--shrink"},       {"--trace", "--shrink"},
 };
 
-/// Sets the chosen engine options. One line if the engine lacks an option; else empty.
+/// Sets the chosen engine options. Returns one line about an error; empty if there is none.
 std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   EngineOptions& engine = a.swarm.engine;
   for (const auto& [name, text] : texts.choices) {
@@ -115,8 +115,8 @@ std::string script_problem(const Script& script) {
   return problem;
 }
 
-/// The problem of the first scenarios of a run; empty if there is none. Other draws of a scenario
-/// can make the settings valid, so the check needs whole scenarios.
+/// The first problem among the first scenarios of a run; empty if there is none. Whether settings
+/// are valid can depend on the other draws of a scenario, so the check needs whole scenarios.
 std::string stories_problem(const Arguments& a, const SwarmOptions& swarm) {
   constexpr std::uint64_t kStories = 50;
   const std::uint64_t first = a.seed.value_or(a.first);
@@ -177,7 +177,7 @@ std::string take_files(const Texts& texts, Arguments& a) {
 
 std::string take_mutants(const Texts& texts, Arguments& a) {
   for (const std::string& name : texts.mutants) {
-    if (name.empty() || name == "{}") continue;  // the unnamed option
+    if (name.empty() || name == "{}") continue;  // --mutants without a name
     Mutant mutant{};
     if (!read_mutant(name, mutant)) return refusal("--mutants", name, kMutantMust);
     a.mutants.push_back(mutant);

@@ -27,9 +27,9 @@ inline constexpr const char* kMutantMust =
     "the name of a deliberate fault of src/base/mutants.h, or what stands before its first _, such "
     "as m5";
 
-/// "--seed = "x" is not accepted: it must be …"
+/// `--seed = "x" is not accepted: it must be ...`
 std::string refusal(const std::string& name, const std::string& value, const std::string& must);
-/// False if there is no mutant of this name.
+/// Sets `out` to the mutant of this name; false if there is none.
 bool read_mutant(const std::string& text, sim_hooks::Mutant& out);
 
 /// Completes `a` from `texts`. `given` returns whether an option is present. Returns one line about

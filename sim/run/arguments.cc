@@ -124,7 +124,8 @@ bool read_range(const std::string& text, Arguments& a) {
   return true;
 }
 
-/// Adds an option that only some engines have. The engine is known once all arguments are read.
+/// Adds an option that only some engines have. `texts` keeps the value: the engine is known only
+/// after all arguments are read.
 void add_choice(Builder& b, std::string_view name, Texts& texts) {
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);

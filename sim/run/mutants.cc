@@ -63,7 +63,8 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
   return false;
 }
 
-/// Options that a mutant's family needs to be detected; the family is the start of its name.
+/// Sets the options that are needed to detect mutants of a family. A mutant's family is the start
+/// of its name.
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
   if (of("gm")) swarm.groups = true;  // process groups
@@ -150,8 +151,8 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
-        // In no scenario does a backlog of an earlier order exist, or a node crash after it
-        // installs a view but before all ensembles have reached the view.
+        // In no scenario does a node have a backlog of an earlier order. In none does a node crash
+        // after it installs a view but before all ensembles have reached the view.
         Mutant::px_owed_of_any_order,
         Mutant::px_owed_unmerged,
         // These mutants only cause delays, which order_paxos_test measures.

@@ -13,12 +13,12 @@ namespace peal::sim {
 struct MutantOptions {
   std::vector<sim_hooks::Mutant> mutants;
   std::uint32_t jobs = 2;
-  std::uint64_t budget = 400;  ///< most seeds to try
+  std::uint64_t budget = 400;  ///< maximum number of seeds to try
   std::string scenarios;       ///< folder of scenarios for single mutants, run first; may be empty
   SeedOptions seeds;
 };
 
-/// Whether and how one deliberate fault was detected.
+/// How one deliberate fault was detected, if it was.
 struct MutantRow {
   sim_hooks::Mutant mutant{};
   std::string killed_by;    ///< "seed 17" or a file; empty: the mutant survived
@@ -41,7 +41,7 @@ std::string mutants_json(const std::vector<MutantRow>& rows);
 bool expects_assertion(const Script& script);
 /// Runs a scenario file in this process.
 RunResult run_scenario(const Script& script, sim_hooks::Mutant mutant);
-/// The result, without an assertion failure that the script expects.
+/// `finding`, without an assertion failure that the script expects.
 RunResult judged(const Script& script, RunResult finding);
 
 }  // namespace peal::sim

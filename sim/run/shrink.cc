@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The line without nodes above `nodes`.
+/// The line without the names of nodes above `nodes`.
 std::string without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {
@@ -113,7 +113,7 @@ Shrinker::Verdict Shrinker::judge(const Script& script, std::FILE* plain) {
   return verdict;
 }
 
-/// Merges consecutive `run` lines.
+/// Merges consecutive `run` lines, and removes empty lines.
 Script Shrinker::merged(const Script& script) const {
   Script out;
   out.name = script.name;

@@ -11,7 +11,7 @@ namespace peal::sim {
 
 struct ShrinkOptions {
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
-  std::uint32_t tries_max = 600;  ///< most runs of smaller scripts
+  std::uint32_t tries_max = 600;  ///< maximum number of runs of smaller scripts
   double hang_seconds = 30;
   std::function<void(std::uint32_t tries, std::size_t lines)> progress;  ///< may be empty
 };

@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// The sum of all results.
+/// The sums of all results of a run.
 struct Summary {
   std::uint64_t seeds = 0;
   std::uint64_t violations = 0;

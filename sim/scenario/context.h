@@ -20,8 +20,8 @@
 
 namespace peal::sim {
 
-/// What the commands of a running scenario read and change: its world, the position in its file,
-/// its first error, and the parts that observe the world.
+/// What the commands of a running scenario read and change: the world, the current line of the
+/// script, the first error, and the parts that observe the world.
 ///
 /// A command first parses its words, and acts only if acting() returns true. So the same code can
 /// check a script without running it.
@@ -36,8 +36,8 @@ class ScenarioContext final : public Watcher {
 
   // The script.
   bool checking() const { return checking_; }
-  /// Ends the parsing of a command's words. False: the words are wrong, or the script is only
-  /// checked.
+  /// Ends the parsing of a command's words. False if the words are wrong, if the script has an
+  /// error already, or if it is only checked.
   bool acting(Tokenizer& words) const;
   std::uint32_t line() const { return line_; }
   void set_line(std::uint32_t line) { line_ = line; }
@@ -52,11 +52,11 @@ class ScenarioContext final : public Watcher {
   /// True if the script must not execute further commands.
   bool stopped() const;
   Outcome& outcome() { return outcome_; }
-  /// "file:7: ".
+  /// The current line, to begin a message: "file:7: ".
   std::string where() const;
 
-  // The cluster. The script describes the cluster before it exists. A script that is only checked
-  // has no world.
+  // The cluster. The script describes the cluster before the world exists. A script that is only
+  // checked has no world.
   bool has_cluster() const { return cluster_.has_value(); }
   const WorldOptions& cluster() const { return *cluster_; }
   void set_cluster(const WorldOptions& cluster) { cluster_ = cluster; }
@@ -81,7 +81,7 @@ class ScenarioContext final : public Watcher {
   void plan(Instant at, std::function<void()> action);
   /// Ends targeted faults and triggers, and cancels what plan() has planned.
   void end_faults();
-  /// When `settle` left the cluster idle; nullopt if no `settle` did so.
+  /// The time at which `settle` left the cluster idle; nullopt if no `settle` did so.
   std::optional<Instant> settled_at() const { return settled_at_; }
   void settled() { settled_at_ = now(); }
 
@@ -110,7 +110,7 @@ class ScenarioContext final : public Watcher {
   Expectations expectations_;
   ExpectedTranscript transcript_;
   PlainScript plain_;
-  std::uint32_t era_ = 0;  ///< actions planned in an earlier era are cancelled
+  std::uint32_t era_ = 0;  ///< end_faults() begins a new era, and actions planned before do nothing
   std::optional<Instant> settled_at_;
   std::unique_ptr<HistoryRecorder> recorder_;
   std::unique_ptr<World> world_;

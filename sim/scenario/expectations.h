@@ -21,8 +21,9 @@ class Expectations {
   void want_violation(std::string property) { wanted_.push_back(std::move(property)); }
   /// Position in the history after the last view that an earlier line expected of the node.
   std::size_t& views_expected(NodeId node) { return views_expected_[node.value]; }
-  /// Call at the end: removes wanted violations and failures from the outcome, and adds a failure
-  /// for each wanted one that did not occur. `where` begins the text of a failure.
+  /// Call at the end. If the script wants violations or a failure, removes all violations from
+  /// `outcome`; if it wants a failure, removes the failure too. Then adds a failure if a wanted
+  /// violation or failure did not occur. `where` begins the text of the added failure.
   void judge(Outcome& outcome, const std::string& where) const;
 
  private:

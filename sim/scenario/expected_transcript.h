@@ -33,7 +33,8 @@ class ExpectedTranscript {
   };
   /// Ends the expected transcript without comparing it.
   void close() { expected_.reset(); }
-  /// Compares; nullopt if equal. Writes the recorded packets to `record`, unless that is null.
+  /// Compares the recorded packets with the expected ones; nullopt if equal. Writes the recorded
+  /// packets to `record`, unless that is null.
   std::optional<Difference> compare(std::FILE* record) const;
 
  private:

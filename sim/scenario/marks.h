@@ -13,8 +13,8 @@
 
 namespace peal::sim {
 
-/// Counts of nodes and packets since the last `mark`. The counts of an incarnation that is younger
-/// than the mark begin at 0.
+/// Counts of packets, and of views, events and counters of nodes, since the last `mark`. For an
+/// incarnation that is younger than the mark, the counts begin at 0.
 class Marks {
  public:
   /// Call when a cluster of `nodes` nodes begins.
@@ -27,19 +27,20 @@ class Marks {
   std::uint64_t events_since(const Process& process, const order::EventKind* kind) const;
   /// Empty if the node has no counter of this name.
   std::optional<std::uint64_t> counter_since(const Process& process, std::string_view name) const;
-  /// Packets of this kind from the nodes in `from`; empty: from any node.
+  /// Packets of this kind from the nodes in `from`; if `from` is empty, from any node.
   std::uint64_t packets_since(PacketKind kind, const std::vector<NodeId>& from) const;
-  /// True if the node is still in its view at the mark, or ran neither at the mark nor now.
+  /// True if the node is still in the view that it had at the mark, or if it ran neither then nor
+  /// runs now.
   bool view_kept(NodeId node, const World& world) const;
 
  private:
   struct Mark {
-    std::uint32_t incarnation = 0;  ///< 0: the node did not run
+    std::uint32_t incarnation = 0;  ///< 0: the node did not run at the mark
     std::uint64_t views = 0;
     std::vector<std::uint64_t> counters;
     std::map<const order::EventKind*, std::uint64_t> events;
   };
-  /// The mark of this incarnation; null if the incarnation is younger than the mark.
+  /// The process's counts at the mark; null if this incarnation is younger than the mark.
   const Mark* of(const Process& process) const;
 
   std::vector<Mark> marks_;                                            ///< by node

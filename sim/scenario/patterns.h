@@ -39,7 +39,7 @@ using Pattern = std::variant<PacketPattern, EventPattern>;
 PacketPattern read_packet_pattern(Tokenizer& words);
 /// n1,n2 recovery_started
 EventPattern read_event_pattern(Tokenizer& words);
-/// The kind of packet that a key names; nullopt if the key is absent.
+/// The kind of packet that the value of `key` names; nullopt if the key is absent.
 std::optional<PacketKind> read_packet_kind(Tokenizer& words, std::string_view key);
 
 }  // namespace peal::sim

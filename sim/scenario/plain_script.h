@@ -8,14 +8,14 @@
 
 namespace peal::sim {
 
-/// Writes the commands that a run executes as another script, in which targeted faults are plain
-/// lines at fixed times: RunOptions::plain.
+/// Writes the commands that a run executes. They form another script (RunOptions::plain), in which
+/// targeted faults are plain lines at fixed times.
 class PlainScript {
  public:
-  /// `file`: null if there is none.
+  /// If `file` is null, nothing is written.
   explicit PlainScript(std::FILE* file) : file_(file) {}
 
-  /// The cluster has been built; its time is `now`.
+  /// The cluster has been built: the script begins at the time `now`.
   void built(Instant now) { written_ = now; }
   /// A command is executed at `now`; an empty command only lets time pass.
   void command(const std::string& text, Instant now);

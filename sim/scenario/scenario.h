@@ -15,7 +15,7 @@
 namespace peal::sim {
 
 /// A scenario for a simulated cluster, in the language of tests/scenario/README.md. The generator
-/// writes the same language, so every failure in a generated script is a scenario already.
+/// writes the same language, so every generated script that fails is a scenario already.
 struct Script {
   struct Line {
     std::uint32_t number = 0;  ///< in the file, from 1
@@ -31,7 +31,7 @@ struct Script {
 };
 
 Script parse_script(std::string name, std::string_view text);
-/// The error names the file.
+/// An error names the file.
 Result<Script, std::string> load_script(const std::string& path);
 
 struct RunOptions {
@@ -41,8 +41,8 @@ struct RunOptions {
   std::FILE* echo = nullptr;    ///< events as they happen
   std::FILE* record = nullptr;  ///< receives transcripts
   bool keep_history = true;     ///< `expect` needs the history; generated scenarios do not
-  /// Receives, during the run, the run as a script in which targeted faults are plain lines at
-  /// fixed times. May be null.
+  /// Receives, during the run, a script of the same run, in which targeted faults are plain lines
+  /// at fixed times. May be null.
   std::FILE* plain = nullptr;
 };
 

@@ -31,14 +31,15 @@ struct TargetRule {
   bool split = true, cut = true, crash = true, pause = true;
   Duration within = microseconds(400);
   std::pair<Duration, Duration> heal{milliseconds(20), milliseconds(300)};
-  std::uint64_t most = 200;  ///< most faults in a run
+  std::uint64_t most = 200;  ///< maximum number of faults of this rule in a run
 };
 
 /// The TargetRule::Moment named "commit", "recovery", "token", "join", "prepare", "promise", "view"
 /// or "vote"; else 0.
 std::uint32_t moment_of_name(std::string_view name);
 
-/// Plans the faults as lines of the scenario language; `run_line` executes each at its time.
+/// Plans targeted faults as lines of the scenario language; `run_line` executes each line at its
+/// time.
 class Targets {
  public:
   /// `counted` is Fault::count for a line that repairs an earlier fault.
@@ -64,7 +65,7 @@ class Targets {
   Random random_;
   RunLine run_line_;
   std::vector<TargetRule> rules_;
-  std::vector<std::uint64_t> told_votes_;  ///< votes last reported, by node
+  std::vector<std::uint64_t> told_votes_;  ///< by node: last instance for which it reported a vote
   std::uint32_t era_ = 0;
 };
 

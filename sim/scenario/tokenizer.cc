@@ -21,7 +21,7 @@ constexpr std::array<Unit, 6> kUnits{{{"ns", 1},
                                       {"min", 60'000'000'000},
                                       {"h", 3'600'000'000'000}}};
 
-/// Most names in a range such as x1-x9.
+/// Largest number in a range of names such as x1-x9.
 constexpr std::uint64_t kNamesMost = 10'000;
 
 bool parse_number(std::string_view text, std::uint64_t& out) {

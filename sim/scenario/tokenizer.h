@@ -23,7 +23,7 @@ class Tokenizer {
   bool at_end() const { return next_ == words_.size(); }
   /// The next word, without taking it; empty at the end.
   std::string_view peek() const;
-  /// Takes the next word.
+  /// Takes the next word; `what` describes the word in an error message.
   std::string take(std::string_view what);
   /// Takes the next word only if it is `word`.
   bool accept(std::string_view word);
@@ -37,7 +37,8 @@ class Tokenizer {
   std::pair<Duration, Duration> duration_range();  ///< 0-30ms, 2ms-5ms, or one duration
   std::uint64_t number(std::uint64_t low, std::uint64_t high);
   std::string text();                                     ///< "quoted"
-  std::vector<std::string> names(std::string_view what);  ///< x or x,y or x1-x9, as written
+  std::vector<std::string> names(std::string_view what);  ///< x or x,y or x1-x9; ranges are
+                                                          ///< expanded
 
   /// Takes all following `key=value` words; the readers below look keys up.
   void take_keys();
@@ -62,7 +63,7 @@ class Tokenizer {
   void fail(std::string problem);
   bool failed() const { return !problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  /// Sets the syntax of the command, for messages; the text must outlive this object.
+  /// Sets the syntax of the command, for messages; `usage` must outlive this object.
   void set_usage(std::string_view usage) { usage_ = usage; }
   std::string problem_and_usage() const;
   /// Fails if a word or a key is left over. Returns true if there is no problem.

@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// A command of the language.
+/// A command of the language of scenarios.
 struct Verb {
   std::string_view name;
   void (*run)(ScenarioContext& context, Tokenizer& words);

@@ -7,13 +7,14 @@
 
 namespace peal::sim {
 
-/// A node's own clock: it starts anywhere and runs fast or slow, but never goes back.
+/// A node's own clock: it starts at any time and runs fast or slow, but never goes back.
 class Clock {
   __extension__ using Wide = __int128;
 
  public:
   Clock() = default;
-  /// `drift_ppm`: how fast this clock is, in parts per million, -900'000 to 900'000.
+  /// `drift_ppm`: how much faster than a correct clock this clock runs, in parts per million,
+  /// -900'000 to 900'000.
   Clock(Duration origin, std::int32_t drift_ppm) : origin_ns_(origin.ns), drift_ppm_(drift_ppm) {}
 
   Instant local(Instant world) const {

@@ -17,7 +17,7 @@ namespace peal::sim {
 /// has the same content at first; later changes to one do not affect the other.
 class Disk : public port::Disk {
  public:
-  /// How an operation, counted from 1, fails.
+  /// How an operation fails.
   enum class Failure : std::uint8_t { none, error, full };
   /// What a disk loses when the process or the machine stops.
   enum class Loss : std::uint8_t {
@@ -41,11 +41,12 @@ class Disk : public port::Disk {
   port::DiskResult<void> sync_folder() override;
 
   void lose(Loss loss);
-  /// A lost write may leave bytes of a removed file instead of zeros.
+  /// From now on, bytes of a removed file may take the place of a lost write, instead of zeros.
   void expose_old_bytes() { exposes_old_ = true; }
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
-  /// Makes an operation fail; 1 is the next one. A failed write writes a part of its bytes. A
-  /// failed sync syncs a part; the rest never becomes durable, though the process can read it.
+  /// Makes one operation fail; `operation` 1 is the next one. A failed write writes a part of its
+  /// bytes. A failed sync syncs a part; the rest never becomes durable, though the process can read
+  /// it.
   void fail(std::uint64_t operation, Failure failure);
   /// Cancels a planned failure.
   void mend() { failing_ = 0; }
@@ -53,8 +54,8 @@ class Disk : public port::Disk {
   std::uint64_t used() const;
   /// Limits the bytes of all files together.
   void limit(std::uint64_t bytes_max) { bytes_max_ = bytes_max; }
-  /// Sets a function that the disk calls during each operation that changes something, before or
-  /// after the change. Copies of the disk do not call the function.
+  /// Sets a function that the disk calls at the start of each operation, and after write(),
+  /// rename() and remove() have changed something. Copies of the disk do not call the function.
   void observe(std::function<void()> observer) { observer_.call = std::move(observer); }
   std::uint64_t operations() const { return operations_; }
 
@@ -79,7 +80,7 @@ class Disk : public port::Disk {
   using FileId = std::uint64_t;
   struct NameChange {
     std::string name;
-    FileId file{};       // 0: the name is removed
+    FileId file{};       // 0 if the name is removed
     std::string source;  // old name in a rename, removed at the same time
   };
   using Names = std::map<std::string, FileId>;

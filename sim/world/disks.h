@@ -19,9 +19,9 @@ class Disks {
   using Durable = std::function<void(Process&)>;
   Disks(const WorldOptions& options, Schedule& schedule, Machines& machines, Durable durable);
 
-  /// The disk of an acceptor; null for other nodes.
+  /// A node's disk; null if the engine has no logs.
   NodeLog* of(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
-  /// The ghost sees all operations of later incarnations.
+  /// `ghost` sees all operations of incarnations that start later.
   void watch(order::Ghost* ghost);
   /// Opens the log of a new incarnation. False if the log refuses the folder's content; the process
   /// then ends before its start.
@@ -32,7 +32,7 @@ class Disks {
   void end_hang(NodeId node);
   /// Ends failures, slowness and a hang of the disk.
   void mend(NodeId node);
-  /// The node's process has crashed.
+  /// The node's process has ended. Its log loses what a crash may lose.
   void crash(NodeId node);
 
  private:

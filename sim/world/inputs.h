@@ -18,7 +18,8 @@ struct Submission {
   Service service = Service::agreed;
   order::Domain domain = 0;
   std::string payload;
-  std::optional<ClientWish> wish;  ///< with groups: the client's action; without it, a random one
+  std::optional<ClientWish> wish;  ///< with groups: the client's action; if absent, the action is
+                                   ///< random
 };
 
 /// Packets that wait in a socket, first in, first out.

@@ -21,11 +21,11 @@ struct Load {
   double large = 0;  ///< share of messages of sizes large_low to large_high
   std::uint32_t large_low = 2'000, large_high = 20'000;
   double safe = 0.3;        ///< share of safe messages
-  std::uint32_t burst = 1;  ///< most messages submitted at once
+  std::uint32_t burst = 1;  ///< maximum number of messages submitted at once
   Instant until{};
 };
 
-/// The background loads of a world, and the payloads of its messages.
+/// The background loads of a world, and the payloads of the world's messages.
 class Loads {
  public:
   Loads(const WorldOptions& options, Schedule& schedule);

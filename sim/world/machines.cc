@@ -9,7 +9,7 @@
 namespace peal::sim {
 namespace {
 
-/// Nodes start this many milliseconds after the origin of epochs.
+/// A correct clock's epoch at world time 0, in milliseconds.
 constexpr std::uint64_t kFirstEpoch = 1'000'000;
 
 }  // namespace

@@ -25,7 +25,8 @@ class Machines {
   bool anyone_recovers() const;
 
   bool has_run(NodeId node) const { return machines_[node.value].incarnation != 0; }
-  /// The epoch of the node's next incarnation: the epoch by a correct clock, plus `step`.
+  /// The epoch of the node's next incarnation: the epoch by a correct clock, but above the node's
+  /// earlier epochs, plus `step`. A negative `step` has no effect if the engine has acceptors.
   std::uint64_t next_epoch(NodeId node, std::int64_t step, Instant now) const;
   Process& start(World& world, MemberId self);
   /// Removes a process that ends.
@@ -45,7 +46,7 @@ class Machines {
     std::unique_ptr<Process> process;
   };
 
-  const bool with_logs_;           ///< a node knows its last incarnation from its log
+  const bool with_logs_;           ///< the engine has acceptors: epochs never go back
   std::vector<Machine> machines_;  ///< by node
 };
 

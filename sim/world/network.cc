@@ -11,7 +11,7 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-/// Checks the parts of the rule that need the packet's content.
+/// Checks the fields of the rule that need the packet's content.
 bool content_matches(const Rule& rule, const Packet& packet) {
   if (!rule.seq && !rule.view && !rule.retransmission && !rule.post && !rule.phase) return true;
   const order::PacketContent content = content_of(packet);

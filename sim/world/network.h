@@ -36,19 +36,20 @@ struct Conditions {
   double partial = 0;  ///< probability that a multicast reaches only some nodes
   double replay = 0;   ///< probability that an old packet arrives again
   Duration replay_by = seconds(2);
-  std::uint32_t mtu = 0;    ///< larger packets of the data lane are lost; 0: no limit
-  std::uint32_t large = 0;  ///< larger packets are delayed by `large_by`; 0: none
+  std::uint32_t mtu = 0;    ///< packets of the data lane above this size are lost; 0: no limit
+  std::uint32_t large = 0;  ///< packets above this size are delayed by `large_by`; 0: no limit
   Duration large_by = milliseconds(900);
   std::optional<PacketKind> bad_kind;  ///< kind of packets lost with `bad_kind_loss`
   double bad_kind_loss = 0;
   bool dead_data = false;        ///< all packets of the data lane are lost
   bool dead_control = false;     ///< all packets of the other lanes are lost
-  std::uint32_t dead_above = 0;  ///< larger packets are lost on every lane; 0: none
+  std::uint32_t dead_above = 0;  ///< packets above this size are lost on every lane; 0: no limit
 };
 
 /// A link works if it loses less than one packet in twenty, of every kind and size.
 bool works(const Conditions& conditions);
-/// The link loses packets of every kind and size, but not all packets.
+/// True if the link loses at least one packet in twenty, of every kind and size, but not all
+/// packets.
 bool is_lossy(const Conditions& conditions);
 
 /// A scenario's rule for matching packets. Absent fields match everything.
@@ -73,7 +74,7 @@ struct Rule {
 
 /// One copy of a packet that arrives.
 struct Arrival {
-  Duration after;  ///< since the packet was sent
+  Duration after;  ///< delay from the departure of the packet
   bool damaged = false;
 };
 /// The copies of one packet for one node.
@@ -89,7 +90,7 @@ class Network {
   Network(std::uint32_t nodes, std::uint64_t seed, FaultCounts& faults);
 
   Conditions& conditions() { return conditions_; }
-  /// Sets conditions of one direction of one link, which override the common ones.
+  /// Sets conditions of one direction of one link, in place of the common conditions.
   void set_link(NodeId from, NodeId to, const Conditions& conditions);
   void clear_links();
 

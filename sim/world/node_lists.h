@@ -15,18 +15,18 @@ class NodeLists {
  public:
   explicit NodeLists(const WorldOptions& options);
 
-  /// Replaces the list in the node's file, sorted.
+  /// Replaces the list in the node's file by `list`, which is sorted.
   void set(NodeId node, const std::vector<NodeId>& list);
   const order::NodeList& file(NodeId node) const { return files_[node.value]; }
   const std::vector<NodeId>& nodes(NodeId node) const { return files_[node.value].nodes; }
-  /// Whether the list in the node's file names the node itself. Otherwise the node cannot start.
+  /// True if the list in the node's file names the node itself. Otherwise the node cannot start.
   bool names_itself(NodeId node) const;
-  /// The nodes that a daemon reports to its clients, sorted: those of the active list, given by its
-  /// hash, and of the list in the node's file.
+  /// The nodes that a daemon reports to its clients, sorted: the nodes of its active list, whose
+  /// hash is `active`, and of the list in the node's file.
   std::vector<NodeId> known_to(NodeId node, std::uint64_t active) const;
-  /// True if the view has a majority of the node's active list, or of the list in its file, which
-  /// may just have become active. Engines with acceptors do not report their active list; for them
-  /// a majority of any list so far suffices.
+  /// True if the view has a majority of the node's active list, whose hash is `active`, or of the
+  /// list in the node's file, which may just have become active. If `active` is 0, or the engine
+  /// has acceptors, a majority of any list so far suffices.
   bool may_be_primary(NodeId node, std::uint64_t active, const order::View& view) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace peal::sim {
 namespace {
 
-/// Offset in a segment's header (docs/wal.md).
+/// Offset of the first record's position in a segment's header (docs/wal.md).
 constexpr std::size_t kFirstOffset = 48;
 constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
 /// Size limit of a log: well above the decided values that an engine retains, so that the engine

@@ -29,7 +29,7 @@ struct DiskTimes {
 class NodeLog {
  public:
   enum class Kind : std::uint8_t {
-    votes,  ///< an acceptor's votes, with `owed()` beside it on the same disk
+    votes,  ///< an acceptor's votes; `owed()` is the other folder on the disk
     owed,   ///< the retained backlog of excluded members
   };
   /// Segments are small, so that a scenario fills many of them.
@@ -39,7 +39,7 @@ class NodeLog {
   NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes,
           Kind kind = Kind::votes);
 
-  /// Null if this is the owed log itself.
+  /// The owed log beside this votes log; null if this is an owed log.
   NodeLog* owed() { return owed_.get(); }
 
   /// Opens the log of a new incarnation, and the one in `owed()`. The epoch of `self` is larger
@@ -52,7 +52,7 @@ class NodeLog {
   const std::string& refusal() const { return refusal_; }
   /// The witness sees all operations of later incarnations, and must outlive this object.
   void watch(order::Ghost* witness) { witness_ = witness; }
-  /// Position of the first record of the newest segment on the disk; 0: no segment.
+  /// Position of the first record of the newest segment on the disk; 0 if there is no segment.
   LogPosition newest_segment() const;
   /// Starts to write the appended records. Returns the time that this takes; nullopt if there is
   /// nothing to write or a write is in progress.
@@ -64,7 +64,7 @@ class NodeLog {
 
   /// The next incarnation finds an empty folder.
   void lose() { lost_ = true; }
-  /// Copies the folder as it is on disk now.
+  /// Copies what is durable in the folder now.
   void copy();
   /// The next incarnation finds the last copy of the folder, if there is one.
   void put_back() { put_back_ = copy_.has_value(); }
@@ -73,7 +73,8 @@ class NodeLog {
   /// misdirected write has overwritten some old bytes. No damage if all records are recent.
   enum class Damage : std::uint8_t { none, rot, stray };
   void damage(Damage damage) { damage_ = damage; }
-  /// The next incarnation finds the folder of another node, as it is now, instead of its own.
+  /// The next incarnation finds the folder of `other`, with what is durable in it now, in place of
+  /// its own.
   void give(const NodeLog& other);
   /// The disk has no space beyond what its files use now.
   void fill() { full_ = true; }
@@ -84,13 +85,13 @@ class NodeLog {
   /// Nothing becomes durable until end_hang(); see Disks::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
-  /// True if a write completed during the hang, so that finish() is still due.
+  /// Ends the hang. True if a write completed during it, so that finish() is still due.
   bool end_hang();
   /// The write in progress completes as soon as the hang ends.
   void wait_for_end() { waits_ = true; }
   /// Ends failures and slowness, here and in `owed()`. A log that has failed stays failed.
   void mend();
-  /// Whether the running process's log, or `owed()`, failed because of fail().
+  /// True if the running process's log, or `owed()`, failed because of fail() or fill().
   bool failed() const { return failed_ || (owed_ && owed_->failed()); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace peal::sim {
 
-/// Observes every packet sent, every event that a node reports and every message. It may plan
-/// events, but not run the world.
+/// Observes every packet sent, every event that a node reports and every message. A watcher may
+/// plan events, but must not run the world.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -18,7 +18,7 @@ class Watcher {
   virtual void on_event(MemberId who, const order::Event& event) = 0;
   /// A message of `who` has its place in the order.
   virtual void on_originate(MemberId /*who*/) {}
-  /// `who` delivered a message at `at`, after the earlier work of the same step.
+  /// `who` delivered a message at `at`: now, plus the processor time of this step so far.
   virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
   /// `who` delivered a message optimistically, before the message had its place in the order.
   virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}

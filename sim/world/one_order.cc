@@ -19,7 +19,7 @@ struct Voter {
   std::uint64_t acceptors = 0;  ///< number of acceptors of this order, as the node knows it
 };
 
-/// nullopt if the node is not running or does not vote.
+/// The node as a voter; nullopt if it is not running or does not vote.
 std::optional<Voter> voter(const World& world, NodeId node) {
   const Process* process = world.process(node);
   if (process == nullptr || process->end != Process::End::none) return std::nullopt;
@@ -39,7 +39,7 @@ bool lists(const World& world, NodeId node, NodeId other) {
   return std::find(list.begin(), list.end(), other) != list.end();
 }
 
-/// Whether a majority of the acceptors of the voter's order vote in that order.
+/// True if a majority of the acceptors of the voter's order vote in that order.
 bool can_decide(const Voter& voter, const std::vector<Voter>& all) {
   const auto count = std::count_if(
       all.begin(), all.end(), [&voter](const Voter& each) { return each.order == voter.order; });

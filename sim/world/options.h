@@ -22,11 +22,11 @@ struct ProcessLimits {
                                     ///< gap
   std::uint32_t unit_slabs = 0;     ///< buffers for units; 0 as above
   std::uint32_t socket_packets = 2'048;
-  std::uint32_t room_units = 65'536;  ///< units that the application buffers before it stops the
-                                      ///< ring
+  std::uint32_t room_units = 65'536;  ///< units that the application buffers before the node must
+                                      ///< wait
 };
 
-/// Name and settings of the simulated cluster, as in wire::Header.
+/// Hashes of the cluster's name and settings, as in the headers of frames.
 inline constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
 
 /// Makes the engine of one node.
@@ -38,20 +38,22 @@ struct WorldOptions {
   EngineOptions engine;
   std::vector<order::DomainNodes> domains;  ///< of engines with domains
   std::uint32_t nodes = 3;                  ///< 1 to kNodesMax
-  /// The list of nodes in each node's file at first; empty: all nodes, and the list never changes.
+  /// The list of nodes in each node's file at first. If it is empty, the list has all nodes, and
+  /// never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;
   std::uint32_t acceptors = 0;                           ///< 0: as many as the engine chooses
   DiskTimes disks;                                       ///< of acceptors
-  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of their logs
+  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of the acceptors' logs
   std::uint64_t first_count = 0;                         ///< see order::Setup
-  EngineMaker maker;                                     ///< empty: `engine`
+  EngineMaker maker;                                     ///< makes the engines; if empty, `engine`
+                                                         ///< does
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< largest error of clocks
   Duration step_cost = nanoseconds(700);          ///< processor time of one input
   Duration send_cost = nanoseconds(300);          ///< processor time of one packet sent
-  Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
+  Duration wire_per_kilobyte = nanoseconds(800);  ///< for each 1,000 bytes; 10 Gbit/s
   std::uint32_t read_budget = 32;                 ///< packets read before timers are checked
   bool follow_preference = false;      ///< false: the choice of the socket is partly random
   bool loopback = false;               ///< multicasts return to their senders

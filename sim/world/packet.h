@@ -15,9 +15,9 @@
 
 namespace peal::sim {
 
-/// The frame kind in a packet's header (wire/frames.h); `other` for a TRIAL, and for a kind that no
-/// engine of this program names in its inspection. Only kinds that the simulator's code uses have
-/// a name here.
+/// The frame kind in a packet's header (wire/frames.h). `other` stands for a TRIAL, and for a kind
+/// that no engine of this program names in its order::Inspection. Only kinds that the simulator's
+/// code uses have a name here.
 enum class PacketKind : std::uint8_t {
   other = 0,
   token = 1,
@@ -33,7 +33,7 @@ enum class PacketKind : std::uint8_t {
 };
 inline constexpr std::size_t kPacketKinds = 256;
 
-/// Whether a packet of this kind carries units.
+/// True if packets of this kind carry units.
 bool carries_units(PacketKind kind);
 std::string_view packet_kind_name(PacketKind kind);
 /// The kind with this name, of any engine of this program.

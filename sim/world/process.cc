@@ -51,8 +51,9 @@ void Process::tell_clients_list() {
   if (clients != nullptr) clients->set_nodes(world.lists().known_to(self.node, status.list));
 }
 
-/// If the engine has acceptors, other nodes may deliver a unit of this node before this node knows
-/// the unit's place, even if this node crashes right after sending.
+/// If the engine has acceptors, records the submission before any packet can carry it: other nodes
+/// may deliver a unit of this node before this node knows the unit's place, even if this node
+/// crashes right after sending.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
 }

@@ -12,7 +12,7 @@ constexpr std::uint32_t kLargeSlabBytes = 65'536;
 constexpr std::uint32_t kLargeSlabs = 64;
 /// Large enough for the commit token of a few nodes with large gaps.
 constexpr std::uint32_t kUnitSlabBytesLeast = 8'192;
-/// A limit of address space, not memory: pages that are never used cost nothing.
+/// Limits address space, not memory: pages that are never used cost nothing.
 constexpr std::uint64_t kPoolBytesMost = 256ULL << 20;
 
 std::uint32_t packet_slab_bytes(const WorldOptions& options) {

@@ -13,7 +13,7 @@ struct WorldOptions;
 struct ProcessBuffers {
   explicit ProcessBuffers(const WorldOptions& options);
 
-  /// Most packets and units that the engine says a node holds.
+  /// Maximum number of packets and units that a node holds, as the engine states it.
   const std::uint32_t held_most;
   BufferPool receive;  ///< for ordinary packets
   BufferPool large;    ///< for larger packets

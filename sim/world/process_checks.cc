@@ -8,10 +8,10 @@
 namespace peal::sim {
 namespace {
 
-/// Most timer calls without any effect, per second and node.
+/// Maximum number of timer calls without any effect, per second and node.
 constexpr std::uint64_t kIdleTimersMax = 20'000;
 
-/// Buffers for other packets than ordered ones: copies of tokens, a commit token.
+/// Buffers for packets without units: copies of tokens, a commit token.
 constexpr std::uint32_t kSlabsBeside = 64;
 
 std::string name_of(const Process& process) {
@@ -21,7 +21,7 @@ std::string name_of(const Process& process) {
 }  // namespace
 
 /// A node keeps packets until all members have them, so the maximal gap bounds their number. The
-/// engine states the most buffers that a node may hold; more are a leak.
+/// engine states how many buffers a node may hold; more are a leak.
 void check_buffers(const Process& process, HistoryRecorder& recorder) {
   const std::uint32_t held = process.buffers.held();
   const std::uint32_t most = process.buffers.held_most;

@@ -12,8 +12,8 @@ namespace peal::sim {
 void check_buffers(const Process& process, HistoryRecorder& recorder);
 /// R3: counts a timer call that had no effect.
 void note_idle_timer(Process& process, HistoryRecorder& recorder);
-/// The process ended itself. Only its own clock that was set back, or its own failed disk, may
-/// cause this end.
+/// Call when the process ended itself. Reports a violation unless the process's own clock was set
+/// back or its own disk failed.
 void note_conflict(const Process& process, bool disk_failed, HistoryRecorder& recorder);
 
 }  // namespace peal::sim

@@ -27,7 +27,7 @@ struct Processor {
   Instant paused_at{};
   std::int64_t slowness = 1;
   std::uint32_t reads_since_timer = 0;
-  bool control_next = false;  ///< if data and control take turns: control is next
+  bool control_next = false;  ///< in turns of data and control: the latest turn was control's
   Duration charged{};         ///< cost of the running call in the network model
   Duration worked{};          ///< processor time so far
 
@@ -50,9 +50,9 @@ struct Sending {
 
 /// How fast the simulated application reads.
 struct Application {
-  std::uint32_t room_units = 0;  ///< most units that the application buffers
+  std::uint32_t room_units = 0;  ///< maximum number of units that the application buffers
   std::uint32_t room_used = 0;   ///< units that the application has not read
-  Duration consume_every{};      ///< time to read one unit; 0: none
+  Duration consume_every{};      ///< time to read one unit; 0: units are read at once
   bool consume_planned = false;
 
   std::uint32_t free_units() const { return room_units > room_used ? room_units - room_used : 0; }
@@ -98,7 +98,7 @@ struct NodeStatus {
 /// Work done, for checks of its bounds.
 struct WorkCounts {
   std::uint64_t calls = 0;
-  std::uint32_t effects_in_call = 0;   ///< effects of any kind
+  std::uint32_t effects_in_call = 0;   ///< effects of the running call, of any kind
   std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
   Instant idle_from{};                 ///< start of the second in which idle timer calls are
                                        ///< counted

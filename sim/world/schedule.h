@@ -17,7 +17,7 @@ class Schedule {
   void push(Instant at, Happening what, std::uint32_t node, std::uint32_t a) {
     queue_.push(at, what, node, a);
   }
-  /// Calls `action` at `at`, not before now.
+  /// Calls `action` at `at`, or now if `at` has passed.
   void plan(Instant at, std::function<void()> action);
   /// Advances the time to the next planned event. nullopt if no event is planned up to `limit`; the
   /// time is then `limit`.

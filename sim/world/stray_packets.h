@@ -22,10 +22,10 @@ class StrayPackets {
 
   /// A node has sent this packet.
   void remember(PacketIndex packet);
-  /// Sends an old packet again with the probability of the network's conditions. Call after each
-  /// packet.
+  /// Sends an old packet again, with the probability Conditions::replay of the network. Call after
+  /// each packet.
   void replay_by_chance();
-  /// Sends an old packet of `kind` (any if absent) again. False if there is none.
+  /// Sends an old packet of `kind` again (of any kind, if absent). False if there is none.
   bool replay(std::optional<PacketKind> kind, Duration after);
   /// Sends a packet of random bytes to `to`.
   void inject_random(NodeId to);

@@ -23,7 +23,7 @@ class Traffic {
           Network& network, NetModel* model, Transit& transit, StrayPackets& strays,
           Observers& observers);
 
-  /// `to` 0: all other nodes.
+  /// If `to` is 0, the packet goes to all other nodes.
   void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
   /// A frame reaches the switch of the model.
   void pass_switch(std::uint32_t flight);

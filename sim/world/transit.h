@@ -19,13 +19,13 @@ class Transit {
   PacketStore& packets() { return packets_; }
   /// Plans the arrival of a copy at `to`. The copy takes over one reference to the packet.
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
-  /// Keeps a copy that a rule holds.
+  /// Keeps a copy for `to` that a rule holds.
   void hold_back(PacketIndex packet, NodeId to);
   /// Lets packets that a rule holds arrive now.
   void release_held();
   /// A copy of the packet with one bit flipped.
   PacketIndex damaged(PacketIndex packet, Random& random);
-  /// When the last packet in transit arrives.
+  /// The latest planned arrival of a packet so far.
   Instant latest_arrival() const { return latest_arrival_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace peal::sim {
 namespace {
 
-/// Most reports of the ghost per run; later reports rarely add information.
+/// Maximum number of the ghost's reports per run; later reports rarely add information.
 constexpr unsigned kGhostReportsMax = 16;
 
 std::unique_ptr<NetModel> make_model(const WorldOptions& options) {

@@ -44,20 +44,21 @@ class World {
   /// `limit`.
   bool step(Instant limit);
   void run_until(Instant limit);
-  /// Calls `action` at `at`, not before now.
+  /// Calls `action` at `at`, or now if `at` has passed.
   void plan(Instant at, std::function<void()> action) { schedule_.plan(at, std::move(action)); }
 
   // Nodes. A command that the node's state does not allow has no effect.
   std::uint32_t nodes() const { return options_.nodes; }
-  /// Starts a new incarnation; `epoch_step` is added to the epoch by a correct clock. A node cannot
-  /// start if the list in its own file does not name it.
+  /// Starts a new incarnation. Its epoch is that of a correct clock, plus `epoch_step`. A node
+  /// cannot start if the list in its own file does not name it.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
   /// The node crashes when it sends its `sends`-th packet from now; `sends` is 1 or more.
   void crash_after_sends(NodeId node, std::uint64_t sends);
   void pause(NodeId node, Duration length);
   void leave(NodeId node);
-  /// Replaces the list of nodes in the node's file, sorted; a running node gets the new list.
+  /// Replaces the list in the node's file by `list`, which is sorted; a running node gets the new
+  /// list.
   void set_list(NodeId node, const std::vector<NodeId>& list);
   /// Slows all work of the node by the factor `times`.
   void set_slowness(NodeId node, std::int64_t times);
@@ -109,7 +110,7 @@ class World {
   ClientNames client_names_;
   Loads loads_;
   Network network_;
-  std::unique_ptr<NetModel> model_;  ///< null: a packet costs `send_cost`, and time on its
+  std::unique_ptr<NetModel> model_;  ///< if null, a packet costs `send_cost`, and time on its
                                      ///< sender's link
   Transit transit_;
   StrayPackets strays_;

@@ -23,12 +23,12 @@ struct Slab {
 }  // namespace detail
 
 /// A counted reference to a range of one pooled slab. Copies share the bytes; the slab returns to
-/// its pool with the last reference. An empty reference refers to nothing. Only the holder that
-/// took the slab may write its bytes, and only before it shares them.
+/// its pool when the last reference is dropped. An empty reference refers to nothing. Only the
+/// holder that took the slab may write its bytes, and only before it shares them.
 ///
-/// Thread: the pool owner's, for every copy and every drop of a reference. A packet's count changes
-/// many times, which is cheap only without locks. Other threads may read the bytes while the owner
-/// keeps a reference for them.
+/// Thread: the pool owner's, for every copy and every drop of a reference. The count of references
+/// to a packet changes many times, which is cheap only without locks. Other threads may read the
+/// bytes while the owner keeps a reference for them.
 class BufferRef {
  public:
   BufferRef() = default;
@@ -115,9 +115,10 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  /// A whole slab, or empty if none is free.
+  /// A whole slab, or an empty reference if no slab is free.
   BufferRef take();
-  /// A range of `size` bytes that starts `headroom` bytes into a slab, or empty if none is free.
+  /// A range of `size` bytes that starts `headroom` bytes into a slab, or an empty reference if no
+  /// slab is free.
   BufferRef take(std::uint32_t headroom, std::uint32_t size);
 
   std::uint32_t slab_bytes() const { return slab_bytes_; }

@@ -12,10 +12,10 @@
 
 namespace peal {
 
-/// Memory for pieces of any size that are given back in the order taken. The constructor takes all
-/// of it and leaves it uninitialised: untouched pages cost no memory. The ring reuses a small part
-/// of it, which stays in the processor's caches: about twice the bytes in use, plus an eighth of
-/// the whole. One thread at a time.
+/// Memory for pieces of any size that are given back in the order taken. The constructor allocates
+/// all of the memory and leaves it uninitialised: untouched pages cost nothing. The ring reuses a
+/// small part of the memory, which stays in the processor's caches: about twice the bytes in use,
+/// plus an eighth of the whole. One thread at a time.
 class ByteRing {
  public:
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
@@ -41,7 +41,7 @@ class ByteRing {
     tail_ += size;
     return bytes_.get() + place;
   }
-  /// The end of the newest piece; the argument for giving it back.
+  /// The end of the newest piece; pass it to give_back() to give this piece back.
   std::uint64_t tail() const { return tail_; }
   /// Gives back the piece that ended at `tail`, and all pieces before it.
   void give_back(std::uint64_t tail) {
@@ -56,8 +56,8 @@ class ByteRing {
   static constexpr std::uint64_t kWarmPart = 8;
   /// A run of adjacent pieces.
   struct Lap {
-    std::uint64_t from = 0;   ///< byte count at its first byte
-    std::uint64_t place = 0;  ///< offset of that byte in the memory
+    std::uint64_t from = 0;   ///< count of bytes taken before its first byte
+    std::uint64_t place = 0;  ///< offset of its first byte in the memory
   };
 
   // Offsets where the part of a lap that is in use begins and ends.
@@ -101,8 +101,9 @@ class ByteRing {
 
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::uint64_t head_ = 0;  ///< byte counts, never decreasing: the oldest byte in use,
-  std::uint64_t tail_ = 0;  ///< and the end of the newest piece
+  std::uint64_t head_ = 0;  ///< count of bytes that were given back: where the oldest piece in use
+                            ///< begins
+  std::uint64_t tail_ = 0;  ///< count of bytes taken: where the newest piece ends
   std::array<Lap, kLapsMax> laps_{};
   std::size_t laps_count_ = 1;
 };

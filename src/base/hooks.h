@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Hooks of simulator builds (PEAL_SIM=1); release builds contain neither.
+// Hooks of simulator builds (PEAL_SIM=1); release builds contain no hooks.
 //
 // PEAL_PROBE("recovery.second_failure")  counts that a rare branch ran.
 // PEAL_MUTANT(m4_safe_from_one_rotation) is true while the simulator runs that deliberate fault,

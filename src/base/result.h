@@ -10,7 +10,7 @@
 
 namespace peal {
 
-/// Refusals by the outside world. An entry exists only if callers act on it differently.
+/// Refusals by the outside world. Each code exists because callers act on it in a different way.
 enum class Errc : std::uint8_t {
   would_block,     ///< full for now: wait for the descriptor, then try again
   too_large,       ///< over the maximum message size: nothing was sent

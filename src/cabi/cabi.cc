@@ -54,8 +54,8 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// The error of a client made before fork(). In the child, only such a client has no descriptor and
-/// no name.
+/// The error of a client made before fork(), in the child. Such a client is the only one that has
+/// no descriptor and no name.
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",
@@ -66,8 +66,8 @@ milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : mil
 
 std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
 
-/// Copies the options that both the program's header and the library's have; the rest of `to` keeps
-/// its defaults. Returns false if `from->size` is not set.
+/// Copies the options that both the program's header and the library's header have; the rest of
+/// `to` keeps its defaults. Returns false if `from->size` is not set.
 template <class T>
 bool take_options(const T* from, T& to) {
   if (from == nullptr) return true;
@@ -77,12 +77,12 @@ bool take_options(const T* from, T& to) {
   return true;
 }
 
-/// The minimum size of a program's struct that the library fills.
+/// The minimum size of a struct that a program passes for the library to fill.
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 
-/// Writes as much as the program's struct has room for; fields that the library does not know are
-/// 0.
+/// Writes as much of `made` as the program's struct `to` has room for. Sets fields that the library
+/// does not know to 0.
 template <class T>
 void give(T& made, T* to, std::size_t size) {
   const std::size_t known = std::min(size, sizeof made);

@@ -12,7 +12,7 @@ namespace peal::cabi {
 /// Shows one event to C callers. Thread: one at a time.
 class EventView {
  public:
-  /// Fills `out`; its pointers stay valid until the next call.
+  /// Fills `out`; the pointers in `out` stay valid until the next call.
   void show(ClientEvent event, peal_event& out);
 
  private:

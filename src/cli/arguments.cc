@@ -203,7 +203,8 @@ std::string explain(const CLI::ParseError& error, Builder& builder, const std::s
                     std::span<const std::string> arguments) {
   const std::string where = command + ": ";
   std::string what = error.what();
-  // CLI11 turns "--nodes = …: accepted is …" of a check in Builder into "--nodes:  = …".
+  // A check in Builder says " = …: accepted is …", and CLI11 puts "--nodes: " before it. Without
+  // the first ": ", this is "--nodes = …: accepted is …".
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
     if (const auto mark = what.find(":  = "); mark != std::string::npos) what.erase(mark, 2);
     return where + what;
@@ -293,8 +294,8 @@ std::string overview() {
          "are wrong.\n";
 }
 
-/// The arguments that `peal bench` passes to its own processes; nothing if `rest` is not in this
-/// form.
+/// The command of a process that `peal bench` starts; nothing if `rest` are not the arguments of
+/// such a process.
 std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
   if (rest.size() != 3 || rest[0] != "--worker") return std::nullopt;
   BenchCommand command;
@@ -354,7 +355,8 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
   return command;
 }
 
-/// True if `words` name a command that has help. A single word is not checked further.
+/// True if `words` may name a command that has help: any single word but "help", or a command of
+/// `peal bench`.
 bool is_command(std::span<const std::string> words) {
   if (words.size() == 1) return words[0] != "help";
   return words.size() == 2 && words[0] == "bench" &&

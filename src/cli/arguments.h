@@ -64,8 +64,10 @@ struct StatusCommand {
   bool json = false;
   bool views = false;
   std::optional<std::string> clients;           ///< show clients whose names have this prefix
-  std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of this many
-  std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least this many
+  std::optional<std::uint32_t> wait_members;    ///< wait until all nodes are in one view with
+                                                ///< this number of members
+  std::optional<std::uint64_t> wait_delivered;  ///< wait until each node has delivered at least
+                                                ///< this number of messages
   double timeout_s = 10;
 };
 
@@ -82,12 +84,13 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
-/// Limits of a benchmark. The shortest payload has space for the fields of the measurement.
+/// Limits of a benchmark.
 inline constexpr std::uint32_t kBenchNodesMax = 32;
 /// The size of a node's queue, and so the limit of messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
-/// The limit of both engines on quorums, since a chain of Ridge has at most so many acceptors.
+/// The limit for both engines on quorums, because a chain of Ridge has no more acceptors.
 inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
+/// The shortest payload has space for the fields of the measurement.
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
 /// The total rate of all nodes of a benchmark; without a rate, as fast as possible.
@@ -96,7 +99,7 @@ struct BenchRate {
   double payload_bits_per_s = 0;
 
   bool is_max() const { return messages_per_s == 0 && payload_bits_per_s == 0; }
-  /// In messages of this size; 0: as fast as possible.
+  /// The total rate in messages per second, if each has `payload_bytes`; 0: as fast as possible.
   double messages_of(std::uint32_t payload_bytes) const {
     return messages_per_s + payload_bits_per_s / (8.0 * payload_bytes);
   }
@@ -112,8 +115,8 @@ struct BenchCommand {
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
   BenchRate rate;
-  std::optional<std::uint32_t> under_way;  ///< messages in progress of each node, sent as fast as
-                                           ///< possible
+  std::optional<std::uint32_t> under_way;  ///< without a rate: maximum number of messages in
+                                           ///< progress of each node
   double link_bits_per_s = 0;              ///< of each cable; 0: not limited
   double loss_percent = 0;                 ///< of data packets, at each receiver
   std::optional<double> warm_up_s;
@@ -122,13 +125,13 @@ struct BenchCommand {
   bool loopback = false;
   bool multicast = true;
   bool streams = false;        ///< data packets use TCP
-  std::string place = "/tmp";  ///< the folder in which the run creates its own
-  bool own_thread = false;     ///< of each member
+  std::string place = "/tmp";  ///< the run creates its own folder in this one
+  bool own_thread = false;     ///< each member has a thread of its own
   bool insecure = false;       ///< packets are not sealed
-  bool daemon = false;         ///< clients of daemons, instead of members
+  bool daemon = false;         ///< measure clients of daemons, instead of members
   bool limit = false;          ///< measure the limit as well
   bool json = false;
-  const order::Descriptor* table = nullptr;  ///< the engine whose settings `table_settings` are
+  const order::Descriptor* table = nullptr;  ///< the engine that `table_settings` are for
   std::string table_settings;                ///< keys with their values, separated by commas
   std::string plot;                          ///< a PNG file to draw; empty: none
   /// In a process that `peal bench` started: the node, and the folder of the run. Not for people.
@@ -146,19 +149,20 @@ struct BenchClientsCommand {
   bool json = false;
 };
 
-/// `peal bench failover`. Of `cluster`, the members for nodes, engine, load and place are used.
+/// `peal bench failover`. Of the fields of `cluster`, it uses those for nodes, engine, network,
+/// load, place and JSON.
 struct BenchFailoverCommand {
   BenchCommand cluster;
   std::uint32_t kills = 20;
-  double settle_s = 1;  ///< with all nodes running, before each kill
+  double settle_s = 1;  ///< how long all nodes run before each kill
 };
 
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
 
 struct KeygenCommand {
-  std::vector<std::string> files;     ///< one
-  std::vector<KeygenAction> actions;  ///< none: a new file; else one
-  seal::KeyId key{};                  ///< to use or to remove
+  std::vector<std::string> files;     ///< exactly one
+  std::vector<KeygenAction> actions;  ///< empty: create a file; else exactly one action
+  seal::KeyId key{};                  ///< the key to use or to remove
 };
 
 struct VersionCommand {};

@@ -24,7 +24,7 @@ namespace peal::cli {
 
 /// `text` in lines that fit beside the options' names.
 inline std::string wrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 54;  // beside the column of names, on a terminal of 80
+  constexpr std::size_t kWidth = 54;  // beside the column of names; a terminal has 80 columns
   std::string out;
   std::size_t column = 0;
   while (!text.empty()) {
@@ -97,7 +97,7 @@ class Builder {
           [&target](const std::string& text) { return order::take_engine(text, target); });
   }
 
-  /// An option of an engine, by its key; the row of the key has the accepted values.
+  /// An option of an engine. `key` selects the order::Option, which has the accepted values.
   void option(const std::string& name, const std::string& shown, std::string_view key,
               const std::string& help, order::OptionValues& values) {
     const order::Option* option = order::find_option(key);
@@ -213,10 +213,11 @@ void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 void build_bench_failover(Builder& builder, BenchFailoverCommand& command);
-/// Why --data is not possible with the engine, in one line; empty if it is.
+/// Why --data is not possible with the engine, in one line; empty if it is possible.
 std::string data_conflict(const order::Descriptor& order, bool streams);
 
-/// Why --storage is not possible with the engine, or with --ensembles; empty if it is.
+/// Why --storage is not possible with the engine or with --ensembles, in one line; empty if it is
+/// possible.
 std::string storage_conflict(const order::Descriptor& order, const order::OptionValues& options);
 /// The conflict between options of `peal up`, in one line; empty if there is none.
 std::string up_conflict(const UpCommand& command);

@@ -28,12 +28,13 @@ int fail(int status, std::string_view line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   text += '\n';
-  // A reader that stopped reading must not delay the end of the process: the exit status also
-  // reports the failure.
+  // A reader of standard error that stopped reading must not delay the end of the process. The exit
+  // status reports the failure as well.
   pollfd ready{STDERR_FILENO, POLLOUT, 0};
   std::string_view rest = text;
   while (!rest.empty() && ::poll(&ready, 1, kPatienceMs) > 0) {
-    const std::string_view part = rest.substr(0, PIPE_BUF);  // such a write does not block
+    // After poll(), a write of up to PIPE_BUF bytes does not block.
+    const std::string_view part = rest.substr(0, PIPE_BUF);
     const ssize_t put = ::write(STDERR_FILENO, part.data(), part.size());
     if (put <= 0 && errno != EINTR) break;
     rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));

@@ -44,7 +44,7 @@ inline std::string engines_with(bool order::Traits::*trait, std::string_view bef
   return engines_that([trait](const order::Descriptor& each) { return each.traits.*trait; },
                       before);
 }
-/// The engines that have the option, in the same form.
+/// The engines that have the option `key`, in the form of engines_that().
 inline std::string engines_with(std::string_view key, std::string_view before = "") {
   const auto has = [key](const order::Descriptor& engine) {
     for (const order::Option& option : engine.options()) {
@@ -54,7 +54,8 @@ inline std::string engines_with(std::string_view key, std::string_view before = 
   };
   return engines_that(has, before);
 }
-/// Completes "does not go with …" for an argument of other engines.
+/// Ends the error "… does not go with --order …". `orders` names the engines that the argument goes
+/// with.
 inline std::string leave_out_or_say(const std::string& orders) {
   return ": leave it out, or say " + orders;
 }

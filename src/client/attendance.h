@@ -8,30 +8,32 @@
 
 namespace peal::client {
 
-/// Whether the application still serves its connection: it does as long as it makes calls, or
-/// sleeps on the connection. Thread: one at a time.
+/// Whether the application still serves its connection. The application does so as long as it makes
+/// calls, or sleeps on the connection. Thread: one at a time.
 class Attendance {
  public:
-  /// The application is inside a call.
+  /// Call when the application is inside a call.
   void visit() { ++visits_; }
 
-  /// The client's thread checks by polling the connection: nothing has arrived since it began.
+  /// True while the client's thread polls the connection to check whether the application takes
+  /// input, and none has arrived since the thread began to poll.
   bool guards() const { return guard_ == Guard::set; }
-  /// No check is due: an application thread polls the connection, and calls end_rest() when it
-  /// stops.
+  /// True while no check is due, because an application thread polls the connection. That thread
+  /// calls end_rest() when it stops.
   bool rests() const { return rests_; }
-  /// Returns true if the client's thread rested.
+  /// Ends rests(). Returns true if the client's thread rested.
   bool end_rest() { return std::exchange(rests_, false); }
   /// When to look() again, unless guards() or rests().
   Instant look_again() const { return look_again_; }
 
-  /// Input arrived while guards(): the application has until look_again() to take it.
+  /// Call when input arrives while guards(). The application has until look_again() to take it.
   void on_input(Instant now) {
     guard_ = Guard::tripped;
     look_again_ = now + kAway;
   }
-  /// Returns false if the application does not serve any more. `polls`: one of its threads polls
-  /// the connection. `may_sleep`: the application may sleep on fd(), and has read everything.
+  /// Returns false if the application does not serve any more. `polls`: true if a thread of the
+  /// application polls the connection. `may_sleep`: true if the application may sleep on fd(), and
+  /// has read everything.
   bool look(Instant now, bool polls, bool may_sleep) {
     const bool was_here = std::exchange(last_visits_, visits_) != visits_;
     look_again_ = now + kAway;
@@ -46,7 +48,7 @@ class Attendance {
     }
     return true;
   }
-  /// The client's thread serves from now on.
+  /// Call when the client's thread begins to serve.
   void stop() { guard_ = Guard::none; }
 
  private:
@@ -55,7 +57,7 @@ class Attendance {
   /// How the client's thread watches an application that may sleep on fd().
   enum class Guard : std::uint8_t {
     none,
-    set,      ///< the client's thread polls the connection; no input arrived since it began
+    set,      ///< the client's thread polls the connection; no input has arrived meanwhile
     tripped,  ///< input arrived; the application has until look_again_
   };
 

@@ -60,7 +60,7 @@ class Client::Core {
  public:
   explicit Core(std::unique_ptr<Inner> made)
       : inner(std::move(made)), reader(std::make_unique<client::EventReader>()) {}
-  /// In a child of fork(), keeps the state as it is, since threads of the parent may have been
+  /// In a child of fork(), does not destroy the state, because threads of the parent may have been
   /// changing it. The child's copies of the descriptors are closed already.
   ~Core() {
     if (!is_of_parent()) return;
@@ -96,7 +96,7 @@ class Client::Core {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< in a child: Ended, which says that the client is the parent's, was read
+  bool told_ = false;  ///< in a child of fork(): the application has read Ended
 };
 
 Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {

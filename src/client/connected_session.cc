@@ -23,7 +23,7 @@ using v0::ErrorCode;
 namespace {
 
 /// A client that takes events from shared memory reports them as seen after this many bytes, since
-/// the daemon keeps a limited amount there.
+/// the daemon puts only a limited number of unseen bytes there.
 constexpr std::uint64_t kSayTakenBytes = wire::kSharedUnseenMax / 4;
 
 Duration duration_of(std::chrono::milliseconds patience) {
@@ -58,7 +58,8 @@ std::optional<Error> check(const v0::ClientOptions& options) {
   return std::nullopt;
 }
 
-/// TLS reports only after the handshake that the daemon rejected the client's certificate.
+/// With TLS, a client learns that the daemon rejected its certificate only after the handshake,
+/// while it waits for the welcome.
 ErrorCode greeting_error(Errc code) {
   if (code == Errc::not_permitted) return ErrorCode::untrusted;
   return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
@@ -71,8 +72,8 @@ SessionOptions session_options(const v0::ClientOptions& options, bool is_local) 
           options.receive_bytes_max, is_local};
 }
 
-/// Starts a thread with all signals blocked: the application's handlers run on its own threads
-/// only.
+/// Starts a thread with all signals blocked, so that the application's signal handlers run only on
+/// the application's threads.
 std::optional<Error> start_thread(std::thread& thread, std::function<void()> run) {
   sigset_t all{};
   sigset_t before{};

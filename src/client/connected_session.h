@@ -56,8 +56,8 @@ class ConnectedSession {
   Result<std::string, v0::Error> leave(std::string_view group, Deadline deadline);
   Result<std::string, v0::Error> ask(std::string_view what, Deadline deadline);
   std::optional<v0::Error> flush(Deadline deadline);
-  /// `used` is the body of an item that the caller no longer needs; its buffer is reused. A message
-  /// is decoded into `message`.
+  /// `used`: the body of an item that the caller no longer needs; its buffer is reused. If the
+  /// returned item is a message, it is decoded into `message`.
   std::optional<Item> take(Deadline deadline, std::vector<std::byte> used,
                            wire::MessageEvent& message);
   void close(Deadline deadline);
@@ -118,7 +118,7 @@ class ConnectedSession {
   Signal kick_;             ///< wakes the application thread that polls
   WriteTimer write_timer_;  ///< wakes the own thread to write what the application left over
   std::atomic<bool> stop_{false};
-  std::mutex joining_;  ///< serializes concurrent close(): one joins, others wait
+  std::mutex joining_;  ///< serializes concurrent close(): one joins thread_
   std::thread thread_;
 
   mutable std::mutex mutex_;
@@ -134,7 +134,7 @@ class ConnectedSession {
   bool thread_serves_ = true;  ///< false: the application serves, and the own thread checks on it
   bool sleeping_ = false;      ///< the own thread polls and must be woken
   bool polled_ = false;        ///< an application thread polls
-  bool suspects_ = false;      ///< the daemon seems silent for too long: the own thread reads
+  bool suspects_ = false;      ///< the daemon seems to be silent: the own thread reads
   Attendance attendance_;      ///< whether the application serves
 
   Connection connection_;

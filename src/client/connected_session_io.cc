@@ -15,7 +15,7 @@
 namespace peal::client {
 namespace {
 
-/// How often a thread writes in a row, since others may add output while it writes.
+/// Maximum number of writes in a row by one thread. Other threads may add output while it writes.
 constexpr int kRoundsMax = 4;
 /// After this many reads without an event, an application thread leaves reading to the own thread.
 constexpr int kLooksMax = 16;
@@ -25,7 +25,7 @@ constexpr int kLooksMax = 16;
 // ---- Reading and writing
 
 /// Writes once, without the lock. The records must stay in place meanwhile: only the thread that
-/// uses the connection may remove records; other threads wait until it is unused.
+/// uses the connection may remove records; other threads wait until the connection is unused.
 void ConnectedSession::write_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && connection_.is_open());
   in_use_ = true;
@@ -45,7 +45,7 @@ void ConnectedSession::write_once(Lock& lock) {
   if (waiters_ > 0) changed_.notify_all();
 }
 
-/// Writes all output, and what others add meanwhile, at most kRoundsMax times.
+/// Writes all output, and what other threads add meanwhile; at most kRoundsMax times.
 void ConnectedSession::write_out(Lock& lock) {
   for (int round = 0; round < kRoundsMax; ++round) {
     if (connection_.write_blocked() || trouble_ != Trouble::none || !connection_.is_open()) return;
@@ -83,7 +83,7 @@ std::size_t ConnectedSession::read_once(Lock& lock) {
     fail(Trouble::reading, {Errc::closed, "the daemon ended the connection"});
   }
   if (bytes > 0 || waiters_ > 0) notify();
-  // Other threads added output while this thread used the connection, and left the output to it.
+  // While this thread used the connection, other threads added output and left it to this thread.
   if (connection_.unsent() || session_.has_more_than_seen()) push_out(lock);
   return bytes;
 }
@@ -166,7 +166,7 @@ void ConnectedSession::watch() {
 /// Writes output that was just added, unless it may wait: see Connection::may_leave_output().
 void ConnectedSession::push_out(Lock& lock) {
   if (!usable_ || in_use_ || connection_.write_blocked())
-    return;  // the thread that uses the connection continues
+    return;  // the own thread or the user of the connection writes later
   if (connection_.may_leave_output()) return leave_rest();
   write_out(lock);
 }

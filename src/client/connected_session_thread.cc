@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's own thread. It serves the connection while no application thread does, checks on
-// application threads that do, sends pings, and reconnects.
+// The client's own thread. It serves the connection while no application thread does, checks
+// whether application threads still serve it, sends pings, and reconnects.
 
 #include <poll.h>
 
@@ -63,7 +63,7 @@ void ConnectedSession::sleep(Lock& lock) {
   // lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
   if (!serves && attendance_.guards()) events = static_cast<short>(events | POLLIN);
-  // While the session accepts not even the rest of an ended connection, do not poll that
+  // If not even the remaining input of a connection that has ended is wanted, do not poll that
   // connection: it would wake this thread again and again.
   std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{write_timer_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : connection_.fd(), events, 0}};
@@ -109,7 +109,7 @@ Instant ConnectedSession::alarm(bool listens) const {
   return pulse_.next(milliseconds(session_.terms().ping_ms), listens);
 }
 
-/// `heard_all`: there is nothing to read at this moment.
+/// `heard_all`: true if there is nothing to read at this moment.
 void ConnectedSession::on_alarm(Instant now, bool heard_all) {
   if (session_.phase() == Session::Phase::greeting) {
     if (now < greeting_ends_) return;

@@ -13,15 +13,16 @@
 namespace peal::client {
 namespace {
 
-/// Messages sent closer together than this share system calls; a later one is written at once.
+/// A message is written at once if the last write was at least this long ago. Messages sent closer
+/// together share system calls.
 constexpr Duration kWriteApart = microseconds(20);
-/// With this many bytes waiting, even such messages are written at once.
+/// Once this many bytes wait, they are written at once, even if the last write was just before.
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
-/// Events are reported as seen together with other output, after this many bytes, or when the own
-/// thread writes.
+/// Events are reported as seen together with other output, or once they have this many bytes, or
+/// when the own thread writes.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
-/// The same for events in shared memory; far below the limit at which the daemon stops using this
-/// memory.
+/// The same for the bytes of events in shared memory. Far below kSharedUnseenMax, the number of
+/// unseen bytes at which the daemon stops using this memory.
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 
 }  // namespace

@@ -15,17 +15,17 @@
 
 namespace peal::client {
 
-/// The current stream to the daemon, and the memory that came with it. Callers hold the lock of the
-/// session, except for write() and read(): only the thread that uses the connection calls these.
-/// Only the client's own thread, and greet() before that thread exists, open and close the
-/// connection.
+/// The current stream to the daemon, and the memory that the daemon shares with the client. Callers
+/// hold the lock of the session, except for write() and read(): only the thread that uses the
+/// connection calls these. Only the client's own thread, and greet() before that thread exists,
+/// open and close the connection.
 class Connection {
  public:
   /// What one system call did.
   struct Moved {
     io::Transfer transfer;
     bool unsent = false;  ///< the stream has accepted bytes that it has not sent
-    Instant now;          ///< time after the call; after a read only if it got bytes
+    Instant now;          ///< time after the call; for a read, set only if it got bytes
     bool is_broken() const { return transfer.outcome == io::StreamOutcome::broken; }
     bool is_end() const { return transfer.outcome == io::StreamOutcome::end; }
   };
@@ -44,8 +44,8 @@ class Connection {
   /// Records what write() did.
   void end_write(Session& session, const Moved& moved);
   Moved read();
-  /// Records what read() did. Maps the memory whose descriptor came with the first byte, for the
-  /// session. If that fails, the daemon sends all events on the connection.
+  /// Records what read() did. If a descriptor of shared memory came with the first byte, maps this
+  /// memory for the session. If that fails, the daemon sends all events on the connection.
   void end_read(Session& session, const Moved& moved);
   ByteView received(const Moved& moved) const {
     return ByteView(buffer_).first(moved.transfer.bytes);
@@ -58,11 +58,13 @@ class Connection {
   void may_read() { read_blocked_ = false; }
   void may_write() { write_blocked_ = false; }
 
-  /// A message of this size waits to be written.
+  /// Call when a message of this size was queued.
   void note_output(std::size_t bytes) { unwritten_bytes_ += bytes; }
-  /// The output may wait for the next write: little was added, and the last write was just before.
+  /// True if the output may wait for the next write: little was added, and the last write was just
+  /// before.
   bool may_leave_output() const;
-  /// So many bytes are unreported that seen events are reported even without other output.
+  /// True if so many bytes of events are not reported as seen that a report is due even without
+  /// other output.
   bool has_much_unsaid(const Session& session) const;
 
  private:
@@ -70,7 +72,7 @@ class Connection {
   io::Mapping memory_;  ///< shared by the daemon for this connection
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
   std::vector<ByteView> chunks_;  ///< the output that write() writes
-  bool flush_first_ = false;      ///< write() sends what the stream has accepted
+  bool flush_first_ = false;      ///< write() only sends what the stream accepted before
   bool read_blocked_ = false;
   bool write_blocked_ = false;
   bool unsent_ = false;

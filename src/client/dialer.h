@@ -38,12 +38,13 @@ class Dialer {
   static Result<Dialer, v0::Error> make(const v0::ClientOptions& options, Question question = {});
 
   /// Connects to the first of the host's addresses that works, and returns a stream that is ready
-  /// for bytes. Each address gets its share of the time. Errors: unreachable, untrusted, timed_out,
-  /// not_permitted, system; closed if `stop` was set and `wake` signalled after it. Blocks: until
-  /// `deadline`; once stopped, some milliseconds.
+  /// for bytes. Each address gets an equal share of the time. Errors: unreachable, untrusted,
+  /// timed_out, not_permitted, system; closed if another thread set `stop` and then `wake`. Blocks:
+  /// at most until `deadline`, or for some milliseconds after such a stop.
   Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
                                                       const std::atomic<bool>& stop);
-  /// The daemon is on a Unix socket; then a stream expects a descriptor with its first byte.
+  /// True if the daemon is on a Unix socket; a stream then expects a descriptor with its first
+  /// byte.
   bool is_local() const { return tls_ == nullptr; }
   /// The address, for error messages.
   const std::string& where() const { return where_; }

@@ -12,7 +12,7 @@ bool is_message(const Item& item) {
   return item.kind == Item::Kind::record && item.record == wire::RecordKind::message;
 }
 
-/// Decodes an event to check it; a message is left in `message`.
+/// Checks an event by decoding it. If it is a message, the result stays in `message`.
 wire::Drop decode_event(wire::RecordKind kind, ByteView body, wire::MessageEvent& message) {
   const auto as = [body](auto event) { return decode(body, event); };
   switch (kind) {
@@ -47,7 +47,7 @@ Inbox::Wrong Inbox::push_event(const wire::Record& record) {
   const wire::Drop damage = decode_event(record.kind, record.body, message);
   if (damage != wire::Drop::none) return damage_text(damage);
   push_record(record);
-  // Events are seen in order, so this event waits for earlier events that are still to be copied.
+  // Events are seen in order, so this event is not seen while earlier events are in shared memory.
   items_.back().unseen = true;
   if (places_ == 0) note_seen(items_.back());
   return std::nullopt;
@@ -58,7 +58,7 @@ Inbox::Wrong Inbox::push_shared(ByteView body) {
   if (memory_.empty() || decode(body, at) != wire::Drop::none) {
     return "a place in shared memory that cannot be";
   }
-  // Bounds the events that wait in shared memory to be copied.
+  // Limits the bytes of events in shared memory that are not reported as seen.
   told_bytes_ += at.bytes;
   if (told_bytes_ > wire::kSharedUnseenMax) return "more events in memory than may be unseen";
   switch (wire::look_at_shared(memory_, at)) {

@@ -28,12 +28,12 @@ struct End {
 /// What waits for the application: a record as received, with a valid body, or a notice.
 struct Item {
   enum class Kind : std::uint8_t { record, disconnected, reconnected, ended } kind = Kind::record;
-  /// The daemon has not been told that the client saw this event.
+  /// True for an event that events_seen() does not count yet.
   bool unseen = false;
   wire::RecordKind record{};
   std::vector<std::byte> body;
-  wire::Shared place;        ///< `bytes` above 0: the record is still in shared memory
-  std::unique_ptr<End> end;  ///< for notices; `disconnected` has a text only
+  wire::Shared place;        ///< if `place.bytes` > 0: the record is still in shared memory
+  std::unique_ptr<End> end;  ///< of `disconnected` (only the text) and of `ended`
   /// About how much memory the item takes.
   std::uint64_t bytes() const { return sizeof(Item) + body.size() + place.bytes; }
   bool is_place() const { return place.bytes > 0; }
@@ -56,9 +56,9 @@ class Inbox {
   std::uint64_t size() const { return items_.size(); }
   std::uint64_t unread_bytes() const { return unread_bytes_; }
   /// Takes the first item; there must be one. A message is decoded into `message`. Returns nothing
-  /// if the item was in shared memory and is no longer there, or is not valid; only if it is not
-  /// valid, `wrong` says why. In both cases later events are discarded, too. `open`: the connection
-  /// is open; a missing event then sets is_torn().
+  /// if the item's record should be in shared memory but is missing or not valid. If it is not
+  /// valid, `wrong` says why; if it is missing, `wrong` stays empty. Both times all unseen events
+  /// are discarded. `open`: true if the connection is open; a missing record then sets is_torn().
   std::optional<Item> take(wire::MessageEvent& message, bool open, Wrong& wrong);
   /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { spare_.give(std::move(body)); }
@@ -66,16 +66,17 @@ class Inbox {
   /// The memory shared for this connection; its bytes may change at any time.
   void share(ByteView memory) { memory_ = memory; }
   std::size_t shared_bytes() const { return memory_.size(); }
-  /// Copies all events out of shared memory: the memory ends with the connection. The daemon sends
-  /// missing events again if the session is resumed.
+  /// Copies all events out of shared memory, which ends with the connection. Discards the first
+  /// event that is missing or not valid, and all events after it: the daemon sends them again if
+  /// the session is resumed.
   void fetch_all();
   /// The connection is gone, and with it the shared memory; call fetch_all() before.
   void disconnected();
-  /// An event was missing from shared memory: see Session::inbox().
+  /// True if an event was missing from shared memory: see Session::inbox().
   bool is_torn() const { return torn_; }
 
   std::uint64_t events_seen() const { return events_seen_; }
-  /// Some events were seen and not yet reported to the daemon.
+  /// True if some events were seen and not yet reported to the daemon.
   bool seen_due() const { return seen_due_; }
   /// Returns the number of the last event seen, which the caller now reports. Requires seen_due().
   std::uint64_t tell_seen();

@@ -13,20 +13,22 @@
 
 namespace peal::client {
 
-/// Output for the connection, and messages that are not acknowledged. The next connection gets
-/// these messages again; all other records are dropped with the connection.
+/// Output for the connection, and messages that are not acknowledged. On the next connection, those
+/// messages that the daemon does not have are written again. All other records are dropped with
+/// their connection.
 class Outbox {
  public:
-  /// How many messages and bytes may be unacknowledged, by the daemon's welcome.
+  /// Sets how many messages, and bytes of their payloads, may be unacknowledged. The daemon's
+  /// welcome has both limits.
   void set_limits(std::uint32_t messages_max, std::uint64_t bytes_max) {
     messages_max_ = messages_max;
     bytes_max_ = bytes_max;
   }
   bool fits(std::size_t payload_bytes) const;
-  /// Adds a message, sets its number and returns it. `bytes`: upper bound for the size of its
-  /// record.
+  /// Adds a message, and returns the number that the message gets. `bytes`: upper bound for the
+  /// size of the message's record.
   std::uint64_t push(wire::SendRequest request, std::size_t bytes);
-  /// Adds a record that is not a message, for the caller to fill.
+  /// Adds a record that is not a message. Returns the empty record, for the caller to fill.
   std::vector<std::byte>& say() { return control_.emplace_back().record; }
   /// Adds the record of request `number`.
   void say_request(std::vector<std::byte> record, std::uint32_t number) {
@@ -38,20 +40,20 @@ class Outbox {
   std::uint64_t unsettled() const { return unsettled_.size(); }
   /// Number of the last message that the connection has taken completely.
   std::uint64_t taken() const { return settled_ + out_; }
-  /// The daemon acknowledged all messages up to `number`, which is from settled() to taken().
+  /// The daemon acknowledged all messages up to `number`, which must be from settled() to taken().
   void settle(std::uint64_t number);
 
   bool has_control() const { return !control_.empty(); }
   bool has_messages() const { return out_ < unsettled_.size(); }
-  /// Appends references to output, at most `chunks_max`; valid until written(). `messages`: include
-  /// messages.
+  /// Appends to `out` at most `chunks_max` references to bytes to write next. They are valid until
+  /// written(). `messages`: true if messages may be written, not only other records.
   void gather(std::vector<ByteView>& out, std::size_t chunks_max, bool messages);
   /// The first `bytes` of the last gather() were written.
   void written(std::size_t bytes, Requests& requests);
 
   void disconnected();
-  /// On a new connection: the daemon has all messages up to `received`, and has acknowledged those
-  /// up to `settled`.
+  /// Call on a new connection. The daemon has all messages up to `received`, and has acknowledged
+  /// those up to `settled`.
   void resume(std::uint64_t settled, std::uint64_t received);
   /// Nothing more will be written.
   void end();
@@ -84,7 +86,7 @@ class Outbox {
                                        ///< taken
   bool partial_is_message_ = false;    ///< false: the chunk is in control_
   std::deque<Control> control_;
-  std::vector<bool> gathered_;  ///< for each chunk: is it a message?
+  std::vector<bool> gathered_;  ///< for each chunk of the last gather(): true for a message
   std::vector<std::size_t> gathered_bytes_;
 };
 

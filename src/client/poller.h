@@ -15,7 +15,7 @@ namespace peal::client {
 class Poller {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  /// `spin`: how long to poll without sleeping, at most; 0: never.
+  /// `spin`: the longest time to poll without sleeping; 0: always sleep.
   explicit Poller(Duration spin) : polling_(spin) {}
   /// Waits until a descriptor is ready or `deadline` has passed, and fills in which ones are ready.
   void poll(std::span<pollfd> fds, Deadline deadline);

@@ -8,8 +8,8 @@
 namespace peal::client {
 
 /// Decides when a ping is due on a connection, and when the daemon has been silent for too long.
-/// Each side sends something every `ping`; a `ping` of 0 switches both decisions off. Thread: one
-/// at a time.
+/// Each side sends something at least once in each interval `ping`. A `ping` of 0 switches both
+/// decisions off. Thread: one at a time.
 class Pulse {
  public:
   /// A daemon that has been silent for this many ping intervals counts as dead.
@@ -19,8 +19,8 @@ class Pulse {
   void start(Instant now) { said_ = heard_ = now; }
   void said(Instant now) { said_ = now; }
   void heard(Instant now) { heard_ = now; }
-  /// The client did not read until now, since its inbox was full, so it does not know whether the
-  /// daemon was silent.
+  /// Call if the client did not read until now because its inbox was full. It then does not know
+  /// whether the daemon was silent.
   void was_deaf(Instant now) { heard_ = now; }
 
   bool is_quiet(Instant now, Duration ping) const {

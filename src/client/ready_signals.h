@@ -9,9 +9,9 @@
 
 namespace peal::client {
 
-/// The descriptors that an application polls: for events to read, and for room to send. The first
-/// descriptor also watches the connection itself while the application serves it. Thread: one at a
-/// time.
+/// The descriptors that an application polls: one for events to read, and one for room to
+/// send. While the application serves the connection, the descriptor for events also watches the
+/// connection itself. Thread: one at a time.
 class ReadySignals {
  public:
   /// Returns false if the system had too few descriptors.
@@ -22,9 +22,9 @@ class ReadySignals {
 
   // Events.
   int events_fd() const { return watcher_.fd(); }
-  /// The application uses events_fd(). Until then nothing is signalled there.
+  /// Call when the application begins to use events_fd(). Nothing is signalled there before.
   void use_events() { used_ = true; }
-  /// There are events that no thread is about to take.
+  /// Call when there are events that no thread is about to take.
   void set_events() {
     if (used_ && !std::exchange(events_set_, true)) events_.set();
   }
@@ -45,13 +45,13 @@ class ReadySignals {
 
   // Room.
   int room_fd() const { return room_.fd(); }
-  /// The application waits until there is room for a message of this size.
+  /// Call when the application waits until there is room for a message of this size.
   void want_room(std::size_t bytes) {
     room_bytes_ = room_wanted_ ? std::min(room_bytes_, bytes) : bytes;
     if (!std::exchange(room_wanted_, true)) room_.clear();
   }
   bool room_wanted() const { return room_wanted_; }
-  /// The smallest message that waits for room.
+  /// Size of the smallest message that waits for room.
   std::size_t room_bytes() const { return room_bytes_; }
   void set_room() {
     room_wanted_ = false;

@@ -26,16 +26,17 @@ class Requests {
   /// `answer` is set if the request is answered already.
   void add(std::uint32_t number, wire::RecordKind kind, std::vector<std::byte> record,
            std::optional<Answer> answer);
-  /// Returns the answer, and forgets the request.
+  /// Returns the answer and forgets the request; nothing if there is no answer yet.
   std::optional<Answer> take_answer(std::uint32_t number);
   /// The application no longer waits for the answer.
   void give_up(std::uint32_t number) { requests_.erase(number); }
 
-  /// A connection has taken the request completely: the daemon may have it.
+  /// Call when a connection has taken the request completely: the daemon may then have it.
   void note_written(std::uint32_t number);
   /// Handles the daemon's reply. A reply to an unknown request is ignored.
   void answer(const wire::Reply& reply);
-  /// The session continues on another connection: unanswered requests are sent again.
+  /// Call when the session continues on another connection, before unanswered requests are sent
+  /// again.
   void resume();
   /// The session has ended: answers all open requests with `why`.
   void end(const std::string& why);

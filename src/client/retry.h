@@ -10,13 +10,13 @@ namespace peal::client {
 /// When a client that lost its connection tries again, and when it gives up. Thread: one at a time.
 class Retry {
  public:
-  /// The connection of an open session was lost. The daemon keeps the session for `keep`.
+  /// Call when the connection of an open session was lost. The daemon keeps the session for `keep`.
   void start(Instant now, Duration keep) {
     give_up_ = now + keep;
     pause_ = kPauseMin;
     next_ = now;
   }
-  /// A try failed.
+  /// Call when a try failed.
   void on_failed(Instant now) {
     next_ = now + pause_;
     pause_ = std::min(pause_ * 2, kPauseMax);
@@ -25,7 +25,7 @@ class Retry {
   bool is_due(Instant now) const { return now >= next_; }
   /// When something is due: a try, or giving up.
   Instant next() const { return std::min(next_, give_up_); }
-  /// The deadline of an attempt that may take until `instant`: not after giving up.
+  /// The deadline of a try that may take until `instant`, but not longer than until giving up.
   Instant limit(Instant instant) const { return std::min(instant, give_up_); }
 
  private:

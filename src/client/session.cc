@@ -11,7 +11,7 @@
 namespace peal::client {
 namespace {
 
-/// Upper bound for a record's bytes other than its payload and the names of its targets.
+/// Upper bound for the bytes of a message's record without the payload and the targets.
 constexpr std::size_t kSendExtraBytes = 32;
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Terms {
   std::uint32_t keep_ms = 0;
   std::uint32_t ping_ms = 0;
 
-  /// The session can continue on another connection.
+  /// True if the session can continue on another connection.
   bool resumable() const { return welcomed && keep_ms > 0; }
 };
 
@@ -56,12 +56,12 @@ class Session {
     open,
     ended,  ///< nothing more will happen
   };
-  /// How much larger than the largest message a record from the daemon may be, for names and for
-  /// long answers.
+  /// How many bytes a record from the daemon may have in addition to Terms::message_bytes_max: room
+  /// for names and for long answers.
   static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
-  /// How many bytes may wait, in addition to receive_bytes_max, so that the rest of ended
-  /// connections can be read; more than a socket's buffers hold.
+  /// How many unread bytes may wait in addition to receive_bytes_max. This is for the input that is
+  /// left in the buffers of connections that have ended; it exceeds what these buffers hold.
   static constexpr std::uint64_t kRestBytesMax = 8ULL << 20;
 
   explicit Session(SessionOptions options);
@@ -79,22 +79,25 @@ class Session {
   void received(ByteView bytes);
   /// The connection is gone. Ends the session if it cannot be resumed.
   void disconnected(const std::string& why);
-  /// There is room for more input. A greeting always has room: otherwise the session would be lost
-  /// while the application does not read.
+  /// True if there is room for more input. A greeting always has room: otherwise the session would
+  /// be lost while the application does not read.
   bool wants_input() const {
     return phase_ == Phase::greeting || inbox_.unread_bytes() < options_.receive_bytes_max;
   }
-  /// There is room for the rest of a connection that has ended, which is at most what its buffers
-  /// hold. False if so much from earlier connections waits already that this rest must wait, too.
+  /// True if there is room for the remaining input of a connection that has ended, which is at most
+  /// what the connection's buffers hold. False if so much input of earlier connections waits that
+  /// the remaining input must wait, too.
   bool wants_rest() const {
     const std::uint64_t unread = inbox_.unread_bytes();
     const std::uint64_t more = unread - std::min(unread, kRestBytesMax);
     return phase_ != Phase::ended && (more == 0 || more < options_.receive_bytes_max);
   }
-  /// Appends references to bytes to write, at most `chunks_max`; valid until written().
+  /// Appends to `out` at most `chunks_max` references to bytes to write next. They are valid until
+  /// written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
-  /// There is output other than a report of seen events, which may wait for other output.
+  /// True if there is output other than a report of seen events. Such a report may wait for other
+  /// output.
   bool has_more_than_seen() const;
   /// The first `bytes` of the last gather() were written.
   void written(std::size_t bytes) { outbox_.written(bytes, requests_); }
@@ -108,7 +111,7 @@ class Session {
   /// (targets), closed.
   Result<std::uint64_t, Errc> send(std::span<const std::string_view> targets, ByteView payload,
                                    Service service, std::uint16_t type, bool self_discard);
-  /// Each returns the number of the request; take_answer() returns its result once. give_up()
+  /// Each returns the number of the request; take_answer() returns its answer once. give_up()
   /// forgets a request whose answer the application no longer waits for.
   std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);
   std::uint32_t leave(std::string_view group);
@@ -117,11 +120,12 @@ class Session {
     return requests_.take_answer(request);
   }
   void give_up(std::uint32_t request) { requests_.give_up(request); }
-  /// Nothing more may be sent. The session says goodbye after all queued messages.
+  /// From now on nothing more may be sent. The session says goodbye after all queued messages.
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
-  /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if the
-  /// event in shared memory was invalid, which is a fault, or missing, which makes the inbox torn.
+  /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if this
+  /// item is an event in shared memory that is invalid or missing. An invalid event ends the
+  /// session; a missing event makes the inbox torn.
   std::optional<Item> take(wire::MessageEvent& message);
   /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
@@ -133,12 +137,12 @@ class Session {
   const End& ending() const { return end_; }
   const Terms& terms() const { return terms_; }
   /// What waits for the application. Once the inbox is torn, the session ignores all further input
-  /// except the daemon's reason for closing: the caller reads what the connection still holds, and
-  /// ends it.
+  /// except the daemon's reason for closing. The caller then reads what the connection still holds,
+  /// and ends the connection.
   const Inbox& inbox() const { return inbox_; }
   /// What was sent, and how much of it was acknowledged.
   const Outbox& outbox() const { return outbox_; }
-  /// send() would not return would_block for a message of this size.
+  /// True if send() would not return would_block for a message of this size.
   bool has_room(std::size_t payload_bytes) const;
   bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
 
@@ -168,8 +172,8 @@ class Session {
   std::vector<std::byte> input_;     ///< the beginning of an incomplete record
   std::set<std::uint64_t> refused_;  ///< refused messages above acked_; the daemon may repeat their
                                      ///< refusals
-  std::uint64_t acked_ = 0;          ///< the number in the last `acked` record; a welcome does not
-                                     ///< count
+  std::uint64_t acked_ = 0;          ///< the number in the last `acked` record; numbers in welcomes
+                                     ///< do not count
   Inbox inbox_;
   Outbox outbox_;
   Requests requests_;

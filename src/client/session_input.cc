@@ -135,8 +135,8 @@ bool Session::resume_session(const wire::Welcome& welcome) {
           number_text(inbox_.events_seen() + 1));
     return false;
   }
-  // A daemon that repeats its refusals acknowledges only the messages before them, although
-  // messages after them may be acknowledged already.
+  // If a daemon is going to repeat refusals, its welcome acknowledges only the messages before
+  // them. Messages after them may have been acknowledged on an earlier connection.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
   if (welcome.session != terms_.token || welcome.name != terms_.name ||
       welcome.received < settled || welcome.received > outbox_.sent()) {
@@ -184,7 +184,7 @@ void Session::on_closing(ByteView body) {
   wire::Closing closing;
   if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
   const std::string text(closing.text);
-  // The daemon gives up only the connection, since the client was silent for too long.
+  // The daemon gives up only the connection, because the client was silent for too long.
   if (closing.code == wire::ClientCode::silent && terms_.resumable()) return disconnected(text);
   end(closing.code, text);
 }

@@ -18,7 +18,7 @@ class Signal {
   io::Fd fd_;
 };
 
-/// A timerfd that wakes a thread that polls it, after a time.
+/// A timerfd that, after a time, wakes a thread that polls it.
 class Timer {
  public:
   Timer();

@@ -8,7 +8,7 @@
 namespace peal::client {
 
 /// Keeps buffers of finished records for new ones, so that a steady stream of messages allocates
-/// nothing. Keeps small buffers only, and as many as such a stream has in use at once.
+/// nothing. Keeps small buffers only, and not many more than such a stream uses at once.
 class SpareBuffers {
  public:
   std::vector<std::byte> take() {

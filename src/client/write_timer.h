@@ -13,11 +13,11 @@ namespace peal::client {
 class WriteTimer {
  public:
   int fd() const { return timer_.fd(); }
-  /// Some output is left to the sender.
+  /// Call when output is left to the sender.
   void arm() {
     if (!std::exchange(armed_, true)) timer_.set(left_for_);
   }
-  /// The time is over. `in_vain`: the sender had written its output.
+  /// Call when the time is over. `in_vain`: true if the sender has written the output itself.
   void on_fired(bool in_vain) {
     timer_.clear();
     armed_ = false;

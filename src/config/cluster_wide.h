@@ -12,16 +12,16 @@ namespace peal::config {
 /// The key under which cluster_wide_settings() lists the domains.
 inline constexpr std::string_view kDomainsKey = "[[domain]]";
 
-/// A setting that must be equal on all nodes, as it is hashed by cluster_id().
+/// A setting that must be equal on all nodes, since cluster_id() hashes it.
 struct ClusterWide {
   std::string key;     ///< "ring.hold_ms"
   std::string value;   ///< as in a file; for domains, a text for people
   std::string normal;  ///< its default; empty if there is none
 };
 
-/// The settings whose hash is the lower half of cluster_id(). The keys of the engine come first, in
-/// the order of keys(). "network.packet_bytes" follows if the engine requires equal packet sizes,
-/// and kDomainsKey if there are domains.
+/// The settings whose hash is the lower half of cluster_id(). First come the keys that the engine
+/// has and that must be equal on all nodes, in the order of keys(). "network.packet_bytes" follows
+/// if the engine requires equal packet sizes, and kDomainsKey if there are domains.
 std::vector<ClusterWide> cluster_wide_settings(const Settings& settings);
 
 }  // namespace peal::config

@@ -14,18 +14,18 @@
 
 namespace peal::config {
 
-/// The error is one line that names the key, the value and what is accepted.
+/// Checks the domains. The error is one line that names the key, the value and what is accepted.
 Result<void, std::string> validate_domains(const Settings& settings);
 
-/// For the engine: domains from 1 up.
+/// The domains in the engine's form; the first is domain 1.
 std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
-/// For each domain, its nodes and acceptors that are in the list.
+/// For each domain, those of its nodes and acceptors that are in `list`.
 std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
 /// The domain with this name, if this node may send in it; 0 for the empty name, which is the
 /// domain of all nodes. Errors: invalid_option.
 Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name);
-/// Empty for the domain of all nodes.
+/// The name of the domain; empty for the domain of all nodes.
 std::string_view domain_name(const Settings& settings, order::Domain domain);
 /// The name of the domain to which a position of the order belongs.
 std::string_view domain_name_at(const Settings& settings, Seq position);
@@ -33,10 +33,11 @@ std::string_view domain_name_at(const Settings& settings, Seq position);
 std::vector<order::Domain> own_domains(const Settings& settings);
 /// The names of own_domains().
 std::vector<std::string> own_domain_names(const Settings& settings);
-/// "accepted are "a" and "b"", for a message to people.
+/// What is accepted as the domain of a message, for people: "accepted is "a", "b", or none, and all
+/// nodes learn the message".
 std::string own_domains_text(const Settings& settings);
 
-/// For people: one line for each node of a domain that is not in the list of nodes (yet).
+/// For people: one line for each domain with nodes that are not in the list of nodes (yet).
 std::vector<std::string> absent_texts(const Settings& settings);
 
 /// True if this node is an acceptor of a domain.
@@ -47,10 +48,10 @@ bool votes_in_domain(const Settings& settings);
 /// valid.
 std::string log_lines(const Settings& settings);
 
-/// Adds everything about domains that must be equal on all nodes.
+/// Adds to `rules` everything about domains that must be equal on all nodes.
 void add_domains(const Settings& settings, Digest& rules);
-/// The same for people, on one line of at most 255 bytes. A longer text is cut, and ends in the
-/// hash of the whole text.
+/// The same as text for people, on one line of at most 255 bytes. A longer text is cut, and ends in
+/// the hash of the whole text.
 std::string domains_text(const Settings& settings);
 
 }  // namespace peal::config

@@ -84,7 +84,7 @@ std::string unknown_key(const std::string& prefix, std::string_view name, const 
                         const std::vector<std::string>& known,
                         const std::vector<std::string>& elsewhere = {});
 
-/// A plausible path: not empty and not too long.
+/// True for a plausible path: 1 to `bytes_max` bytes, none of them 0.
 bool is_path(std::string_view text, std::size_t bytes_max);
 
 /// The texts that every key has.
@@ -95,7 +95,7 @@ struct KeyText {
 };
 
 // Factories for keys of common kinds. `field` is a function that returns the member of a `T` that
-// stores the value; the default is its value in a new `T`.
+// stores the value; the default is the value of this member in a new `T`.
 
 template <class T, class Field>
 Key<T> number_key(KeyText text, std::int64_t least, std::int64_t most, Field field) {
@@ -128,7 +128,7 @@ Key<T> flag_key(KeyText text, Field field) {
   return key;
 }
 
-/// A text that `good` accepts. The default is that of `T`, mostly an empty text.
+/// A text that `good` accepts. If the text is empty in a new `T`, the key has no default.
 template <class T, class Field>
 Key<T> text_key(KeyText text, std::string accepted, std::string example,
                 std::function<bool(const std::string&)> good, Field field) {
@@ -155,8 +155,7 @@ Key<T> path_key(KeyText text, std::size_t bytes_max, std::string example, Field 
       [bytes_max](const std::string& typed) { return is_path(typed, bytes_max); }, field);
 }
 
-/// One of several words. They stand for the values of an enumeration from 0 up, or for false and
-/// true.
+/// One of `words`, which stand for the values of an enumeration from 0 up, or for false and true.
 template <class T, class Field>
 Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field field) {
   Key<T> key{std::move(text.table), std::move(text.name), std::move(text.help)};

@@ -15,7 +15,7 @@ namespace {
 
 using Checked = Result<void, std::string>;
 
-/// The number of nodes in one list that are missing in the other.
+/// The number of nodes in `from` that are missing in `in`.
 std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
   return static_cast<std::size_t>(
       std::count_if(from.begin(), from.end(),
@@ -29,7 +29,8 @@ std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeE
   return std::to_string(number);
 }
 
-/// A node that stays in the list must keep its number, since the number identifies the node.
+/// A node that stays in the list must keep its number, since the number identifies the node. No new
+/// node may get the number of a node in the active list.
 Checked validate_numbers(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.name);
@@ -54,8 +55,8 @@ bool collide(const io::HostPort& a, const io::HostPort& b) {
   return a.host == b.host && std::abs(int{a.port} - int{b.port}) <= 1;
 }
 
-/// A new node must not have the address of a node that it replaces: packets identify their sender
-/// by address, and both lists are in use during the change.
+/// A new node must not have the address of a node that is removed in the same change: packets
+/// identify their sender by address, and both lists are in use during the change.
 Checked validate_addresses(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& now : settings.nodes) {
     if (find(wanted, now.number) != nullptr) continue;

@@ -14,13 +14,14 @@ namespace peal::config {
 /// The list in the engine's form: the numbers, and a hash of numbers and names. The order of the
 /// entries does not matter.
 order::NodeList list_of(const std::vector<NodeEntry>& nodes);
-/// The same with the acceptors, if there are any.
+/// The same for the list in `settings`, with the acceptors if the engine has them.
 order::NodeList list_of(const Settings& settings);
 Listing listing_of(const Settings& settings);
 Settings with(const Settings& settings, const Listing& listing);
 
-/// Checks that a running node can change from the list in `settings` to `wanted`. The settings with
-/// `wanted` must be valid. The error is one line: the reason why not, and what to do.
+/// Checks that a running node can change from the list in `settings` to `wanted`. Call it only
+/// after a check of the settings with `wanted`. The error is one line: the reason why not, and what
+/// to do.
 Result<void, std::string> validate(const Settings& settings, const Listing& wanted);
 
 /// What the change to the pending list waits for, and what to do about it; empty if it waits for

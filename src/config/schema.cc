@@ -17,7 +17,7 @@ using Keys = std::vector<Key<Settings>>;
 constexpr std::size_t kPathMax = 4'000;
 constexpr std::string_view kDatas[] = {"datagrams", "streams"};
 
-/// A key that must be the same on all nodes while any of them runs.
+/// Marks a key whose value must be the same on all nodes while any of them runs.
 Key<Settings> cluster_wide(Key<Settings> key) {
   key.cluster_wide = true;
   key.changes = Changes::never;

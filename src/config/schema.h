@@ -34,8 +34,9 @@ std::vector<std::string> paths_of(std::string_view name);
 /// accepted.
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value);
 
-/// All keys that must be equal on all nodes, for a message: their paths, and "times in [ring]" for
-/// a table with many times.
+/// For a message: the keys that must be equal on all nodes and never change while a node runs,
+/// without `cluster`; and "[[domain]]". A table with many times has one text for them, "times in
+/// [ring]".
 std::vector<std::string> cluster_wide_texts();
 
 /// True if `engine` has the key.
@@ -48,14 +49,14 @@ bool is_of(const Key<T>& key, const order::Descriptor* engine) {
   return false;
 }
 
-/// The key of `Settings::acceptors`, if there is an engine with acceptors.
+/// The key of `Settings::acceptors`; empty if no engine has acceptors.
 std::string_view acceptors_key();
 
-/// A text of Key::get, in the form for a message.
+/// Converts a text of Key::get() for a message.
 std::string for_message(const std::string& text);
 
-/// Refuses keys of other engines, which have no effect: the error is one line, "KEY = VALUE does
-/// not go with order = …". Defaults that change nothing are accepted.
+/// Refuses keys that only other engines have: they would have no effect. The error is one line,
+/// "KEY = VALUE does not go with order = …". Defaults that change nothing are accepted.
 Result<void, std::string> validate_engines(const Settings& settings);
 /// The error for "[[domain]]" and other features that only `engines` have: "WHAT does not go with
 /// order = …".

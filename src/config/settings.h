@@ -55,10 +55,10 @@ inline constexpr std::size_t kDomainsMax = 15;
 
 inline constexpr std::uint32_t kPacketBytesLeast = 256;
 inline constexpr std::uint32_t kReceiveBytesLeast = 1U << 20;
-/// Minimum for the largest message of a node with clients: their messages carry names, too.
+/// The minimum of message_bytes_max on a node with clients: clients' messages carry names, too.
 inline constexpr std::uint32_t kClientsMessageBytesLeast = 32'768;
 
-/// All settings of a node. keys() has the key and the range of each member.
+/// All settings of a node. keys() has the keys and the ranges of those that a file can set.
 struct Settings {
   std::string cluster;
   std::string name;              ///< one of `nodes`
@@ -71,7 +71,7 @@ struct Settings {
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options;       ///< of the engine, by key; absent options have their defaults
-  std::vector<DomainEntry> domains;  ///< domains from 1 up
+  std::vector<DomainEntry> domains;  ///< the first is domain 1
   std::vector<NodeId> acceptors;     ///< with an engine on quorums; empty: see acceptors_of()
   bool streams = false;              ///< data packets use TCP
   std::string data_dir;  ///< the folder for the log of an acceptor, or of a node that may become
@@ -82,7 +82,8 @@ struct Settings {
   bool own_thread = true;                         ///< false: the reader runs the loop
   std::string trace;                              ///< empty: none
   std::string state_dir;                          ///< stores the last epoch; empty: not stored
-  /// The own address, if it is known already; otherwise find_own() determines it, and may block.
+  /// This node's address, if it is known already; otherwise find_own() determines it, and may
+  /// block.
   std::optional<io::Endpoint> own_at;
   io::LookUp::Question question;     ///< resolves names; empty: the operating system does
   std::optional<io::Faults> faults;  ///< for tests and benchmarks only
@@ -93,7 +94,7 @@ struct Settings {
   const NodeEntry& own() const;
 };
 
-/// How long a member waits for its own address.
+/// How long find_own() waits for the lookup of this node's name.
 inline constexpr Duration kOwnAddressPatience = seconds(5);
 
 /// Chooses this node's address out of `found`, the addresses of its name, like io::choose_own(). If
@@ -133,15 +134,16 @@ std::uint32_t packet_bytes(const Settings& settings);
 /// The resources that the engine needs from its node.
 order::Needs needs_of(const Settings& settings);
 
-/// `limits`, extended by space for one unfinished message of the largest size of each node.
+/// `limits`, with reassembly_bytes_max raised so that each node may have one unfinished message of
+/// the largest size.
 node::Limits node_limits(const Settings& settings);
 
 /// The file that stores the last epoch; empty: none.
 std::string state_file(const Settings& settings);
 
-/// wire::Header::cluster. High 32 bits: the cluster's name; low 32: all keys that must be equal on
-/// all nodes while any of them runs. The list of nodes and the acceptors may change: see
-/// config/nodes.h.
+/// wire::Header::cluster. High 32 bits: a hash of the cluster's name; low 32: a hash of all
+/// settings that must be equal on all nodes while any of them runs. The list of nodes and the
+/// acceptors may change: see config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// By how many bytes a sealed data packet is longer than its frame. If the engine can restore the
@@ -151,11 +153,12 @@ inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
   return static_cast<std::uint32_t>(seal::overhead(Lane::data) - left_out);
 }
 
-/// The size of the largest frame that fits a datagram when it is sealed.
+/// The size of a buffer for the largest possible frame, a multiple of 64. With keys, a frame of
+/// this size fits into a datagram when it is sealed.
 std::uint32_t frame_bytes(const Settings& settings);
 
-/// The cluster's id for seal::Sealer: derived from its name alone, so that nodes with different
-/// settings recognise each other.
+/// The cluster's id for seal::Sealer: derived from the cluster's name alone, so that nodes with
+/// different settings recognise each other.
 std::uint64_t seal_cluster_id(const Settings& settings);
 
 trace::Names names_of(const Settings& settings);

@@ -6,10 +6,10 @@
 namespace peal::daemon {
 namespace {
 
-/// Limits of bytes written in one turn: to one connection, and to all connections.
+/// Limits of bytes written: to one connection at a time, and to all connections in one turn.
 constexpr std::size_t kWriteBytesPerTurn = 1U << 20;
 constexpr std::size_t kWriteBytesPerTurnAll = 8U << 20;
-/// Writing may cause sessions to request more writes: limit of such rounds in one turn.
+/// Limit of rounds of writes in one turn: writing may cause sessions to request more writes.
 constexpr int kRoundsPerTurn = 4;
 
 session::Identity identity_of(const io::StreamPeer& peer) {
@@ -64,7 +64,7 @@ bool Connections::carry_out(Instant now) {
       const auto found = connections_.find(to_write_.front());
       if (found == connections_.end()) continue;
       found->second.due = false;
-      // A connection that waits for space resumes by itself.
+      // on_writable() continues a connection that waits for space.
       if (!found->second.writing) left -= std::min(left, write(found->first));
     }
     for (const io::StreamId id : wanted_.close) {

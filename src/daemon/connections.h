@@ -39,9 +39,11 @@ class Connections final : private io::StreamsHost {
   /// Stops reading from all clients; writing continues.
   void stop_reading();
 
-  /// Reads and writes the streams that are ready; call it in each turn. True: more work is left.
+  /// Reads and writes the streams that are ready; call it in each turn. Returns true if more work
+  /// is left.
   bool work(Instant now);
-  /// Performs the sessions' requests on their connections. True: more work is left.
+  /// Does what the sessions want done with their connections: see session::Wanted. Returns true if
+  /// more work is left.
   bool carry_out(Instant now);
   std::optional<Instant> next_deadline() const { return streams_.next_deadline(); }
 
@@ -83,7 +85,7 @@ class Connections final : private io::StreamsHost {
   Instant now_{};
   bool reading_ = true;
   std::map<io::StreamId, Connection> connections_;
-  std::set<io::StreamId> silent_;  ///< connections without input, oldest first
+  std::set<io::StreamId> silent_;  ///< connections that have not sent anything yet, oldest first
   std::vector<std::byte> buffer_;  ///< the bytes read last
   session::Wanted wanted_;         ///< scratch
   std::deque<io::StreamId> to_write_;

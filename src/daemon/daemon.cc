@@ -46,7 +46,7 @@ session::Options with_node(session::Options sessions, const config::Settings& me
   return sessions;
 }
 
-/// Any error in these files is an error of the configuration.
+/// Reads the TLS files. Any error in them is an error of the configuration.
 Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
     const io::TlsServerOptions& options) {
   auto context = io::TlsContext::server(options);
@@ -72,7 +72,7 @@ io::IoError with_remedy(io::IoError why) {
   return why;
 }
 
-/// Prefixes the reason why a node cannot start with the key that causes the error.
+/// Puts the configuration key that causes the error before the reason why a node cannot start.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
@@ -96,8 +96,8 @@ Result<void, io::IoError> check_folder(const std::string& folder) {
 
 using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
 
-/// The sockets that clients connect to. Each new connection gets the TLS context that `tls` holds
-/// when it is accepted.
+/// Opens the sockets that clients connect to. Each TLS connection gets the context that `tls` holds
+/// when the connection is accepted.
 Result<Doors, io::IoError> open_doors(const Options& options,
                                       const std::shared_ptr<const io::TlsContext>& tls) {
   Doors doors;
@@ -239,7 +239,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
       return unexpected(io::system_error("chmod " + options_.socket, errno));
     }
   }
-  // From here on, nothing fails: a refused reload changes nothing.
+  // From here on, nothing fails, so a refused reload changes nothing.
   options_.socket_mode = options.socket_mode;
   tls_ = std::move(tls);
   // All nodes must agree on whether packets are sealed, but not on the key.
@@ -262,8 +262,8 @@ void Daemon::on_nodes() {
   set_session_nodes();
 }
 
-/// Nodes of the active and of the pending list: their clients may have to be notified of missed
-/// messages.
+/// Sets the nodes that may be in a view: those of the active list and of the pending list. Traffic
+/// is kept until all of them know it, so that their clients are told of missed messages.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
   for (const config::NodeEntry& node : runtime_->nodes().active()) nodes.push_back(node.number);

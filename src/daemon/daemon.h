@@ -24,8 +24,8 @@
 namespace peal::daemon {
 
 /// A node with process groups and clients, in one event loop. A turn reads packets, then clients;
-/// the node orders and delivers; then events are written to clients, after the trace has every
-/// event on which they depend. Thread: one, except for stop().
+/// the node orders and delivers; then the daemon writes events to clients. It writes them only
+/// after the trace has everything on which they depend. Thread: one, except for stop().
 class Daemon final : private runtime::Application, private session::Host {
  public:
   /// Opens sockets, folder and trace, and accepts connections. `owner` must outlive the daemon.
@@ -46,8 +46,7 @@ class Daemon final : private runtime::Application, private session::Host {
   /// this turn, rules and limits of clients, the pending list of nodes, and the keys between nodes
   /// if there are any. Looks up the names of all other nodes again. Everything else stays. Errors:
   /// those of open() for these options, or a list to which the node cannot change. After an error
-  /// nothing has changed, except that after a failed chmod the new TLS files are in use. Thread:
-  /// the loop's, also from Owner::on_ask().
+  /// nothing has changed. Thread: the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
   /// The pending list of nodes; empty if no change of the list is pending.
   std::vector<std::string> next_nodes() const;
@@ -122,8 +121,8 @@ class Daemon final : private runtime::Application, private session::Host {
   Instant now_{};
   bool engine_has_work_ = false;         ///< messages were submitted since the last flush
   bool was_full_ = false;                ///< the node's queue was full
-  bool room_again_ = false;              ///< after that, one of its messages was ordered
-  bool more_ = false;                    ///< connections with work left from this turn
+  bool room_again_ = false;              ///< after was_full_, a message of this node was ordered
+  bool more_ = false;                    ///< connections have work left from this turn
   bool room_grew_ = false;               ///< the engine must be notified of new space
   mutable std::uint32_t told_room_ = 0;  ///< space last reported to the engine, in units
   Phase phase_ = Phase::serving;

@@ -13,10 +13,10 @@
 namespace peal::daemon {
 namespace {
 
-/// The maximum number of passes in one turn: a message may be delivered as soon as it is submitted,
-/// and its delivery may cause further submissions.
+/// The maximum number of passes in one feed(): a message may be delivered as soon as it is
+/// submitted, and its delivery may cause further submissions.
 constexpr int kPasses = 4;
-/// Limit of the space reported to the engine; more space would make no difference.
+/// Limit of the space, in units, reported to the engine; more space would make no difference.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
 }  // namespace
@@ -53,7 +53,8 @@ void Daemon::feed(Instant now) {
 
 void Daemon::on_publish() {
   more_ = connections_->carry_out(now_);
-  // Clients made space. Other members may wait for it: the engine is notified in the next turn.
+  // Writing to clients may have made space. Other members may wait for this space, so the engine is
+  // notified in the next turn.
   room_grew_ = told_room_ < kRoomUnitsMax && room_units() > told_room_;
 }
 

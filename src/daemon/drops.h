@@ -21,15 +21,15 @@ inline constexpr std::string_view kLogLines = "log_lines_dropped";
 
 /// The counters of drops that do not occur in a healthy cluster.
 const std::vector<std::string>& drop_counters();
-/// What the operator can do about drops of this counter; empty if the network or a program is at
-/// fault.
+/// Which packets this counter counts, as a hint for the operator; empty if the network or a program
+/// is at fault.
 std::string_view drop_remedy(std::string_view counter);
 
 /// When each counter of drops grew last, as seen by look(). Thread: one at a time.
 class DropTimes {
  public:
   void look(Instant now, std::span<const std::pair<std::string, std::uint64_t>> counters);
-  /// When the counter grew last; nothing if it is 0.
+  /// When the counter grew last; nothing if the counter is 0.
   std::optional<Instant> grew(std::string_view counter) const;
 
  private:

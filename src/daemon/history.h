@@ -15,19 +15,20 @@ namespace peal::daemon {
 /// One regular view that this node installed.
 struct ViewHistory {
   ViewNotice view;
-  OrderDigest digest;  ///< of clients' messages; continues until the next regular view
+  OrderDigest digest;  ///< of clients' messages, until the next regular view
   Instant installed{};
-  Duration gap{};  ///< since the previous view ended; 0 for the first
+  Duration gap{};  ///< since the transitional view before it; 0: there was none
 };
 
 /// What one node has delivered, for its status.
 class DeliveryHistory {
  public:
-  static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are dropped
+  static constexpr std::size_t kViewsMax = 64;  ///< kept views; older ones are dropped
 
-  /// A client's message was ordered; `sender` and `number` identify the message. `bytes` is its
-  /// length as ordered, including the names of its groups. The digest omits the content: hashing it
-  /// would cost more than everything else, and the digest serves to compare the order of messages.
+  /// Call when a client's message was ordered; `sender` and `number` identify the message. `bytes`
+  /// is the message's length as ordered, including the names of its groups. The digest omits the
+  /// content: hashing it would cost more than everything else, and the digest serves to compare the
+  /// order of messages.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
   void on_view(Instant now, const ViewNotice& view);
 

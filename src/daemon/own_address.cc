@@ -19,7 +19,7 @@ constexpr std::string_view kHint =
     "the name of this node needs an address of this machine; a headless service of Kubernetes "
     "publishes those of pods that are not ready only with publishNotReadyAddresses: true";
 
-/// True if a signal to stop comes before `end`.
+/// Waits until `end`, or until a signal to stop comes. Returns true if the signal came.
 bool stopped_until(Instant end, const io::StopSignals& signals) {
   for (Instant now = io::Clock::now(); now < end; now = io::Clock::now()) {
     pollfd descriptor{signals.fd(), POLLIN, 0};

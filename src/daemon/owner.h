@@ -25,8 +25,8 @@ struct ViewNotice {
 };
 
 /// The owner of a daemon, which is notified of events that an operator may want to know. All calls
-/// come from the daemon's thread. They must not call the daemon, except that on_ask() may call its
-/// const functions and reconfigure().
+/// come from the daemon's thread. They must not call the daemon, except that on_ask() may call the
+/// daemon's const functions and reconfigure().
 class Owner {
  public:
   virtual ~Owner() = default;
@@ -34,13 +34,13 @@ class Owner {
   /// An ordered message of any daemon; `sender` is the sending node, as text. Control messages are
   /// not reported.
   virtual void on_message(std::string_view sender, const node::Message& message) = 0;
-  /// One line.
+  /// A warning for the operator, in one line.
   virtual void on_warning(Instant now, const std::string& text) = 0;
   /// The address of another node changed, or the lookup of its name failed for a new reason. `node`
-  /// is its name in the configuration.
+  /// is that node's name in the configuration.
   virtual void on_address(Instant now, std::string_view node,
                           const io::AddressBook::Change& change) = 0;
-  /// The requested list of nodes is active from now on.
+  /// The active list of nodes has changed to `nodes`.
   virtual void on_nodes(Instant now, const std::vector<std::string>& nodes) = 0;
   /// A client was refused.
   virtual void on_refused(Instant now, const std::string& who, const io::IoError& why) = 0;

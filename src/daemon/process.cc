@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kStatusOf = "status ";
-/// The resolution of the time of the last drop.
+/// How often the counters of drops are read: the resolution of the times of drops.
 constexpr Duration kLookAtDrops = seconds(1);
 
 std::string one_decimal(double value) {
@@ -170,7 +170,8 @@ class Process final : public Owner {
                            {"version", version_}});
   }
 
-  /// Answers the watchdog twice per period, from the loop: a loop that hangs stops answering.
+  /// Starts the timer that reads the counters of drops, and the timer that answers the service
+  /// manager's watchdog twice per period. Both run in the loop, so the answers stop if it hangs.
   Result<void, io::IoError> start_timers() {
     auto started = looks_.start(daemon_->loop(), kLookAtDrops, [this] {
       status_.look(io::Clock::now(), *daemon_, log_.dropped());
@@ -216,7 +217,7 @@ class Process final : public Owner {
     return unexpected(seal.error());
   }
 
-  /// The status as JSON. Of clients, it has those whose names begin with `prefix`.
+  /// The status as JSON. It has only those clients whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     return status_json(status_.status(io::Clock::now(), *daemon_, log_.dropped(), prefix));
   }
@@ -237,7 +238,7 @@ class Process final : public Owner {
 Ended run_process(const ProcessOptions& options) {
   // Signals are caught first, so that a signal during the start also leads to an orderly end.
   const io::StopSignals signals(SIGHUP);
-  // The daemon continues after a reader of its output closes the pipe.
+  // Without this, a reader of the daemon's output that closes its pipe would end the daemon.
   ::signal(SIGPIPE, SIG_IGN);
   auto file = config::read_usable_file(options.config, options.name, options.trace);
   if (!file) return {2, file.error()};

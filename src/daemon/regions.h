@@ -13,7 +13,7 @@ namespace peal::daemon {
 /// Shared memory in which clients of this machine read their events. Thread: the loop's.
 class Regions {
  public:
-  /// Empty if the system provides no shared memory; reason() returns why.
+  /// Returns an empty span if the system provides no shared memory; reason() then says why.
   ByteSpan open(session::RegionId id, std::uint32_t bytes) {
     auto made = io::SharedMemory::make(bytes);
     if (!made) {

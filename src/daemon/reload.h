@@ -31,8 +31,8 @@ class RunningFile {
 
   /// Reads the file again, and takes from it the options that may change while the node runs: rules
   /// and limits of clients, TLS files, the list of nodes, and the keys between nodes. Returns a
-  /// text with the key that seals packets from now on. The error is one line; what has changed
-  /// then: see Daemon::reconfigure().
+  /// text with the key that seals packets from now on. The error is one line; after an error
+  /// nothing has changed.
   Result<std::string, std::string> reload(Daemon& daemon);
 
   /// Adds the line of the key in the file to an error: "socket: …" becomes "peal.toml:3: socket:

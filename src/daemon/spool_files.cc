@@ -134,7 +134,7 @@ void SpoolFiles::discard(session::SpoolId id, std::uint64_t offset) {
   PEAL_ASSERT(offset <= file.end());
   const std::uint64_t pieces = std::min(offset, file.written) / kPieceBytes * kPieceBytes;
   if (pieces <= file.freed) return;
-  // If the file system cannot punch holes, the space is freed when the session has nothing on disk.
+  // If the file system cannot punch holes, the space is freed when the session ends.
   ignore(::fallocate(file.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                      static_cast<off_t>(file.freed), static_cast<off_t>(pieces - file.freed)),
          "the space comes back later");

@@ -26,9 +26,9 @@ struct Status {
   Duration uptime{};
   runtime::Snapshot member;  ///< its counters include those of clients and of the log
   DeliveryHistory delivered;
-  std::map<std::string, Duration> dropped_ago;  ///< since each counter of drops grew last
+  std::map<std::string, Duration> dropped_ago;  ///< time since each counter of drops grew last
   session::Status clients;
-  std::uint64_t accepted = 0;     ///< connections
+  std::uint64_t accepted = 0;     ///< connections that were accepted
   std::uint64_t turned_away = 0;  ///< connections that were refused
 };
 
@@ -46,7 +46,7 @@ class StatusRecorder {
 
   /// Notes which counters of drops have grown. `log_lines_dropped` is the log's own counter.
   void look(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped);
-  /// The status now. Of clients, it has those whose names begin with `prefix`.
+  /// The status now. It has only those clients whose names begin with `prefix`.
   Status status(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped,
                 std::string_view prefix);
 

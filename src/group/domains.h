@@ -35,7 +35,7 @@ class Domains {
   order::Domain of_message(std::span<const std::string_view> targets) const {
     return of_message(targets, self_);
   }
-  /// The same for a message from node `from`.
+  /// As above, for a message from node `from`.
   order::Domain of_message(std::span<const std::string_view> targets, NodeId from) const;
   /// True if this node is in the domain. All nodes are in domain 0.
   bool has_self(order::Domain domain) const { return has(domain, self_); }

@@ -29,7 +29,7 @@ struct GroupView {
   std::string_view group;
   GroupId id{};
   Cause cause{};
-  wire::ClientCode reason{};          ///< of a disconnection: goodbye, slow, …; else ok
+  wire::ClientCode reason{};          ///< of a disconnection: goodbye, slow, …; otherwise ok
   const Member* changed = nullptr;    ///< the client that came or went; null for `network`
   std::span<const Member> members{};  ///< sorted by daemon, then by name; valid during the call
   /// The receivers' set. Members of one set saw the same previous view of the group, and delivered
@@ -56,20 +56,22 @@ class Effects {
   // To clients of this node, named by their connections.
   /// Called once for each message, with all its receivers here: at least one, each once.
   virtual void deliver(std::span<const std::uint32_t> connections, const Received& message) = 0;
-  /// Called once for each set that has members here, with all members of `own_set` here.
+  /// Called once for each set that has members here. `connections`: the members of `view.own_set`
+  /// here.
   virtual void view(std::span<const std::uint32_t> connections, const GroupView& view) = 0;
   /// Until the group's next view, the delivery guarantees hold only among members that will be in
-  /// the receiver's set.
+  /// the receiver's set of that view.
   virtual void transitional(std::uint32_t connection, std::string_view group) = 0;
   /// The client is no longer a member. This is its last event of that group.
   virtual void left(std::uint32_t connection, std::string_view group) = 0;
-  /// Messages to the group (empty: to the private name) were ordered without this node. The gap
-  /// follows all earlier events of these clients, and precedes all later ones.
+  /// Messages to `group` were ordered without this node; an empty `group` stands for the clients'
+  /// private names. The gap follows all earlier events of these clients, and precedes all later
+  /// ones.
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // To the node.
   /// Orders a message for the members that learn `domain`; this node is in that domain. Called only
-  /// inside calls of clients and work(), never while the node delivers.
+  /// inside a client's request or work(), never while the node delivers.
   virtual Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) = 0;
   /// Drops the queued control messages that the engine has not taken yet, then queues `message`
   /// unless it is empty.

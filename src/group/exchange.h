@@ -14,17 +14,17 @@
 
 namespace peal::group {
 
-/// The exchange of tables in a new view among daemons that come from different views: the messages
-/// received so far. The daemons also report the traffic that they know, so that clients learn
-/// whether they missed messages.
+/// The messages received so far in the exchange of a new view. Daemons that come from different
+/// views send each other their tables. The daemons also report the traffic that they know, so that
+/// clients learn whether they missed messages.
 class Exchange {
  public:
   explicit Exchange(const Options& options) : options_(options) {}
 
   void clear_tables() { tables_.clear(); }
   void clear_traffic() { traffic_.clear(); }
-  /// Encodes the message that this daemon contributes into `out`; empty: none. `synced`: the
-  /// daemons whose tables equal `table`.
+  /// Writes this daemon's message for the exchange to `out`; leaves `out` empty if this daemon
+  /// sends none. `synced`: the daemons whose tables equal `table`.
   void encode_own(MemberId self, const ViewId& view, const order::MemberSet& synced,
                   const Table& table, const TrafficLogs& logs, std::vector<std::byte>& out) const;
   /// Returns false if the message contradicts the view or another message.
@@ -36,8 +36,8 @@ class Exchange {
 
   /// Merges all received tables; moves their contents out.
   Table merge_tables(std::uint64_t daemon_bytes_max);
-  /// Joins the traffic that all daemons know into `logs`. Returns, for each domain, the names whose
-  /// messages this daemon missed.
+  /// Joins the traffic that all daemons reported into `logs`. Returns, for each domain, the names
+  /// whose messages this daemon missed.
   std::vector<Missed> merge_traffic(MemberId self, TrafficLogs& logs) const;
   /// The index of the received table whose `synced` has the daemon.
   std::size_t table_of(MemberId daemon) const;

@@ -11,15 +11,15 @@ namespace peal::group {
 
 /// Gives groups their ids. Ids count the changes of all groups in one view. So a group that becomes
 /// empty and is created again gets a new id, and ids only grow. A part of a view is the set of
-/// members that reach it together from one old view. Before the view is installed, each part counts
-/// in a branch of its own, below the branch of the view. Ids of a part name the new view: under the
-/// old view they would not be unique, since a member that does not reach the new view may be in two
-/// parts.
+/// members that reach the view together from one old view. Before the view is installed, each part
+/// counts in a branch of its own, below the branch of the view. Ids of a part name the new view.
+/// Ids that name the old view would not be unique: parts of two different new views may have a
+/// member in common, which reaches at most one of these views.
 class GroupIds {
  public:
   void begin_view(const ViewId& view) { begin(view, kViewBranch); }
-  /// Starts a part of view `next`. Different parts must give different ids, so each part's branch
-  /// is its smallest member.
+  /// Starts a part of view `next`. Different parts must give different ids, so the branch of a
+  /// part is the number of its smallest node, `smallest`.
   void begin_part(const ViewId& next, NodeId smallest) {
     begin(next, std::uint64_t{smallest.value} << kBranchShift);
     if (PEAL_MUTANT(gm7_parts_share_ids)) branch_ = 0;

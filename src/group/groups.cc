@@ -80,7 +80,7 @@ void Groups::on_view(const order::View& view, MemberId self) {
 
 void Groups::begin_transition() {
   state_ = State::transitional;
-  // From now on group ids name the next view, in the branch of this part: see GroupIds.
+  // From now on group ids name the next view, in the branch of `survivors_`: see GroupIds.
   ids_.begin_part(next_view_, survivors_.front().node);
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;

@@ -40,7 +40,7 @@ class Groups {
   Groups& operator=(const Groups&) = delete;
 
   // Clients of this node.
-  /// Connects a client of this name. Returns a number that is never used again.
+  /// Connects a client of this name. Returns the connection's number, which is never used again.
   Result<std::uint32_t, Refusal> connect(std::string_view name) { return clients_.connect(name); }
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group) {
     return clients_.join(connection, group, table_, self_);
@@ -51,7 +51,7 @@ class Groups {
   Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message) {
     return clients_.send(connection, message);
   }
-  /// Removes the client from all its groups; their members learn `reason`, which must not be ok.
+  /// Removes the client from all its groups; their members learn `reason`, any code but ok.
   /// The client gets no more events.
   void disconnect(std::uint32_t connection, wire::ClientCode reason = wire::ClientCode::goodbye) {
     clients_.disconnect(connection, reason);
@@ -65,8 +65,8 @@ class Groups {
   // What the node delivers, in order.
   /// `self` is this node; it may change until the first view.
   void on_view(const order::View& view, MemberId self);
-  /// Accepts any bytes: all nodes count and drop the same malformed messages. `place` grows in each
-  /// view, and is the same on all nodes.
+  /// Accepts any bytes: all nodes count and drop the same malformed messages. `place`, the
+  /// message's place, grows in each view and is the same on all nodes.
   void on_message(MemberId sender, Service service, const Place& place, ByteView message);
   /// Sets the nodes that may be in a view, sorted. Traffic is forgotten only once all these nodes
   /// know of it; without this list, never.
@@ -81,7 +81,7 @@ class Groups {
   State state() const { return state_; }
   const Table& table() const { return table_; }
   std::size_t clients() const { return clients_.all().size(); }
-  /// work() has something to do.
+  /// True if work() has something to do.
   bool has_work() const { return clients_.has_work(); }
 
   struct Counters {

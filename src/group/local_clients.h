@@ -27,7 +27,7 @@ class LocalClients {
 
   // Requests: see Groups.
   Result<std::uint32_t, Refusal> connect(std::string_view name);
-  /// `self`: this node. Its share of the table must have room for the join.
+  /// This node, `self`, must have room for the join in its share of the table.
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group, const Table& table,
                              MemberId self);
   Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
@@ -58,7 +58,7 @@ class LocalClients {
   Effects& effects_;
   std::map<std::uint32_t, Client> clients_;
   std::map<std::string, std::uint32_t, std::less<>> names_;
-  std::vector<Dead> dead_;  ///< disconnected clients whose goodbyes are not submitted
+  std::vector<Dead> dead_;  ///< disconnected clients whose goodbyes are not yet submitted
   std::uint32_t last_connection_ = 0;
   std::uint64_t joining_bytes_ = 0;  ///< upper bound for what pending joins will take of the table
   std::vector<std::byte> encoded_;   ///< reused

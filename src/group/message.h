@@ -82,7 +82,7 @@ struct Leave {
 /// A client is gone, and leaves all its groups.
 struct Disconnect {
   Client client;
-  wire::ClientCode reason = wire::ClientCode::goodbye;  ///< not ok
+  wire::ClientCode reason = wire::ClientCode::goodbye;  ///< any code but ok
 };
 
 /// A message without content. Once the daemon that sent it delivers it as a safe message, every
@@ -103,7 +103,7 @@ struct Data {
 inline constexpr unsigned kBranchShift = 40;
 inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 
-/// Identifies one state of a group. All members with this id share the history up to that state.
+/// Identifies one state of a group: wherever the id occurs, the group has the same members.
 struct GroupId {
   ViewId view{};
   std::uint64_t index{};  ///< counts changes from 1, in each branch of the view
@@ -124,16 +124,16 @@ struct DaemonMembers {
 struct GroupState {
   std::string name;
   GroupId id{};
-  bool changed = false;                ///< lost members, and clients are not notified yet
+  bool changed = false;                ///< a view change affects it; clients are not notified yet
   std::vector<DaemonMembers> daemons;  ///< sorted, at least one
   friend bool operator==(const GroupState&, const GroupState&) = default;
 };
 /// A message of the exchange: all groups of a set of daemons with equal tables.
 struct Tables {
   ViewId view{};                   ///< the regular view of the exchange
-  std::vector<MemberId> synced;    ///< the daemons with this table; includes all in `groups`
+  std::vector<MemberId> synced;    ///< the daemons with this table; includes those in `groups`
   std::vector<GroupState> groups;  ///< sorted by name
-  std::vector<Traffic> traffic;    ///< of the sender's domains as speaker; sorted, none empty
+  std::vector<Traffic> traffic;    ///< of domains that the sender reports on; sorted, none empty
   friend bool operator==(const Tables&, const Tables&) = default;
 };
 

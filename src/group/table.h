@@ -33,7 +33,7 @@ class Table {
   };
   struct Group {
     GroupId id{};
-    bool changed = false;         ///< lost members, and clients are not notified yet
+    bool changed = false;         ///< a view change affects it; clients are not notified yet
     std::vector<Daemon> daemons;  ///< sorted, at least one
     TrafficMark traffic;          ///< where the group's messages are counted; not part of the state
     const Daemon* at(MemberId daemon) const;
@@ -61,9 +61,10 @@ class Table {
   };
   /// Creates the group if there is none.
   Outcome join(const ClientKey& client, std::string_view name, std::string_view group);
-  /// Removes the group with its last member.
+  /// Also removes the group if the client was its last member.
   Outcome leave(const ClientKey& client, std::string_view name, std::string_view group);
-  /// The groups of the client if it has this name, sorted by name. Valid until they change.
+  /// The groups of the client, sorted by name; none if the client has another name. The pointers
+  /// are valid until the table changes.
   std::vector<Map::value_type*> groups_of(const ClientKey& client, std::string_view name) const;
 
   /// Removes all daemons that are not in `kept` (sorted), marks their groups as changed, and
@@ -80,8 +81,8 @@ class Table {
   /// True if the tables can be added: each client has one name and is in each group once, and no
   /// daemon exceeds its share.
   static bool is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max);
-  /// Adds the daemons of consistent tables, none of which may be in this table. A group in both
-  /// tables becomes changed; a group in only one keeps its id.
+  /// Adds the daemons of `tables`, which must be consistent. This table must have none of these
+  /// daemons. A group in both tables becomes changed; a group in only one keeps its id.
   void add(Tables&& tables);
   /// Equal tables have equal hashes.
   std::uint64_t hash() const;
@@ -100,7 +101,7 @@ class Table {
   std::uint64_t daemon_bytes_max_;
   Map groups_;
   std::map<ClientKey, Known> clients_;
-  std::map<MemberId, std::uint64_t> bytes_;  ///< for each daemon with members
+  std::map<MemberId, std::uint64_t> bytes_;  ///< bytes_of() each daemon with members
 };
 
 }  // namespace peal::group

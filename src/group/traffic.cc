@@ -140,7 +140,7 @@ bool knows(const Traffic& part, const Forgotten& forgotten) {
 }
 
 /// Daemons forget views at different times. If one daemon remembers exactly the views that another
-/// has forgotten, neither missed messages in those views: then both forget them.
+/// has forgotten, neither daemon missed messages in those views. Then both forget the views.
 void align(std::vector<Traffic>& parts) {
   for (Traffic& part : parts) {
     for (const Traffic& other : parts) {
@@ -189,9 +189,9 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// `all` counts every message to a name up to `all.upto`. `own` has the messages that it counts,
-/// and its late messages up to `all.upto`. This daemon missed messages to each name for which `own`
-/// has fewer.
+/// Finds the names to which this daemon missed messages up to `all.upto`. `all` counts every such
+/// message. `own` has those that it counts itself, and its late messages up to `all.upto`. A name
+/// for which `own` has fewer than `all` was missed.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {

@@ -52,17 +52,17 @@ struct ViewTraffic {
   Place upto;                   ///< all messages up to here are known; zero: none
   bool every_name = false;      ///< too many names: any name may have messages
   std::uint64_t late_digest{};  ///< if every_name: digest of the late messages' places; 0: none
-  std::vector<Name> names;      ///< otherwise: sorted
-  std::vector<Late> late;       ///< otherwise: sorted
+  std::vector<Name> names;      ///< empty if every_name; sorted
+  std::vector<Late> late;       ///< empty if every_name; sorted
   friend bool operator==(const ViewTraffic&, const ViewTraffic&) = default;
 };
 
 /// Views that are no longer kept one by one.
 struct Forgotten {
   ViewId upto{};                   ///< the last of these views; zero: none
-  std::uint64_t digest{};          ///< of everything known of these views, in any order
+  std::uint64_t digest{};          ///< of these views' traffic, whatever the views' order
   bool every_name = false;         ///< too many names: any name may have messages
-  std::vector<std::string> names;  ///< otherwise: the names that have messages; sorted
+  std::vector<std::string> names;  ///< names that have messages; empty if every_name; sorted
   bool empty() const { return upto.number == 0; }
   bool is(const Forgotten& other) const { return upto == other.upto && digest == other.digest; }
   friend bool operator==(const Forgotten&, const Forgotten&) = default;
@@ -79,8 +79,8 @@ struct Traffic {
 
 /// Bytes of `traffic` in Tables, without the count of domains.
 std::size_t bytes_of(const Traffic& traffic);
-/// Forgets names, the oldest first, until `traffic` takes at most `bytes_max` bytes, which must be
-/// enough for traffic without views.
+/// Gives up names, then whole views, the oldest first, until `traffic` takes at most `bytes_max`
+/// bytes. `bytes_max` must be enough for traffic without views.
 void shrink(Traffic& traffic, std::size_t bytes_max);
 
 /// Names for which messages were missed.
@@ -91,7 +91,7 @@ struct Missed {
   bool empty() const { return !every_name && names.empty(); }
 };
 /// Joins the traffic that several daemons know into `all`. Returns the names whose messages the
-/// daemon with index `own` missed.
+/// daemon of `parts[own]` missed.
 Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
 /// Caches where the count of a name is, so that the next message to that name needs no lookup.
@@ -129,8 +129,9 @@ class TrafficLog {
   /// The traffic of all views that have ended.
   const Traffic& known() const { return known_; }
   void adopt(Traffic&& known) { known_ = std::move(known); }
-  /// Keeps these two views; of all other views, keeps only the names. Each daemon that may still
-  /// join knows all traffic of those other views, or none.
+  /// Keeps the traffic of views `one` and `other`; of all other views, keeps only the names. Call
+  /// it only if each daemon that may still join knows all traffic of all other views, or none of
+  /// it.
   void keep(const ViewId& one, const ViewId& other);
 
  private:
@@ -138,7 +139,7 @@ class TrafficLog {
   void give_up_names();
 
   Traffic known_;
-  ViewId view_{};  ///< the current view; so are the fields below
+  ViewId view_{};  ///< the current view; the fields below are of this view
   Place upto_;
   bool every_name_ = false;
   std::uint64_t late_digest_ = 0;

@@ -10,7 +10,7 @@
 
 namespace peal::group {
 
-/// The traffic of all domains that this daemon knows. Decides when to forget old traffic.
+/// What this daemon knows of the traffic of all domains. Decides when to forget old traffic.
 class TrafficLogs {
  public:
   explicit TrafficLogs(std::size_t domains);
@@ -26,7 +26,7 @@ class TrafficLogs {
   TrafficLog& of(order::Domain domain) { return logs_[domain]; }
 
  private:
-  std::vector<TrafficLog> logs_;  ///< for each domain
+  std::vector<TrafficLog> logs_;  ///< by domain
   std::vector<NodeId> nodes_;
   order::MemberSet came_along_;  ///< `along` of the last begin()
   ViewId last_view_{};           ///< the view before the current one

@@ -10,7 +10,7 @@
 namespace peal::io {
 namespace {
 
-/// How soon to check for an answer; doubles each time.
+/// Shortest and longest pause before a check for an answer; doubles each time.
 constexpr Duration kPollMin = milliseconds(5);
 constexpr Duration kPollMax = milliseconds(200);
 
@@ -132,7 +132,7 @@ void AddressBook::on_timer(Instant now, const OnChange& on_change) {
     take(now, state, *answer, on_change);
   }
   while (waiting() < kQuestionsMax) {
-    State* next = nullptr;  // the name that is due for longest
+    State* next = nullptr;  // the name that has been due for longest
     for (State& state : states_) {
       if (state.waiting || !state.due || *state.due > now) continue;
       if (next == nullptr || *state.due < *next->due) next = &state;
@@ -155,7 +155,7 @@ void AddressBook::ask(Instant now, State& state) {
   state.pause = std::min(state.pause + state.pause, kAskAgainMax);
   const HostPort& name = entries_[state.entry].name;
   auto begun = question_ ? LookUp::begin(name, question_) : LookUp::begin(name);
-  if (!begun) {  // not begun, for a reason that does not concern this name
+  if (!begun) {  // the reason does not concern this name
     state.due = now + kAskAgainMin;
     return;
   }
@@ -204,8 +204,9 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
                     " address, as this node's own is");
 }
 
-// A node uses its port and the port above. `entry` may take over the address of another node once
-// that node's name no longer has the address, unless that node is in the view.
+// True if another node than `entry` has the address `at`; `why` then says which. A node uses its
+// port and the port above. If the other node is not in the view, looks its name up: `entry` may
+// take the address over once that name no longer has it.
 bool AddressBook::is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why) {
   const auto collides = [&](const Endpoint& other) {
     return other.ip == at.ip && std::abs(int{other.port} - int{at.port}) <= 1;

@@ -17,12 +17,13 @@ namespace peal::io {
 
 /// The addresses of the other nodes. A name is looked up repeatedly, on separate threads (LookUp),
 /// until its node is in the view. IP addresses are not looked up. A found address stays in use
-/// until another one is found, even while the name servers do not answer.
+/// until a look-up finds another one, even while the name servers do not answer. The book
+/// drops an address only if another node's name has it and the node's own name no longer has it.
 ///
 /// Thread: one. Blocks: never.
 class AddressBook {
  public:
-  /// Pause between two look-ups of an absent node's name; doubles each time.
+  /// Shortest and longest pause between two look-ups of an absent node's name; doubles each time.
   static constexpr Duration kAskAgainMin = seconds(5);
   static constexpr Duration kAskAgainMax = seconds(30);
   /// Maximum number of look-ups of one address book at a time. LookUp::kQuestionsMax limits those
@@ -33,7 +34,7 @@ class AddressBook {
     NodeId node{};
     HostPort name;        ///< as configured
     Endpoint at;          ///< unspecified: not known
-    std::string problem;  ///< of the newest answer; empty: none
+    std::string problem;  ///< why the newest answer gave no address; else empty
     bool known() const { return !at.is_unspecified(); }
   };
   /// The effect of an answer: a node has another address, or the reason why it has none is known.
@@ -47,8 +48,9 @@ class AddressBook {
   /// `question` is empty, the operating system does.
   AddressBook(const Endpoint& own, std::vector<Entry> nodes, LookUp::Question question);
 
-  /// Replaces the other nodes. Keeps the state of the nodes that stay, unless their configured
-  /// address changed; looks new names up soon.
+  /// Replaces the other nodes. A node that stays keeps its known address until a look-up finds
+  /// another one. If its configured name is unchanged, the state of its look-ups stays too. Looks
+  /// new names up soon.
   void set_nodes(Instant now, std::vector<Entry> nodes);
 
   /// The nodes, in the order given.
@@ -62,8 +64,8 @@ class AddressBook {
   void set_present(Instant now, std::span<const MemberId> members);
   /// Looks all names up again soon.
   void ask_all(Instant now);
-  /// Packets came from unknown addresses: a node may have moved. Looks the names of absent nodes up
-  /// sooner, but not more often than every kAskAgainMin.
+  /// Call it when packets came from unknown addresses, because a node may have moved. Looks the
+  /// names of absent nodes up sooner, but not more often than every kAskAgainMin.
   void on_strangers(Instant now);
 
   std::optional<Instant> next_deadline() const;
@@ -75,7 +77,7 @@ class AddressBook {
   struct State {
     std::size_t entry{};
     bool present = false;    ///< its node is in the view
-    bool contested = false;  ///< another node claims this address, so it may be wrong
+    bool contested = false;  ///< this node's address may be outdated: another node's name has it
     Duration pause = kAskAgainMin;
     std::optional<Instant> due;    ///< time of the next look-up
     std::optional<Instant> asked;  ///< time of the last look-up
@@ -94,12 +96,12 @@ class AddressBook {
   LookUp::Question question_;
   std::vector<State> states_;
   Duration poll_pause_{};
-  std::optional<Instant> next_poll_;  ///< while look-ups wait for an answer
+  std::optional<Instant> next_poll_;  ///< next check for answers, while look-ups wait for one
 };
 
-/// Chooses this node's own address among all addresses of its name. It must belong to this machine.
-/// Prefers an address that others can reach, then IPv4; `v4`, if given, sets the family. Errors:
-/// invalid_option, with the addresses found.
+/// Chooses this node's own address among all addresses of its name. The chosen one belongs to this
+/// machine. Prefers an address that other machines can reach, then IPv4. `v4`, if given, allows
+/// only IPv4 (true) or only IPv6 (false). Errors: invalid_option, with the addresses found.
 Result<Endpoint, IoError> choose_own(const HostPort& name, const std::vector<Endpoint>& found,
                                      std::optional<bool> v4);
 

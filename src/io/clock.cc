@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kSecondsTo2020 = 1'577'836'800;  // from 1970
 
-// The last epoch in the file; nothing if there is no file.
+// The epoch in the file; nothing if there is no file.
 Result<std::optional<std::uint64_t>, IoError> read_epoch(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {

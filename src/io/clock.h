@@ -25,15 +25,15 @@ struct EpochChoice {
   std::optional<IoError> warning;  ///< the file could not be read; the epoch is usable
 };
 
-/// The epoch of a new incarnation: the larger of the wall clock and the last epoch in `state_file`
-/// plus one. Store it before using it. An empty path means no file. An absent file is no error. An
-/// unreadable file is only a warning, since the clock suffices as long as it does not step back.
-/// Blocks on the disk.
+/// The epoch of a new incarnation: the wall clock, or the epoch in `state_file` plus one if that is
+/// larger. Store the new epoch before you use it. An empty path means no file. An absent file is no
+/// error. An unreadable file is only a warning, since the clock suffices as long as it does not
+/// step back. Blocks on the disk.
 EpochChoice choose_epoch(const std::string& state_file);
 
-/// Writes `epoch` to `state_file`, if the path is not empty, atomically: a crash leaves the old
-/// content or the new. Call it before a node starts, and when a node corrects its epoch. Errors:
-/// not_permitted, system. Blocks on the disk.
+/// Writes `epoch` to `state_file` atomically: a crash leaves the old content or the new. Does
+/// nothing if the path is empty. Call it before a node starts, and when a node corrects its epoch.
+/// Errors: not_permitted, system. Blocks on the disk.
 Result<void, IoError> store_epoch(const std::string& state_file, std::uint64_t epoch);
 
 }  // namespace peal::io

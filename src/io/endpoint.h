@@ -12,7 +12,7 @@
 
 namespace peal::io {
 
-/// An IP address and a UDP port.
+/// An IP address and a UDP or TCP port.
 struct Endpoint {
   std::array<std::uint8_t, 16> ip{};  ///< IPv6, or IPv4 mapped into it (::ffff:a.b.c.d)
   std::uint16_t port{};
@@ -48,8 +48,8 @@ Result<Interface, IoError> interface_of(const Endpoint& address);
 /// True if `address` belongs to this machine, as all of 127/8 does.
 bool is_local(const Endpoint& address);
 
-/// The largest datagram that leaves the interface of `self` in one piece: its MTU without the IP
-/// and UDP headers, at most 65507. Errors: as interface_of.
+/// The largest datagram that leaves the interface of `self` in one piece: the interface's MTU
+/// without the IP and UDP headers, at most 65507. Errors: as interface_of.
 Result<std::uint32_t, IoError> packet_bytes_limit(const Endpoint& self);
 
 }  // namespace peal::io

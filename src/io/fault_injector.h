@@ -8,7 +8,7 @@
 
 namespace peal::io {
 
-/// Applies injected faults to each packet.
+/// Decides for each packet which injected faults apply.
 class FaultInjector {
  public:
   FaultInjector(const Faults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}

@@ -10,17 +10,17 @@
 namespace peal::io {
 
 /// Faults that a transport injects into its own traffic, for tests and benchmarks that need loss.
-/// They affect multicast probes too.
+/// The faults affect multicast probes too.
 struct Faults {
   double drop_in = 0;        ///< probability for each incoming datagram
   double drop_out = 0;       ///< probability for each outgoing packet and destination
   std::set<NodeId> deaf_to;  ///< packets from these nodes are lost
   std::set<NodeId> mute_to;  ///< packets to these nodes are lost
-  /// If set, the four faults above affect this lane only. Incoming control counts as token: they
-  /// share a socket.
+  /// If set, the four faults above affect this lane only. Incoming control counts as token, because
+  /// both use one socket.
   std::optional<Lane> only;
   bool multicast_in_lost = false;   ///< all incoming multicast is lost
-  bool multicast_out_lost = false;  ///< all outgoing multicast is lost everywhere
+  bool multicast_out_lost = false;  ///< all outgoing multicast is lost, for every receiver
 };
 
 }  // namespace peal::io

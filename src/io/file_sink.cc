@@ -15,11 +15,13 @@
 namespace peal::io {
 namespace {
 
-/// Pause after a failed write: an earlier attempt would probably fail again, at the same cost.
+/// Pause after a failed write. An attempt during the pause would probably fail too, at the same
+/// cost.
 constexpr Duration kAgain = milliseconds(100);
-/// Bytes to cut off a file so that a line fits: a block, so that the file system gets one back.
+/// Bytes to cut off a file besides the length of the new line, so that the file system gets a block
+/// back.
 constexpr std::size_t kBlockBytes = 4'096;
-constexpr std::size_t kLinesBytes = 1U << 17;  ///< the longest line is shorter than half of this
+constexpr std::size_t kLinesBytes = 1U << 17;  ///< to search for line ends; no line is half as long
 
 std::uint64_t lines_in(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
@@ -30,9 +32,9 @@ bool is_fifo(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// Opens a pipe for reading too: opening then needs no reader, and after the reader has left, the
-/// pipe fills up as if the reader had stopped. The file gets an open file description of its own,
-/// which does not block even if other processes share the file.
+/// Opens a file for writing, a pipe for reading too. So opening a pipe needs no reader, and a pipe
+/// whose reader has left fills up as if the reader had stopped. The descriptor gets an open file
+/// description of its own, so it does not block even if other processes share the file.
 int open_file(const std::string& path, int flags) {
   constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_APPEND | O_CREAT;
   int fd = ::open(path.c_str(), O_RDWR | kAlways | flags, 0644);
@@ -43,7 +45,7 @@ int open_file(const std::string& path, int flags) {
 Fd open_output(const std::string& path, int flags) {
   if (path != "-") return Fd(open_file(path, flags));
   Fd fd(open_file("/proc/self/fd/1", 0));
-  if (!fd) fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));  // for a socket
+  if (!fd) fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));  // standard output is a socket
   return fd;
 }
 
@@ -139,8 +141,8 @@ std::size_t FileSink::put(std::string_view text) {
   return done;
 }
 
-/// Drops the rest of `text`, of which `done` bytes were written. Cuts a begun line off the file; if
-/// that fails, the line is completed later.
+/// Drops all of `text` except the first `done` bytes, which were written. Cuts a begun line off the
+/// file; if that fails, the line is completed later.
 void FileSink::give_up(std::string_view text, std::size_t done, int number) {
   error_ = system_error("cannot write to " + path_, number);
   again_ = Clock::now() + kAgain;
@@ -168,7 +170,7 @@ void FileSink::lose(std::string_view lines) {
   lost_lines_ += count;
 }
 
-/// Reports missing lines in a file that has no room.
+/// Cuts off the end of a file on a full disk, and writes the report of lost lines in its place.
 bool FileSink::mark_hole() {
   const std::uint64_t cut = cut_for(lost_(untold_).size());
   untold_ += cut;
@@ -181,7 +183,8 @@ bool FileSink::mark_hole() {
   return rest_.empty();
 }
 
-/// Cuts whole lines off the end of the file, at least a block; returns their number.
+/// Cuts whole lines off the end of the file, to make room for `bytes` and for a block. Returns the
+/// number of lines.
 std::uint64_t FileSink::cut_for(std::size_t bytes) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return 0;
@@ -192,7 +195,7 @@ std::uint64_t FileSink::cut_for(std::size_t bytes) {
   if (got != static_cast<ssize_t>(end.size())) return 0;
   const std::size_t keep_max = end.size() - std::min(end.size(), kBlockBytes + bytes);
   const std::size_t keep = keep_max == 0 ? 0 : end.rfind('\n', keep_max - 1) + 1;
-  if (keep == 0 && from > 0) return 0;  // no line ends there
+  if (keep == 0 && from > 0) return 0;  // no line ends before keep_max
   if (::ftruncate(fd_.get(), static_cast<off_t>(from + keep)) != 0) return 0;
   return lines_in(std::string_view(end).substr(keep));
 }

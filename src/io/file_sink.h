@@ -16,9 +16,9 @@
 namespace peal::io {
 
 /// Appends lines to a file, a pipe or a terminal through a buffer, for traces. Never blocks and
-/// never raises SIGPIPE. A line that does not fit is dropped as a whole and counted; a line in its
-/// place reports the number of dropped lines. On a full disk, the sink makes room for the report by
-/// cutting off the end of the file, so that no reader takes the file for complete.
+/// never raises SIGPIPE. A line that cannot be written is dropped as a whole and counted; a line in
+/// its place reports the number of dropped lines. On a full disk, the sink makes room for the
+/// report by cutting off the end of the file, so that no reader takes the file for complete.
 class FileSink {
  public:
   /// Makes the line, with its line end, that reports the number of missing lines.
@@ -36,7 +36,8 @@ class FileSink {
 
   /// Appends whole lines. Writes the buffer out first if `text` does not fit.
   void append(std::string_view text);
-  /// Hands the buffer to the operating system. Errors: system (lines were lost).
+  /// Hands the buffer to the operating system. Errors: system (lines were lost, and no line
+  /// in the file reports them yet).
   Result<void, IoError> flush();
   /// The number of lost lines; error() is the reason of the last loss.
   std::uint64_t lost() const { return lost_lines_; }
@@ -59,7 +60,7 @@ class FileSink {
   bool socket_ = false;
   std::size_t buffer_bytes_;
   std::string buffer_;
-  std::string rest_;          ///< unwritten rest of a line that is partly in the file: goes first
+  std::string rest_;          ///< unwritten rest of a line partly in the file; written first
   std::uint64_t untold_ = 0;  ///< lost lines that no line in the file reports yet
   std::uint64_t lost_lines_ = 0;
   std::optional<Instant> again_;  ///< no attempt to write before this time

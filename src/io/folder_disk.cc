@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFilesMax = 1U << 17;
 
-/// True if the disk can take the bytes from memory directly.
+/// True if `bytes` can go from memory to the disk directly (O_DIRECT).
 bool whole_blocks(std::uint64_t at, ByteView bytes) {
   const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data());
   return (at | bytes.size() | memory) % port::kDiskBlockBytes == 0;
@@ -88,7 +88,7 @@ Result<std::unique_ptr<FolderDisk>, IoError> FolderDisk::open(const std::string&
         Errc::address_in_use,
         "folder " + quote(path) + ": another process uses it: stop that one, or take another"});
   }
-  // A folder that existed before may have a parent that this process cannot read.
+  // Not an error if the folder existed before: this process may have no right to read its parent.
   if (sync_parent(folder.get()) != 0 && made) {
     return unexpected(system_error("sync the folder above " + quote(path), errno));
   }
@@ -219,7 +219,8 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
 port::DiskResult<void> FolderDisk::sync(const std::string& name) {
   const auto fd = writable(name);
   if (!fd) return unexpected(fd.error());
-  // fdatasync() need not make a new length durable if it exceeds the bytes written.
+  // create() may have set a length beyond the bytes written, and fdatasync() need not make that
+  // length durable.
   if ((length_is_new_ ? ::fsync(*fd) : ::fdatasync(*fd)) != 0) return failed("sync", name);
   length_is_new_ = false;
   return {};

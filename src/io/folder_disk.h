@@ -47,7 +47,7 @@ class FolderDisk : public port::Disk {
   // this descriptor.
   std::string open_name_;
   Fd open_;
-  Fd around_cache_;             // the same file opened with O_DIRECT, once needed
+  Fd around_cache_;             // the same file, opened with O_DIRECT when first needed
   bool length_is_new_ = false;  // the file was created and not synced since
   bool has_way_around_ = true;
 };

@@ -15,8 +15,8 @@ constexpr int kFdMax = 1 << 16;
 constexpr std::size_t kWordBits = 64;
 
 std::atomic<std::uint64_t> fork_count{0};
-/// One bit for each descriptor that children close. Plain memory: code that runs in a child before
-/// fork() returns may neither allocate nor lock.
+/// One bit for each descriptor that children close. In static memory, because code that runs in a
+/// child before fork() returns may neither allocate nor lock.
 std::array<std::atomic<std::uint64_t>, kFdMax / kWordBits> noted{};
 
 struct Left {

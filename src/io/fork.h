@@ -4,24 +4,26 @@
 #include <cstdint>
 
 // fork() copies a process without its other threads, so a copied client or member is of no use to
-// the child: a thread that the child lacks may have been changing it, and its sockets belong to the
-// parent.
+// the child: a thread that the child lacks may have been changing the object, and the object's
+// sockets belong to the parent.
 
 namespace peal::io {
 
 /// The number of fork() calls between the first process and this one. An object made while forks()
-/// returned another number belongs to a parent. Costs one load, so that each call can check.
+/// returned another number belongs to a parent. Costs one load, so that each call of the library
+/// can check.
 std::uint64_t forks();
 
-/// A child of fork() closes this descriptor before fork() returns there: otherwise the child would
-/// keep a connection, or the lock of a folder, after this process ends. Descriptors above 65,535
-/// stay open in the child until it ends or runs another program.
+/// From now on, a child of fork() closes `fd` before fork() returns in the child. Otherwise the
+/// child would keep a connection, or the lock of a folder, after this process ended. Descriptors
+/// above 65,535 stay open in the child until the child ends or runs another program.
 void close_in_children(int fd);
 /// Undoes close_in_children(). Call it before closing `fd`, since another descriptor may get its
 /// number.
 void keep_in_children(int fd);
 
-/// Keeps `what` reachable: an object of the parent that this process must neither use nor destroy.
+/// `what` is an object of the parent, which this process must neither use nor destroy. Keeps it
+/// reachable for leak checkers.
 void leave_to_parent(void* what);
 
 }  // namespace peal::io

@@ -10,9 +10,9 @@
 
 namespace peal::io {
 
-/// The header that every frame of data begins with. Sealed data packets omit it, since its content
-/// follows from the data that the seal authenticates: the sender, the frame's length and the
-/// configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
+/// The header that every frame of data begins with. Sealed data packets omit the header, since its
+/// content follows from the data that the seal authenticates: the sender, the frame's length and
+/// the configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
 class FrameHeader {
  public:
   static constexpr std::uint32_t kBytes = 32;
@@ -40,8 +40,9 @@ class FrameHeader {
     write_(cluster_, sender, static_cast<std::uint32_t>(frame.size()), header);
     return std::equal(header.begin(), header.end(), frame.begin());
   }
-  /// Writes the header to the front of `frame`. The sender's cluster has the same name as ours:
-  /// otherwise the packet could not have been opened.
+  /// Writes the header to the front of `frame`, with this node's cluster and the `mark` of
+  /// `sender`. The sender's cluster is the same one; otherwise the packet could not have been
+  /// opened.
   void restore(const MemberId& sender, std::uint32_t mark, ByteSpan frame) const {
     if (write_ == nullptr) return;
     const std::uint64_t cluster = (cluster_ & ~std::uint64_t{0xffff'ffff}) | mark;

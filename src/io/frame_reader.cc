@@ -15,7 +15,8 @@ void write_length(std::uint32_t length, ByteSpan out) {
 
 ByteSpan FrameReader::room() {
   if (begin_ == end_ && slab_.unique()) begin_ = end_ = 0;
-  // A packet must lie in one slab: its first part moves to the new slab, once per slab.
+  // A packet must lie in one slab. So the bytes of an incomplete packet move to the new slab, once
+  // per slab.
   if (!slab_ || slab_.size() - begin_ < kLengthBytes + packet_bytes_max_) {
     BufferRef fresh = pool_.take();
     if (!fresh) return {};

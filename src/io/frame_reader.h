@@ -19,16 +19,16 @@ void write_length(std::uint32_t length, ByteSpan out);
 /// lengths, and holds at most one slab. Allocates nothing.
 class FrameReader {
  public:
-  /// The most bytes to read at once: few enough to stay in the processor's cache until they are
-  /// opened.
+  /// Maximum number of bytes to read at once, few enough to stay in the processor's cache until the
+  /// packets are opened.
   static constexpr std::uint32_t kReadBytes = 256U << 10;
 
   /// A slab must be at least four times `packet_bytes_max`, the size of the largest packet.
   FrameReader(BufferPool& pool, std::uint32_t packet_bytes_max)
       : pool_(pool), packet_bytes_max_(packet_bytes_max) {}
 
-  /// The memory to read the stream into; empty if the pool is used up. First take all packets out
-  /// with next().
+  /// The memory to read the stream into; empty if the pool is used up. Before each call, take all
+  /// packets out with next().
   ByteSpan room();
   /// Notes that `bytes` bytes were read into room().
   void note(std::size_t bytes) { end_ += static_cast<std::uint32_t>(bytes); }

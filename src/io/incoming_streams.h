@@ -25,7 +25,7 @@ class FrameTaker {
   virtual ~FrameTaker() = default;
   enum class Verdict : std::uint8_t {
     taken,    ///< packets are not sealed, so the sending node is unknown
-    of_node,  ///< `node` sealed it
+    of_node,  ///< Outcome::node sealed it
     dropped,  ///< of no use now; the connection stays
     forged,   ///< the sender on this connection does not have the key
   };
@@ -39,9 +39,10 @@ class FrameTaker {
 
 /// The connections on which other nodes write to this one. A connection is refused if its source
 /// address is not that of a configured node. A machine may have at most two connections for each
-/// node on it. Beyond that limit, connections without an authenticated packet are closed first,
-/// then the connections that have been silent for longest. Once a packet of a node was
-/// authenticated on a new connection, the older connection of that node is closed.
+/// node on it. At that limit, a new connection replaces the one that has been silent for longest,
+/// among those without an authenticated packet; if there are none, the new connection is refused.
+/// Once a packet of a node was authenticated on a new connection, the older connection of that node
+/// is closed.
 ///
 /// Thread: the loop's.
 class IncomingStreams {
@@ -60,11 +61,11 @@ class IncomingStreams {
   /// Reads connections, up to a limit. True if there is more to read.
   bool receive(Instant now, FrameTaker& taker);
   std::optional<Instant> next_deadline() const;
-  /// Call it when the list of nodes or an address has changed: closes connections from other
-  /// addresses.
+  /// Call it when the list of nodes or an address has changed. Closes the connections of nodes that
+  /// are no longer configured, and those from addresses that no configured node has.
   void check_sources();
   std::size_t count() const { return connections_.size(); }
-  /// Addresses of the configured nodes' machines that connected since the last call.
+  /// Addresses (with port 0) of the machines that connected after the last call.
   std::vector<Endpoint> take_arrivals() { return std::exchange(arrivals_, {}); }
 
  private:
@@ -97,7 +98,7 @@ class IncomingStreams {
   PeerStreamCounters& counters_;
   Loop* loop_ = nullptr;
   bool knocked_ = true;
-  std::optional<Instant> accept_again_;  ///< set when the machine could not take another connection
+  std::optional<Instant> accept_again_;  ///< next accept(), after the machine could take no more
   std::optional<Instant> pool_retry_;
   Instant now_{};
   std::uint64_t reads_ = 0;

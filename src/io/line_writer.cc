@@ -62,7 +62,7 @@ struct LineWriter::Shared {
   std::condition_variable changed;
   std::deque<Entry> queue;
   std::size_t queued_bytes = 0;
-  std::uint64_t dropped_behind = 0;  ///< lines dropped since the newest entry
+  std::uint64_t dropped_behind = 0;  ///< lines dropped after the newest entry
   std::uint64_t dropped = 0;         ///< lines dropped in all
   bool writing = false;
   bool over = false;
@@ -118,7 +118,8 @@ bool LineWriter::Shared::tell() {
 Result<std::unique_ptr<LineWriter>, IoError> LineWriter::open(int fd, Dropped dropped) {
   auto shared = std::make_shared<Shared>(fd, std::move(dropped));
   auto holder = std::make_unique<std::shared_ptr<Shared>>(shared);
-  // Other threads handle signals. With SIGPIPE blocked, writing without a reader is an error.
+  // The thread blocks all signals, so that other threads handle them. With SIGPIPE blocked, a write
+  // without a reader just returns an error.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);

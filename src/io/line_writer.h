@@ -20,14 +20,14 @@ namespace peal::io {
 /// unchanged, since others share it. Thread: any.
 class LineWriter {
  public:
-  /// Most bytes that wait for the reader.
+  /// Maximum number of bytes that wait for the reader.
   static constexpr std::size_t kBytesMax = 256U << 10;
   /// Makes the line, with its line end, that stands where `lines` lines were dropped.
   using Dropped = std::function<std::string(std::uint64_t lines)>;
 
   /// `fd` must stay open as long as the process lives. Errors: system (no thread is available).
   static Result<std::unique_ptr<LineWriter>, IoError> open(int fd, Dropped dropped);
-  /// Waits a moment for the remaining lines. A reader that stopped does not delay the end.
+  /// Waits for the remaining lines, but at most half a second, because the reader may have stopped.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;

@@ -106,7 +106,8 @@ void Loop::unwatch(int fd) {
   epoll_event unused{};
   const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
   PEAL_ASSERT(result == 0);
-  // Events of this turn may still point at the watch, and its callback may be running.
+  // Freed at the end of the turn: events of the turn may still point at the watch, and its callback
+  // may be running.
   watch->fd = -1;
   dead_.push_back(std::move(watch));
 }
@@ -149,8 +150,8 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
 }
 
 void Loop::wake() {
-  // Only the first of several wakers writes. The loop clears the flag before it looks for the work
-  // of the wakers. Either the loop sees the flag before it sleeps, or this thread sees that the
+  // Only the first of several wakers writes. The loop clears pending_ before it looks for the work
+  // of the wakers. Either the loop sees pending_ set before it sleeps, or this thread sees that the
   // loop sleeps.
   if (pending_.exchange(true, std::memory_order_seq_cst)) return;
   if (!sleeping_.load(std::memory_order_seq_cst)) return;

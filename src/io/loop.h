@@ -17,13 +17,13 @@ namespace peal::io {
 /// The loop's request to read the sockets.
 struct Turn {
   Instant now{};
-  bool timers_due = false;  ///< a timer fires next: read urgent packets even over the budget
+  bool timers_due = false;  ///< a timer is due: read urgent packets even beyond the budget
 };
 
 /// The result of reading the sockets.
 struct Progress {
   bool more = false;     ///< the budget was used up: do not sleep
-  bool drained = false;  ///< the token and control sockets were seen empty
+  bool drained = false;  ///< the socket for tokens and control was seen empty
 };
 
 /// What a loop drives: one node and its transport. The loop's thread makes all calls, in each turn
@@ -36,7 +36,7 @@ class LoopHost {
   virtual void on_pause(Instant now, Duration gap) = 0;
   /// Reads the packet sockets, up to a budget.
   virtual Progress on_sockets(const Turn& turn) = 0;
-  /// The token and control sockets were seen empty for the first time since on_pause.
+  /// The socket for tokens and control was seen empty for the first time after on_pause.
   virtual void on_drained(Instant now) = 0;
   /// Another thread called wake().
   virtual void on_wake(Instant now) = 0;
@@ -53,7 +53,8 @@ struct LoopOptions {
   /// other threads that want the processor.
   Duration spin{};
   /// A turn that starts this much later than planned is reported as a pause. Each sleep is limited
-  /// to this time, so that an unnoticed pause cannot be longer. 0 disables the detection.
+  /// to this time, so that an unnoticed pause is shorter than twice this time. 0 disables the
+  /// detection.
   Duration pause{};
 };
 
@@ -68,8 +69,8 @@ struct LoopCounters {
 };
 
 /// The event loop of one thread. It reads packets before it fires timers, so that a packet that has
-/// arrived prevents its timeout. Allocates nothing per turn. Thread: one, except for wake() and
-/// stop(), which any thread may call.
+/// arrived prevents the timeout for it. Allocates nothing per turn. Thread: one, except for wake()
+/// and stop(), which any thread may call.
 class Loop {
  public:
   /// `events` is the mask of epoll(7) events that occurred.

@@ -10,7 +10,7 @@ namespace peal::io {
 namespace {
 
 constexpr std::size_t kChecked = ProbeMessage::kBytes - 4;
-constexpr Duration kBusy = seconds(2);  // how long after a change or after data hellos are frequent
+constexpr Duration kBusy = seconds(2);  // time of frequent hellos after a change, or after data
 
 template <class T>
 std::size_t put(ProbeBytes& out, std::size_t at, T value) {
@@ -94,7 +94,7 @@ std::optional<ProbeMessage> MulticastProbe::on_timer(Instant now) {
   return ProbeMessage{ProbeMessage::Kind::hello, cluster_, self_, nonces_[0]};
 }
 
-// The time for answers to the latest hello is over: counts answers and misses.
+// The time for answers to the latest hello is over: counts a miss for each peer without an answer.
 void MulticastProbe::settle_answers(Instant now) {
   for (Peer& peer : peers_) {
     if (peer.answered) {
@@ -122,8 +122,8 @@ MulticastProbe::Outcome MulticastProbe::on_hello(Instant now, PeerIndex index, N
   Peer& peer = peers_[index];
   if (peer.acked && now - *peer.acked < kAckInterval) return Outcome::ignored;
   peer.acked = now;
-  // Multicast of the peer arrives, so multicast probably reaches the peer, which may just have
-  // started.
+  // The peer's multicast arrives here, so this node's multicast probably reaches the peer, which
+  // may just have started.
   if (!peer.reached) hurry(now);
   ack = {ProbeMessage::Kind::ack, cluster_, self_, hello.nonce};
   return Outcome::answer;

@@ -14,7 +14,7 @@
 
 namespace peal::io {
 
-/// The frames with which nodes find out which peers multicast reaches. All integers are
+/// The frames with which a node finds out which peers its multicast reaches. All integers are
 /// little-endian: magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, u32 CRC-32C
 /// of the 24 bytes before it.
 struct ProbeMessage {
@@ -35,17 +35,17 @@ struct ProbeMessage {
 };
 using ProbeBytes = std::array<std::byte, ProbeMessage::kBytes>;
 
-/// True if a datagram, any bytes, starts like a probe.
+/// True if `datagram`, which may be any bytes, starts like a probe.
 bool looks_like_probe(ByteView datagram);
 ProbeBytes encode_probe(const ProbeMessage& message);
 /// Nothing unless the bytes are exactly one well-formed probe.
 std::optional<ProbeMessage> decode_probe(ByteView datagram);
 
-/// Finds out repeatedly which peers multicast reaches. A peer counts as reached once it answered
-/// kAnswersMin hellos in a row, until it leaves kMissesMax hellos in a row unanswered. So the probe
-/// detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at the
-/// start, after a change and while data flows, rarer otherwise, and rarest while all peers are
-/// reached. No system calls, no allocation.
+/// Finds out repeatedly which peers this node's multicast reaches. A peer counts as reached once it
+/// answered kAnswersMin hellos in a row, until it leaves kMissesMax hellos in a row unanswered. So
+/// the probe detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at
+/// the start, after a change and while data flows, otherwise rarer, and then rarest if all peers
+/// are reached. No system calls, no allocation.
 class MulticastProbe {
  public:
   static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
@@ -61,25 +61,25 @@ class MulticastProbe {
   /// Starts the hellos at `now`. Not called if there is no group.
   void start(Instant now);
   std::optional<Instant> next_deadline() const { return next_hello_; }
-  /// The hello to multicast now, if one is due. Peers that left too many hellos unanswered are no
-  /// longer reached; see take_changed().
+  /// The hello to multicast now, if one is due. Peers that left too many hellos unanswered no
+  /// longer count as reached; see take_changed().
   std::optional<ProbeMessage> on_timer(Instant now);
-  /// Data is being sent, so an outage matters.
+  /// Call it when data is sent: hellos are then frequent for a while, because an outage matters.
   void note_traffic(Instant now);
 
   enum class Outcome { bad, ignored, answer, accepted };
-  /// A hello from `peer`, whose number is `node`, arrived by multicast. `answer`: send `ack` back;
+  /// A hello from `peer`, whose node id is `node`, arrived by multicast. `answer`: send `ack` back;
   /// `ignored`: the peer asks too often; `bad`: not a hello of that node.
   Outcome on_hello(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& hello,
                    ProbeMessage& ack);
-  /// An ack from `peer` arrived by unicast. `accepted`, or `bad`.
+  /// An ack from `peer` arrived by unicast. Returns `accepted` or `bad`.
   Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
 
-  /// The peer's address has changed: resets the state of the peer.
+  /// Call it when the peer's address has changed: resets the state of the peer.
   void forget(Instant now, PeerIndex peer);
 
-  /// The peers have new indexes (`map`), and their number is `peers`. Keeps the state of the peers
-  /// that stay.
+  /// Call it when the peers have new indexes (`map`); `peers` is their number. Keeps the state of
+  /// the peers that stay.
   void move_peers(Instant now, const PeerMap& map, std::size_t peers);
 
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }

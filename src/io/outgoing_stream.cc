@@ -15,8 +15,8 @@
 namespace peal::io {
 namespace {
 
-/// Most unsent bytes that may wait in the kernel: enough to send large pieces. The rest stays in
-/// the queue, where it is counted.
+/// Maximum number of unsent bytes in the kernel, enough to send large pieces. The rest stays in the
+/// queue, where it is counted.
 constexpr int kUnsentMax = 512 << 10;
 
 void set_tcp(int fd, int name, int value) {
@@ -67,7 +67,7 @@ bool OutgoingStream::push(const BufferRef& frame) {
     return false;
   }
   if (other_slab) ++slabs_;
-  if (queue_.empty()) moved_at_ = Instant{};  // until now, no bytes waited
+  if (queue_.empty()) moved_at_ = Instant{};  // no bytes waited until now; write() sets the time
   queue_.push_back(frame);
   queued_bytes_ += frame.size();
   return true;
@@ -121,7 +121,8 @@ void OutgoingStream::pop(std::size_t bytes) {
 
 void OutgoingStream::hint(Instant now) {
   if (stream_ != nullptr) return;
-  // At least retry_first apart: another process at that address must not keep this node busy.
+  // Attempts stay at least retry_first apart, so that another process at that address cannot keep
+  // this node busy.
   retry_ = limits_.retry_first;
   retry_at_ = std::min(retry_at_, std::max(now, tried_at_ + retry_));
 }
@@ -145,7 +146,8 @@ void OutgoingStream::connect(Instant now) {
   auto fd = connect_tcp(to_, own_);
   if (!fd) return fail(now, fd.error().message);
   set_tcp(fd->get(), TCP_NOTSENT_LOWAT, kUnsentMax);
-  // Ends the connection early: after a partition the kernel would retransmit less and less often.
+  // Ends the connection early. Otherwise, after a partition, the kernel would retransmit less and
+  // less often.
   set_tcp(fd->get(), TCP_USER_TIMEOUT, static_cast<int>(limits_.patience.ns / 1'000'000));
   if (loop_ != nullptr) {
     const auto on_events = [this](std::uint32_t events) {
@@ -165,7 +167,8 @@ void OutgoingStream::connect(Instant now) {
   advance(now);
 }
 
-/// Continues connecting; on an open connection, reads the event, which can only be its end.
+/// Continues connecting. On an open connection, handles an event, which can only be the
+/// connection's end.
 void OutgoingStream::advance(Instant now) {
   if (open_) return look(now);
   switch (stream_->advance()) {

@@ -20,15 +20,15 @@ namespace peal::io {
 struct OutgoingLimits {
   std::uint32_t queue_bytes_max = 8U << 20;  ///< more is dropped
   std::uint32_t queue_slabs_max = 48;        ///< slabs that the queue may keep in use
-  std::uint32_t full_bytes = 1U << 20;       ///< from this length on, new units should wait
+  std::uint32_t full_bytes = 1U << 20;       ///< from this queue length on, new units should wait
   Duration stalled = milliseconds(200);      ///< without progress for so long, is_full() is false
-  Duration retry_first = milliseconds(50);   ///< between two attempts to connect; doubles
+  Duration retry_first = milliseconds(50);   ///< pause between two attempts to connect; doubles
   Duration retry_max = seconds(1);
   Duration patience = seconds(1);  ///< timeout of an attempt to connect, and of unacknowledged data
 };
 
-/// The connection to one peer, on which this node only writes, and its queue. It connects and
-/// reconnects by itself. Thread: the loop's.
+/// The connection to one peer, on which this node only writes, and its queue. Connects and
+/// reconnects when needed. Thread: the loop's.
 class OutgoingStream {
  public:
   OutgoingStream(const OutgoingLimits& limits, PeerStreamCounters& counters, const Endpoint& own,
@@ -39,17 +39,17 @@ class OutgoingStream {
 
   /// From now on `loop` reports when the connection has room. `loop` must outlive this object.
   void attach(Loop& loop);
-  /// Sets the peer's address; unspecified: unknown.
+  /// Sets the peer's address; an unspecified address means unknown.
   void set_address(Instant now, const Endpoint& to);
 
   bool is_open() const { return open_; }
-  /// Queues a frame, which includes its length. False if there is no room: the frame is dropped and
-  /// counted. Call it only if is_open().
+  /// Queues a frame, which includes its length. False if there is no room; the frame is then
+  /// dropped and counted. Call it only if is_open().
   bool push(const BufferRef& frame);
   /// Writes as much as the kernel takes.
   void write(Instant now);
 
-  /// The peer has connected to this node, so an attempt to connect may succeed now.
+  /// Call it when the peer has connected to this node: connecting to the peer may succeed then.
   void hint(Instant now);
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
@@ -80,8 +80,8 @@ class OutgoingStream {
   std::unique_ptr<Stream> stream_;  ///< null: the next attempt is at retry_at_
   bool open_ = false;
   bool writable_ = false;
-  bool readable_ = false;  ///< set only at the connection's end: the peer writes nothing
-  Instant retry_at_{};     ///< while connecting, the end of the attempt
+  bool readable_ = false;  ///< only the connection's end can be read: the peer writes nothing
+  Instant retry_at_{};     ///< next attempt to connect; while connecting, end of this attempt
   Instant tried_at_{};
   Instant opened_at_{};
   Duration retry_{};
@@ -90,7 +90,7 @@ class OutgoingStream {
   RingQueue<BufferRef> queue_;
   std::uint32_t queued_bytes_ = 0;  ///< unwritten bytes of the queue
   std::uint32_t front_done_ = 0;    ///< written bytes of the first frame
-  std::uint32_t slabs_ = 0;         ///< changes of slab along the queue, plus one
+  std::uint32_t slabs_ = 0;         ///< number of runs of queued frames that share a slab
   Instant moved_at_{};              ///< when the kernel last took bytes, or the queue was last
                                     ///< empty
   std::uint64_t dropped_ = 0;

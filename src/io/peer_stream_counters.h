@@ -7,21 +7,22 @@
 
 namespace peal::io {
 
-/// All counters of the streams between nodes. A packet for several nodes counts once for each.
+/// All counters of the streams between nodes. A packet for several nodes counts once for each,
+/// except in `sealed`.
 struct PeerStreamCounters {
-  std::uint64_t packets_out{}, bytes_out{};  ///< taken by the kernel: packets begun, and bytes
+  std::uint64_t packets_out{}, bytes_out{};  ///< packets that the kernel began to take, and bytes
   std::uint64_t packets_in{}, bytes_in{};    ///< packets handed over, and bytes read
-  std::uint64_t sealed{};                    ///< packets prepared: once for all destinations
+  std::uint64_t sealed{};                    ///< packets prepared; data once for all peers
   std::uint64_t write_calls{}, read_calls{};
   std::uint64_t connects{};   ///< attempts
   std::uint64_t connected{};  ///< successful attempts
   std::uint64_t accepted{};
-  std::uint64_t broken{};  ///< outgoing connections that ended, on either side
+  std::uint64_t broken{};  ///< open outgoing connections that ended, for any reason
 
   std::uint64_t close_unknown_source{};  ///< incoming: not from a configured node's address
   std::uint64_t close_bad_length{};      ///< incoming: a length that no packet can have
   std::uint64_t close_forged{};          ///< incoming: a packet that no holder of the key made
-  std::uint64_t close_replaced{};        ///< incoming: replaced by a newer connection
+  std::uint64_t close_replaced{};        ///< incoming: replaced by a newer one, or no place left
   std::uint64_t close_ended{};           ///< incoming: ended by the peer or the network
 
   std::uint64_t drop_queue_full{};     ///< outgoing: the peer did not take them in time

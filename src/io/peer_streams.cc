@@ -10,8 +10,8 @@
 namespace peal::io {
 namespace {
 
-/// Slabs for all queues, plus two that are being filled. With many peers, the queues compete for a
-/// smaller number of slabs.
+/// Slabs for all queues, plus two that are being filled. With many peers, the queues compete for
+/// kSlabsMax slabs, fewer than their limits add up to.
 std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   constexpr std::size_t kPeersLeast = 4;  // the list of nodes may grow
   constexpr std::size_t kSlabsMax = 2'048;
@@ -19,8 +19,9 @@ std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   return static_cast<std::uint32_t>(std::min(slabs, kSlabsMax)) + 2;
 }
 
-/// True for refusals that do not prove a sender without the key: the node's keys, incarnation or
-/// list of nodes may be newer or older than those known here.
+/// True for refusals that do not prove that the sender lacks the key: the sender's keys,
+/// incarnation or list of nodes may be newer or older than those known here, or the packet may be a
+/// replay.
 bool says_nothing(seal::Refusal reason) {
   switch (reason) {
     case seal::Refusal::unknown_key:
@@ -136,7 +137,7 @@ ByteSpan PeerStreams::frame_room(std::uint32_t bytes) {
 
 void PeerStreams::flush(Instant now) {
   now_ = now;
-  // The bytes of a packet may change after this turn.
+  // The bytes of a packet may change after this turn, so its frame must not be used again.
   last_plain_.reset();
   last_frame_.reset();
   for (const auto& each : outgoing_) each->write(now);

@@ -27,9 +27,9 @@ namespace peal::io {
 /// datagram. For each peer there is one connection on which this node writes, and one on which it
 /// reads. A broken connection loses the bytes in flight. If a peer does not keep up, packets to it
 /// are dropped once its queue reaches its limit. Large packets of other lanes use the same
-/// connections. They are sealed for the token lane, which engines with streams leave unused: the
-/// counters of one lane must not drift far apart. After construction the limits of each peer bound
-/// memory. Thread: the loop's.
+/// connections. They are sealed for the token lane, which engines with streams leave unused. In a
+/// lane of datagrams they would arrive too late for the lane's replay window. After construction,
+/// Options::limits bound the memory for each peer. Thread: the loop's.
 class PeerStreams final : private FrameTaker {
  public:
   struct Options {
@@ -62,15 +62,15 @@ class PeerStreams final : private FrameTaker {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// Call them when the peers have new indexes, or when a peer has another address; not from within
-  /// receive().
+  /// Call move_peers() when the peers have new indexes, and update_addresses() when a peer has
+  /// another address. Do not call them from within receive().
   void move_peers(Instant now, const PeerMap& map);
   void update_addresses(Instant now);
   /// Call it when the keys or the incarnation change: the last sealed frame must not be used again.
   void forget_sealed() { last_plain_.reset(); }
 
-  /// True if new units should wait for this peer: too many bytes are queued, and the peer takes
-  /// some.
+  /// True if new units should wait for this peer: too many bytes are queued, and the peer has
+  /// taken some lately.
   bool is_full(PeerIndex peer, Instant now) const { return outgoing_[peer]->is_full(now); }
   const OutgoingStream& to(PeerIndex peer) const { return *outgoing_[peer]; }
   std::size_t incoming_count() const { return incoming_.count(); }
@@ -78,7 +78,7 @@ class PeerStreams final : private FrameTaker {
 
  private:
   static constexpr std::uint32_t kFrameSlabBytes = 256U << 10;
-  /// A queue of this length is written at once, not only at the end of a turn.
+  /// A queue of this many bytes is written at once, not only at the end of a turn.
   static constexpr std::uint32_t kWriteAt = 128U << 10;
 
   PeerStreams(const Options& options, std::unique_ptr<StreamListener> listener,
@@ -104,7 +104,7 @@ class PeerStreams final : private FrameTaker {
   BufferPool frames_;
   BufferRef slab_;  ///< holds the next frame
   std::uint32_t used_ = 0;
-  // The last sealed frame, so that the same data for several peers is sealed once.
+  // The last data packet and its frame, so that data for several peers is sealed once.
   BufferRef last_plain_;
   BufferRef last_frame_;
 

@@ -16,8 +16,8 @@ namespace peal::io {
 using PeerIndex = std::uint16_t;
 inline constexpr std::size_t kPeersMax = 127;
 
-/// The new index of each peer after a change of the list of nodes, by its old index; nothing for a
-/// node that is no longer a peer.
+/// The new index of each peer after a change of the list of nodes, by the peer's old index; nothing
+/// for a node that is no longer a peer.
 using PeerMap = std::vector<std::optional<PeerIndex>>;
 
 /// The other configured nodes, sorted by number, with their addresses as the kernel wants them.
@@ -28,7 +28,7 @@ class PeerTable {
   struct Entry {
     NodeId node{};
     Endpoint at;               ///< unspecified: not known yet
-    sockaddr_storage token{};  ///< of no family while `at` is unspecified; so is `data`
+    sockaddr_storage token{};  ///< no address family while `at` is unspecified; `data` too
     sockaddr_storage data{};
     bool known() const { return !at.is_unspecified(); }
   };
@@ -37,11 +37,11 @@ class PeerTable {
   socklen_t address_bytes() const { return address_bytes_; }
 
   std::optional<PeerIndex> find(NodeId node) const;
-  /// The peer that sends from `source`: the address with either of the peer's two ports.
+  /// The peer that sends from `source`: the peer's address with either of its two ports.
   std::optional<PeerIndex> find(const Endpoint& source) const;
   /// Moves the peer to `at`. Allocates nothing.
   void set_address(PeerIndex index, const Endpoint& at);
-  /// Replaces the list of nodes. It includes this node, whose address must not change.
+  /// Replaces the list of nodes. `nodes` includes this node, whose address must not change.
   PeerMap set_nodes(std::span<const Peer> nodes);
   /// The address from which this node sends data.
   const Endpoint& own_data() const { return own_data_; }

@@ -9,7 +9,8 @@
 
 namespace peal::io {
 
-/// Calls a function from a loop again and again. Once started it must outlive the loop's turns.
+/// Calls a function from a loop again and again. Once started, the timer must outlive the loop's
+/// turns.
 /// Thread: the loop's.
 class PeriodicTimer {
  public:

@@ -9,10 +9,10 @@ namespace peal::io {
 
 /// Decides whether a loop polls or sleeps while it waits. Polling saves the time to wake up, 10 to
 /// 100 us, and pays while waits are short and a processor is free. The scheduler never wakes a
-/// polling thread, so a polling thread cannot preempt a thread that computes: it runs again only at
-/// the other thread's next break, milliseconds later. A sleeping thread preempts when its packet
-/// arrives. So a polling thread that lost its processor sleeps for a while, longer each time this
-/// recurs.
+/// polling thread, so a polling thread cannot preempt a thread that computes: the polling one runs
+/// again only at the computing one's next break, milliseconds later. A sleeping thread preempts the
+/// computing one when its packet arrives. So a polling thread that lost its processor sleeps for a
+/// while, longer each time this recurs.
 class Polling {
  public:
   static constexpr Duration kOusted = microseconds(500);  ///< a yield this long counts as preempted
@@ -20,7 +20,7 @@ class Polling {
   static constexpr Duration kRestMax = milliseconds(640);
 
   /// `most` is the longest time to poll. Polling also requires that waits usually are no longer
-  /// than `most`. 0: never poll.
+  /// than `most`. If `most` is 0, the loop never polls.
   explicit Polling(Duration most) : most_(most) {}
 
   Duration most() const { return most_; }
@@ -28,10 +28,10 @@ class Polling {
   bool pays(Instant now) const { return enabled() && usual_ <= most_ && now >= rest_until_; }
 
   /// Records a wait, with or without polling. One long wait must not disable polling for good, so
-  /// it counts as at most four times the limit.
+  /// a wait counts as at most four times `most`.
   void note_wait(Duration took) { usual_ = (usual_ * 7 + std::min(took, most_ * 4)) / 8; }
-  /// Records one poll and the yield after it, which took `took` until now. True if polling has to
-  /// end.
+  /// Records one poll and the yield after it, which together took `took` and ended at `now`. True
+  /// if polling has to end.
   bool note_poll(Instant now, Duration took) {
     if (took < kOusted) return false;
     const bool again = now - rest_until_ < rest_ * 8;

@@ -44,8 +44,9 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     input.lane = i == kToken ? Lane::token : Lane::data;
     input.by_multicast = i == kGroup;
     input.slabs = i == kToken ? &token_slabs_ : &data_slabs_;
-    // A token or a coalesced message may need the largest slot; one data datagram does not. Two
-    // messages per read show without another system call that the token socket is empty.
+    // A token or a coalesced message may need the largest slot; one data datagram does not. A read
+    // for two messages that gets one shows, without another system call, that the token socket is
+    // empty.
     const bool whole = i == kToken || options.coalescing;
     const std::uint32_t slot = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
     input.slot_bytes = SlabCursor::aligned(slot);
@@ -66,7 +67,7 @@ Progress Receiver::receive(const Turn& turn, PacketSink& sink, ProbeTaker& probe
   std::uint32_t budget = options_.budget;
   while (budget > 0 && step(context)) --budget;
   if (budget == 0 && turn.timers_due) {
-    // A token that has arrived prevents its loss timer, whatever the preferred lane.
+    // A token that has arrived prevents the timer for its loss, whatever the preferred lane.
     for (unsigned i = 0; i < kUrgentMax && step_token(context, true); ++i) {
     }
   }
@@ -119,7 +120,7 @@ bool Receiver::step(const Context& context) {
   return step_data(context) || step_token(context, false);
 }
 
-// `look_again`: the socket was last seen empty, but packets may have arrived since.
+// `look_again`: reads even if the socket was last seen empty, because new packets may wait.
 bool Receiver::step_token(const Context& context, bool look_again) {
   Input& token = inputs_[kToken];
   if (look_again) token.readable = true;
@@ -325,9 +326,9 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   return segment;
 }
 
-// `drops` is the socket's counter, which wraps, when the message was queued. It does not include
-// own copies that were filtered since then but are in own_.count, so the difference may seem to
-// shrink; a later message then gives the right count.
+// `drops` is the socket's drop counter, which wraps, at the time when the kernel queued the
+// message. own_.count may already include own copies that the socket dropped after that time. Then
+// the difference seems to shrink, and a later message gives the right count.
 void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
   if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
   const std::uint32_t more = drops - input.kernel_drops;

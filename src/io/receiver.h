@@ -24,11 +24,11 @@ namespace peal::io {
 /// recvmmsg(2), or a test's replacement.
 using ReceiveCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags, timespec* wait);
 
-/// Takes multicast probes out of the data lane.
+/// Takes the multicast probes that arrive on the data sockets.
 class ProbeTaker {
  public:
   virtual ~ProbeTaker() = default;
-  /// `datagram` starts like a probe, or was sealed as one.
+  /// `datagram` was sealed as a probe or, if packets are not sealed, starts like one.
   virtual void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) = 0;
 };
 
@@ -45,19 +45,19 @@ class Receiver {
     bool coalescing = false;
     std::uint32_t packet_bytes_max = 1'472;
     std::uint32_t budget = 256;
-    FrameHeader header;  ///< of opened packets
+    FrameHeader header;  ///< written in front of opened data packets
     ReceiveCall call = &::recvmmsg;
   };
   /// `faults` may be null; `opener` is null if packets are not sealed. Reserves one slab of the
-  /// pool for tokens, so that data cannot use it up.
+  /// pool for tokens, so that data cannot use up all slabs.
   Receiver(const Options& options, BufferPool& pool, const PeerTable& peers, UdpCounters& counters,
            const OwnCopies& own, FaultInjector* faults, seal::Opener* opener);
 
-  /// The socket may have something to read.
+  /// Notes that the socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
   Progress receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes);
-  /// The peers have new indexes in their table. Drops packets that were read from nodes that are no
-  /// longer peers.
+  /// Call it when the peers have new indexes in their table. Drops packets that were read from
+  /// nodes that are no longer peers.
   void move_peers(const PeerMap& map);
   /// When to check the pool for a slab again; nothing if reading does not wait for one.
   std::optional<Instant> next_deadline() const;
@@ -65,7 +65,7 @@ class Receiver {
  private:
   static constexpr std::size_t kBatchMax = 16;
   static constexpr std::uint32_t kDatagramMax = 65'536;
-  static constexpr unsigned kUrgentMax = 16;  // tokens read beyond the budget
+  static constexpr unsigned kUrgentMax = 16;  // packets of the token socket beyond the budget
 
   /// A message from the kernel: one datagram, or several of `segment` bytes each.
   struct Message {
@@ -80,7 +80,7 @@ class Receiver {
     bool by_multicast = false;
     bool readable = true;  ///< not known to be empty
     bool starved = false;  ///< not read because no slab was free
-    bool unsure = false;   ///< token socket: data was read since this socket was last checked
+    bool unsure = false;   ///< token socket only: data was read after this socket was checked
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
     unsigned slots = 0;                      ///< messages per system call

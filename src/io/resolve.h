@@ -42,19 +42,19 @@ Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t de
 /// Turns names into addresses. An interface, so that tests need no name servers.
 class Resolver {
  public:
-  /// The most addresses of one name; more are cut off.
+  /// Maximum number of addresses of one name; more are cut off.
   static constexpr std::size_t kAddressesMax = 256;
 
   virtual ~Resolver() = default;
-  /// All addresses of the host, at least one: each once, IPv4 first, ascending, so that the same
-  /// answer gives the same list. Errors: invalid_option (the name does not exist), would_block (no
-  /// answer in time, or none now: try again), system.
+  /// All addresses of the host, at least one, each once. They are sorted, IPv4 first, so that the
+  /// same addresses always give the same list. Errors: invalid_option (the name does not exist),
+  /// would_block (no answer in time, or none now: try again), system.
   virtual Result<std::vector<Endpoint>, IoError> look_up(const HostPort& name) = 0;
 };
 
 /// One look-up by the operating system, which may take any time, on a thread of its own. Destroying
-/// this object abandons the look-up, which ends by itself. At most kQuestionsMax run at a time.
-/// Thread: one at a time.
+/// this object abandons the look-up; its thread then ends after the answer. At most kQuestionsMax
+/// look-ups of a process run at a time. Thread: one at a time.
 class LookUp {
  public:
   static constexpr int kQuestionsMax = 4;

@@ -12,7 +12,8 @@
 
 namespace peal::io {
 
-/// The Sealer and the Opener of a transport. Their addresses never change.
+/// The Sealer and the Opener of a transport. References to both stay valid as long as
+/// this object exists.
 class Seals {
  public:
   Seals(const UdpConfig& config, const UdpSeal& with)

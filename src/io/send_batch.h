@@ -16,8 +16,8 @@ namespace peal::io {
 /// sendmmsg(2), or a test's replacement.
 using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
 
-/// Copies of our own multicasts, which the filter of the group socket drops: the socket counts them
-/// as losses.
+/// Copies of this node's own multicasts. The filter of the group socket drops them, and the socket
+/// counts them as losses.
 struct OwnCopies {
   bool filtered = false;
   bool whole = false;  ///< a multicast that the kernel segments comes back as one copy
@@ -25,13 +25,13 @@ struct OwnCopies {
 };
 
 /// Messages for one socket, which the kernel takes with few system calls. A message has one packet,
-/// or several that the kernel segments (UDP_SEGMENT); messages of the same packets share them.
+/// or several that the kernel segments (UDP_SEGMENT); messages with the same packets share them.
 /// Allocates nothing after construction.
 class SendBatch {
  public:
   static constexpr std::size_t kMessagesMax = 256;
   static constexpr std::size_t kPacketsMax = 512;
-  static constexpr std::size_t kSegmentsMax = 64;  ///< what every kernel takes in one message
+  static constexpr std::size_t kSegmentsMax = 64;  ///< per message; every kernel takes so many
 
   struct Options {
     SendCall call = &::sendmmsg;
@@ -39,7 +39,7 @@ class SendBatch {
     bool seals = false;  ///< reserve() is used
   };
   struct Destination {
-    const sockaddr_storage& to;  ///< must stay until the message was submitted
+    const sockaddr_storage& to;  ///< must stay in place until the message was submitted
     socklen_t bytes{};
     Lane lane = Lane::data;
     bool multicast = false;
@@ -67,7 +67,7 @@ class SendBatch {
   /// True if all messages left or failed for good; false if the kernel has no room.
   bool submit();
   int fd() const { return fd_; }
-  /// Packets of the messages that submit() has not handed over.
+  /// Packets of the messages that submit() has not handed to the kernel.
   std::uint64_t left_packets() const;
   /// True if the kernel segments messages; becomes false if the kernel proves unable.
   bool segmentation() const { return segmentation_; }

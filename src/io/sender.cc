@@ -23,7 +23,7 @@ Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& coun
 
 void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
   push({packet, peer, lane});
-  // The token already travels while the packets behind it are prepared.
+  // Flushes at once, so that the token travels while the packets behind it are prepared.
   if (lane == Lane::token && blocked_fd_ < 0) flush();
 }
 
@@ -82,15 +82,15 @@ std::size_t Sender::left_out(const Outgoing& outgoing) const {
   return sealer_ != nullptr && outgoing.lane == Lane::data ? options_.header.left_out() : 0;
 }
 
-/// Bytes of the datagram.
+/// Bytes of the datagram that carries the packet.
 std::size_t Sender::size_of(const Outgoing& outgoing) const {
   const std::size_t sealing = sealer_ == nullptr ? 0 : seal::overhead(outgoing.lane);
   return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
-// Data packets that alternate between peers would form no runs. The order between peers does not
-// matter, so this function sorts data by peer, up to the first packet that is for all peers or of
-// another lane.
+// Data packets that alternate between peers would form no runs (run_length()). The order between
+// peers does not matter, so this function sorts data by peer, up to the first packet that is for
+// all peers or of another lane.
 void Sender::gather_by_peer() {
   std::size_t length = 0;
   bool mixed = false;
@@ -112,7 +112,8 @@ void Sender::gather_by_peer() {
   for (std::size_t i = 0; i < length; ++i) at(i) = std::move(sorted_[i]);
 }
 
-// Fills the batch from the front of the queue, as long as the socket is the same.
+// Fills the batch from the front of the queue, up to the first run that needs another socket or has
+// no room.
 void Sender::build_batch() {
   if (batch_.segmentation()) gather_by_peer();
   batch_.begin(fd_of(at(0).lane));

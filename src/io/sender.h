@@ -27,10 +27,10 @@ struct DataRoute {
 
 /// The sending side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
-/// overtakes no packet; only data packets for different peers may change places. Data packets of
-/// equal size to the same destination go to the kernel as one message, which the kernel segments
-/// (UDP_SEGMENT). Each packet is sealed once, when its batch is built, for all destinations.
-/// Allocates nothing after construction.
+/// overtakes no packet. An exception: data packets for different peers may change places. Data
+/// packets of equal size to the same destination go to the kernel as one message, which the kernel
+/// segments (UDP_SEGMENT). Each packet is sealed once, when its batch is built, for all
+/// destinations. Allocates nothing after construction.
 class Sender {
  public:
   struct Options {
@@ -40,7 +40,7 @@ class Sender {
     std::uint32_t queue_packets = 8'192;
     bool segmentation = false;
     SendCall call = &::sendmmsg;
-    FrameHeader header;  ///< of sealed packets
+    FrameHeader header;  ///< left out of sealed data packets
   };
   /// `faults` may be null; `sealer` is null if packets are not sealed. Counts its multicasts in
   /// `own`.
@@ -52,8 +52,9 @@ class Sender {
   void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
   void push_to_all(Lane lane, const BufferRef& packet);
 
-  /// The peers have new indexes in their table. Drops packets for nodes that are no longer peers,
-  /// and the part of a batch that the kernel has not taken. The route must be set anew.
+  /// Call it when the peers have new indexes in their table, and set the route anew afterwards.
+  /// Drops packets for nodes that are no longer peers, and those of a batch that the kernel has not
+  /// taken.
   void move_peers(const PeerMap& map);
 
   /// Hands the queue to the kernel. Stops and keeps the rest if the kernel has no room.
@@ -68,7 +69,7 @@ class Sender {
 
  private:
   static constexpr std::size_t kSegmentedBytesMax = 65'000;
-  static constexpr std::size_t kFlushAt = 64;  // packets: a batch worth a system call
+  static constexpr std::size_t kFlushAt = 64;  // number of packets that are worth a system call
   static constexpr std::size_t kDatagramMax = 65'507;
   static constexpr PeerIndex kEveryone = 0xffff;
 

@@ -33,8 +33,9 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Memory that this process writes and others may read. Seals ensure that no other process can ever
-/// write it and that its size stays. Pages are allocated when touched, and freed all together.
+/// Memory that this process writes and others may read. The memfd's seals ensure that no other
+/// process can ever write it and that its size stays. Pages are allocated when touched, and freed
+/// all together.
 class SharedMemory {
  public:
   /// Creates memory of zeros. Errors: system, not_permitted.
@@ -49,8 +50,9 @@ class SharedMemory {
   Mapping pages_;
 };
 
-/// Maps memory of another process for reading, without trusting it. Errors: invalid_option (it is
-/// no memfd, it could shrink, or its size is 0 or at least 4 GiB), system, not_permitted.
+/// Maps memory of another process for reading, without trusting that process. Errors:
+/// invalid_option (`fd` is no memfd, could shrink, or has a size of 0 or at least 4 GiB), system,
+/// not_permitted.
 Result<Mapping, IoError> map_shared_memory(const Fd& fd);
 
 }  // namespace peal::io

@@ -11,12 +11,13 @@
 
 namespace peal::io {
 
-/// Allocates space for received datagrams in pooled slabs, one behind the other: a datagram takes
+/// Allocates space for received datagrams in pooled slabs, one behind the other. A datagram takes
 /// its own length, however much space the kernel was given. A slab without other references is
-/// reused from its start, which keeps a fast receiver in the processor's cache. In front of the
-/// first datagram are kFront unused bytes, in front of the others the previous datagram. Each space
-/// begins at a cache line: the kernel copies many times slower if the target address is, modulo the
-/// page size, a few bytes above the source address, as behind an allocator's header.
+/// reused from its start, which keeps a fast receiver in the processor's cache. In front of a
+/// slab's first datagram are kFront unused bytes, in front of each other datagram is the previous
+/// one. Each space begins at a cache line: the kernel copies many times slower if the target
+/// address is, modulo the page size, a few bytes above the source address, as it would be behind an
+/// allocator's header.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;

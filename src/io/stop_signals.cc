@@ -25,7 +25,7 @@ sigset_t stop_signals(int reload) {
 StopSignals::StopSignals(int reload) : reload_(reload) {
   const sigset_t set = stop_signals(reload);
   PEAL_ASSERT(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0);
-  // Under nohup the process ignores SIGHUP, which would be lost before it could be read.
+  // Under nohup the process ignores SIGHUP. The signal would then be lost before it could be read.
   if (reload != 0) ::signal(reload, SIG_DFL);
   fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   PEAL_ASSERT(fd_ >= 0);

@@ -4,9 +4,9 @@
 namespace peal::io {
 
 /// SIGINT and SIGTERM as input instead of an interruption: a descriptor that becomes readable when
-/// one has arrived. Create it before any threads, except those that block signals, like a client's.
-/// Children that are started while it exists must call unblock_stop_signals() before they run
-/// another program. The destructor discards signals that were not taken.
+/// one has arrived. Create this object before any threads, except those that block signals, like a
+/// client's. Children that are started while this object exists must call unblock_stop_signals()
+/// before they run another program. The destructor discards signals that were not taken.
 class StopSignals {
  public:
   /// `reload`, if not 0, is one more signal: SIGHUP. With it, no children may be started.

@@ -24,7 +24,7 @@ struct StreamPeer {
     certificate,  ///< `name` is that of a verified certificate
     unknown,
   } kind = Kind::unknown;
-  bool local = false;  ///< a Unix socket
+  bool local = false;  ///< over a Unix socket
   std::uint32_t uid{};
   std::uint32_t gid{};
   std::int32_t pid{};                 ///< of the process that called connect()
@@ -51,7 +51,7 @@ struct Transfer {
 /// time.
 class Stream {
  public:
-  /// The most chunks that one call of write() uses.
+  /// Maximum number of chunks that one call of write() uses.
   static constexpr std::size_t kChunksMax = 256;
 
   virtual ~Stream() = default;
@@ -61,11 +61,11 @@ class Stream {
   /// Continues connecting, and the handshake of TLS. `ok`: read() and write() may be called from
   /// now on. `blocked`: call it again when the descriptor has one of waits_for().
   virtual StreamOutcome advance() = 0;
-  /// Reads the available bytes once. `ok` may come without bytes if the arrived bytes were not for
-  /// the reader. `end` and `broken` are final. The descriptor reports further bytes only after
-  /// `blocked`, which may come with bytes: TLS may hold bytes that the descriptor does not show. If
-  /// write() or flush() was `broken` because the other side is gone, the bytes that it sent before
-  /// can still be read.
+  /// Reads the available bytes once. `ok` may come without bytes if the bytes that arrived were
+  /// TLS's own. `end` and `broken` are final. The descriptor reports further bytes only after
+  /// `blocked`, because TLS may hold bytes that the descriptor does not show; `blocked` may come
+  /// with bytes. If write() or flush() was `broken` because the other side is gone, the bytes that
+  /// the other side sent before can still be read.
   virtual Transfer read(ByteSpan into) = 0;
   /// Writes up to kChunksMax chunks with one system call. Returns the number of bytes taken; the
   /// caller continues from there. `blocked`: not all of these chunks were taken.
@@ -85,8 +85,8 @@ class Stream {
   /// Sends the bytes that write() took but could not send yet; `ok` if none are left. Plain streams
   /// never hold such bytes.
   virtual StreamOutcome flush() = 0;
-  /// Ends writing; reading continues. The bytes that write() took are sent first: after `blocked`,
-  /// flush() completes the end.
+  /// Ends writing; reading continues. The bytes that write() took are sent first. After `blocked`,
+  /// flush() sends the rest of them, and then the end.
   virtual StreamOutcome finish_writing() = 0;
 
   /// True for TLS: advance() then authenticates the other side, which costs time.
@@ -95,8 +95,8 @@ class Stream {
   virtual short waits_for() const = 0;
   /// True if write() took bytes that are not sent yet.
   virtual bool has_unsent() const = 0;
-  /// Reads once the raw bytes that arrived: for a stream whose content is no longer wanted, even if
-  /// its handshake failed.
+  /// Reads the raw bytes that arrived, once. For a stream whose content is no longer wanted; also
+  /// after a failed handshake.
   Transfer receive(ByteSpan into);
   int fd() const { return fd_.get(); }
   const StreamPeer& peer() const { return peer_; }

@@ -31,7 +31,8 @@ class StreamListener {
   enum class Answer : std::uint8_t {
     taken,      ///< a connection; there may be more
     nothing,    ///< no connection waits; the descriptor reports when one does
-    refused,    ///< a connection was closed for want of descriptors, or is gone; there may be more
+    refused,    ///< a connection was closed (no descriptor left, or an unknown user), or is gone;
+                ///< there may be more
     exhausted,  ///< the machine lacks resources; try again later
   };
   struct Accepted {
@@ -61,7 +62,7 @@ class StreamListener {
   bool local_ = true;
   bool spares_reserve_ = false;
   Wrap wrap_;
-  Fd spare_;  ///< closed to accept and close a connection when no descriptor is left
+  Fd spare_;  ///< given up when no descriptor is left, to accept and close a connection
 };
 
 }  // namespace peal::io

@@ -13,7 +13,7 @@
 namespace peal::io {
 namespace {
 
-/// All events that a stream can ever need, registered once: switching interest on and off then
+/// All events that a stream can ever need. Registered once, so that switching interest on and off
 /// costs no system call.
 constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 /// Pause after the machine had no room for another connection.
@@ -73,7 +73,7 @@ bool Streams::has_ready() const {
 }
 
 std::optional<Instant> Streams::next_deadline() const {
-  if (has_ready()) return now_;  // a call after work() queued a stream
+  if (has_ready()) return now_;  // a call after work() has queued a stream
   std::optional<Instant> next = accept_again_;
   const auto take = [&next](Instant at) { next = next ? std::min(*next, at) : at; };
   if (!ready_handshakes_.empty()) take(next_step_);
@@ -181,7 +181,7 @@ void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
   Entry& entry = *find(id);
   const StreamPeer peer = entry.stream->peer();
-  // The other side should learn the reason: an immediate close could overtake the alert.
+  // Lets the other side learn the reason. An immediate close could overtake the alert of TLS.
   linger(id, entry);
   host_.on_refused(peer, why);
 }
@@ -214,7 +214,7 @@ void Streams::end_late() {
 // --------------------------------------------------------------------------------
 
 void Streams::on_events(StreamId id, std::uint32_t events) {
-  Entry& entry = *find(id);  // the watch ends with the entry
+  Entry& entry = *find(id);  // exists: the watch ends with the entry
   constexpr std::uint32_t kOver = EPOLLHUP | EPOLLERR;
   if ((events & (EPOLLRDHUP | kOver)) != 0) entry.hung_up = true;
   if ((events & EPOLLIN) != 0 || entry.hung_up) entry.readable = true;
@@ -253,7 +253,7 @@ void Streams::serve(StreamId id) {
       return host_.on_broken(id, why);
     }
   }
-  // Each call may close or finish this stream.
+  // Each call of the host may close or finish this stream.
   const auto is_still_open = [&] {
     entry = find(id);
     return entry != nullptr && entry->stage == Stage::open;
@@ -305,7 +305,7 @@ Transfer Streams::read(StreamId id, ByteSpan into) {
 }
 
 void Streams::note_read(Entry& entry, const Transfer& got) {
-  // The descriptor reports the end, which follows the last bytes, only once.
+  // If the end comes next, stays readable: the descriptor does not report the end again.
   const bool end_is_next = entry.hung_up && got.bytes > 0;
   if (got.outcome == StreamOutcome::blocked && !end_is_next) entry.readable = false;
   if (got.outcome == StreamOutcome::end) entry.ended = true;

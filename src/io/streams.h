@@ -36,9 +36,9 @@ class StreamsHost {
   virtual void on_writable(StreamId id) = 0;
   /// The stream broke while it sent what write() had taken. Its id is invalid from now on.
   virtual void on_broken(StreamId id, const IoError& why) = 0;
-  /// A client was refused: its handshake failed or took too long.
+  /// A client was refused: its handshake failed, took too long or gave way to newer ones.
   virtual void on_refused(const StreamPeer& peer, const IoError& why) = 0;
-  /// Connections are refused for want of descriptors. Called once in a while, not for each.
+  /// Connections are refused for want of descriptors. Called at most once a minute, not for each.
   virtual void on_exhausted(const IoError& /*why*/) {}
   /// All places are taken and another connection waits: close() a less important stream, or return
   /// false to refuse the new one.
@@ -54,7 +54,7 @@ struct StreamsOptions {
   std::uint32_t served_per_turn = 64;      ///< streams served
   std::size_t read_bytes_max = 64U << 10;  ///< read from one stream per turn
   std::size_t turn_bytes_max = 256U
-                               << 10;  ///< read from all streams; a turn may end one read later
+                               << 10;  ///< read from all streams; a turn may exceed it by one read
   Duration handshake_patience = seconds(5);
   Duration linger = seconds(1);  ///< how long finish() waits for the other side
 };
@@ -107,8 +107,8 @@ class Streams {
   /// Ends the stream at once; unsent bytes are lost.
   void close(StreamId id);
   /// Ends the stream in order: sends the bytes that write() took and then the end. Discards what
-  /// the other side sends until that side ends too, for at most `linger`. The owner must not use
-  /// the id any more.
+  /// the other side sends until that side ends too, for at most StreamsOptions::linger. The owner
+  /// must not use the id any more.
   void finish(StreamId id);
 
   std::size_t count() const { return entries_.size(); }

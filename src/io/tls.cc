@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<unsigned char, 7> kAlpn{6, 'p', 'e', 'a', 'l', '/', '1'};
 static_assert(kTlsProtocol == "peal/1");
-constexpr int kChainMax = 4;  // most issuers between a certificate and a trusted one
+constexpr int kChainMax = 4;  // maximum number of issuers between a certificate and a trusted one
 constexpr long kChainBytesMax = 64L << 10;
 
 Unexpected<IoError> refuse(const std::string& path, const std::string& why) {

@@ -16,7 +16,7 @@ inline constexpr std::string_view kTlsProtocol = "peal/1";
 
 enum class ClientCertificates : std::uint8_t {
   none,      ///< not requested
-  optional,  ///< verified if present; a client without one is `unknown`
+  optional,  ///< verified if present; a client without one is StreamPeer::Kind::unknown
   required,
 };
 
@@ -28,26 +28,26 @@ struct TlsServerOptions {
 };
 
 struct TlsClientOptions {
-  std::string ca;           ///< path of a PEM file; empty: the system's trusted authorities
-  std::string certificate;  ///< the client's own, which needs `key`; empty: none
+  std::string ca;           ///< path of a PEM file, or empty for the system's trusted authorities
+  std::string certificate;  ///< path of the client's own, which needs `key`; empty if it has none
   std::string key;
 };
 
 /// Keys, certificates and rules of TLS. They are read once: to read them again, make another
 /// context and give it to new streams. TLS 1.3 only; no tickets, no early data. Thread: any;
-/// streams may share it.
+/// streams may share a context.
 class TlsContext {
  public:
-  /// Errors: invalid_option, not_permitted, system. Each begins with the path of a file in quotes,
-  /// and names the problem and the remedy: the file cannot be read, has the wrong owner or mode
-  /// (tls_files.h), is no PEM file, has expired, or does not match the key.
+  /// Errors: invalid_option, not_permitted, system. Each error about a file begins with the path in
+  /// quotes, and names the problem and the remedy: the file cannot be read, has the wrong owner or
+  /// mode (tls_files.h), is no PEM file, has expired, or does not match the key.
   static Result<std::shared_ptr<const TlsContext>, IoError> server(const TlsServerOptions& options);
   static Result<std::shared_ptr<const TlsContext>, IoError> client(const TlsClientOptions& options);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// When the own certificate expires, in seconds since 1970; 0 without one.
+  /// When this side's own certificate expires, in seconds since 1970; 0 without one.
   std::int64_t expires() const { return expires_; }
   ssl_ctx_st* get() const { return context_; }
 
@@ -60,8 +60,8 @@ class TlsContext {
   std::int64_t expires_ = 0;
 };
 
-/// The server's side of an accepted connection. Its peer becomes Kind::certificate if the client
-/// presents a certificate.
+/// The server's side of an accepted connection. The stream's peer becomes Kind::certificate if the
+/// client presents a certificate.
 std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context);
 

@@ -10,8 +10,8 @@ namespace peal::io {
 enum class HungUp { no, in_handshake, later };
 
 /// The reason why a call on `ssl` failed, for a person, with a remedy where there is one. `code` is
-/// the result of SSL_get_error(), and `hung_up` says whether the peer hung up. Errors:
-/// not_permitted (one side does not trust the other), closed.
+/// the result of SSL_get_error(), and `hung_up` says whether the peer hung up. The result's
+/// code is not_permitted (one side does not trust the other) or closed.
 IoError tls_failure(ssl_st* ssl, int code, HungUp hung_up);
 
 }  // namespace peal::io

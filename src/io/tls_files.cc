@@ -102,7 +102,7 @@ BioPtr reader_of(const Wiped& content) {
   return BioPtr(::BIO_new_mem_buf(content.text.data(), static_cast<int>(content.text.size())));
 }
 
-/// Never asks for a passphrase, least of all on a terminal.
+/// Gives no passphrase, so that OpenSSL never asks for one on a terminal; sets `asked`.
 int no_passphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -131,7 +131,7 @@ std::optional<std::string> printable(const ASN1_STRING* string) {
   return name;
 }
 
-/// The first alternative name of `type`.
+/// The first alternative name of `type`; null if there is none.
 const ASN1_STRING* first_of(const GENERAL_NAMES* names, int type) {
   for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);

@@ -26,7 +26,7 @@ struct FreeKey {
 using CertificatePtr = std::unique_ptr<X509, FreeX509>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeKey>;
 
-/// The longest file that is read.
+/// Bytes of the longest file that is read.
 inline constexpr std::size_t kTlsFileBytesMax = 1U << 20;
 
 /// The certificates in a PEM file, at least one. The file must belong to this user or to root, and

@@ -19,9 +19,10 @@
 #include "io/tls_failure.h"
 #include "io/tls_files.h"
 
-// OpenSSL reads from and writes to memory only, through a BIO that belongs to the stream. Outgoing
-// bytes wait in unsent_. So no OpenSSL call must be repeated with the same buffer, as OpenSSL
-// otherwise demands, and many TLS records leave with one system call.
+// OpenSSL reads and writes through a BIO that belongs to the stream. The BIO receives from the
+// socket, and puts outgoing bytes into unsent_. So it is not necessary to repeat a call of OpenSSL
+// with the same buffer, as OpenSSL otherwise demands, and many TLS records leave with one system
+// call.
 
 namespace peal::io {
 namespace {
@@ -29,7 +30,8 @@ namespace {
 constexpr std::size_t kRecordBytes = 16U << 10;  // the longest TLS record
 /// While this many bytes wait to be sent, write() takes nothing more.
 constexpr std::size_t kUnsentEnough = 64U << 10;
-/// The most bytes that TLS itself may have waiting: a whole flight with long chains.
+/// While more bytes than this wait to be sent, OpenSSL may add none. Enough for a whole flight of
+/// the handshake with long certificate chains.
 constexpr std::size_t kUnsentMax = 256U << 10;
 constexpr std::size_t kUnsentKept = 32U << 10;  // a larger buffer is freed
 constexpr std::size_t kHandshakeBytesMax = 128U << 10;
@@ -79,7 +81,7 @@ class TlsStream final : public Stream {
   bool connected_ = true;
   bool open_ = false;
   bool input_over_ = false;
-  bool broken_ = false;       ///< reported by the next call
+  bool broken_ = false;       ///< set by a failure; the next call reports it
   bool unreachable_ = false;  ///< nothing can be sent any more
   bool finishing_ = false;
   bool shut_ = false;
@@ -111,7 +113,7 @@ void TlsStream::expect(const std::string& server) {
   if (is_address) {
     set = ::X509_VERIFY_PARAM_set1_ip_asc(rules, server.c_str()) == 1;
   } else {
-    // As OpenSSL's macro does, but without its casts; the name is only read.
+    // As SSL_set_tlsext_host_name() does, but without its casts; OpenSSL only reads the name.
     set = ::X509_VERIFY_PARAM_set1_host(rules, server.data(), server.size()) == 1 &&
           ::SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                      const_cast<char*>(server.c_str())) == 1;
@@ -221,7 +223,7 @@ Transfer TlsStream::write(std::span<const ByteView> chunks) {
   return {taken, flush()};
 }
 
-/// Appends one TLS record to unsent_.
+/// Appends `bytes` to unsent_, as one TLS record.
 bool TlsStream::seal(ByteView bytes) {
   std::size_t put = 0;
   ::ERR_clear_error();

@@ -86,7 +86,7 @@ Result<void, IoError> UdpTransport::Core::attach(Loop& loop) {
     if (!*fd) continue;
     const auto watched =
         loop.watch(fd->get(), EPOLLIN | EPOLLET, [this, which = socket](std::uint32_t events) {
-          // Room to send only has to end the sleep: each turn flushes.
+          // Room to send (EPOLLOUT) need not be noted: it ends the sleep, and each turn flushes.
           if (events != EPOLLOUT) receiver_.mark_readable(which);
         });
     if (!watched) return watched;

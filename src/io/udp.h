@@ -32,7 +32,7 @@ struct Peer {
 };
 
 enum class MulticastMode : std::uint8_t {
-  automatic,  ///< group and port follow from the cluster; used for the members that it reaches
+  automatic,  ///< group and port follow from the cluster; for members that multicast reaches
   off,        ///< data goes to each member by unicast
   group,      ///< as automatic, with the given group and port
 };
@@ -45,8 +45,8 @@ struct UdpSeal {
   seal::Keys keys;
   std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
   std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
-  /// If null, data packets hold any bytes, and all of them are sealed. Otherwise they hold frames,
-  /// and sealed packets omit the frames' headers.
+  /// If null, data packets hold any bytes, and all these bytes are sealed. Otherwise data packets
+  /// hold frames, and sealed packets omit the frames' headers.
   FrameHeader::Write header = nullptr;
 };
 
@@ -78,8 +78,9 @@ struct UdpConfig {
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: one system call sends many packets
   Offload coalescing = Offload::automatic;    ///< UDP_GRO, the same for receiving
 
-  /// If set, data goes over TCP, to the port of data, and so do packets that do not fit a datagram.
-  /// There is no multicast then: `multicast` must be `off`, and UdpSeal::header null.
+  /// If set, data goes over TCP, to the port of data, and so do packets of other lanes that do not
+  /// fit a datagram. There is no multicast then: `multicast` must be `off`, and UdpSeal::header
+  /// null.
   std::optional<OutgoingLimits> streams;
   /// With streams: larger packets go over TCP, even if the interface takes them in one piece.
   std::uint32_t datagram_bytes_max = 65'507;
@@ -117,7 +118,7 @@ struct UdpCounters {
   std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< injected
   std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full
   std::uint64_t pool_exhausted{};        ///< times that reading stopped because no slab was free
-  std::uint64_t segmentation_refused{};  ///< batches sent again one by one
+  std::uint64_t segmentation_refused{};  ///< messages sent again packet by packet
 
   std::uint64_t probe_hello_out{}, probe_hello_in{};
   std::uint64_t probe_ack_out{}, probe_ack_in{};
@@ -152,11 +153,11 @@ struct StreamState {
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
-  /// One datagram from the configured node `from`. If packets are not sealed, it holds any bytes;
-  /// otherwise, a holder of the key sealed its bytes as `from`. `lane` is token (tokens and control
-  /// share a socket) or data. The callee may keep the reference.
+  /// One datagram from the configured node `from`. If packets are not sealed, `packet` holds any
+  /// bytes; otherwise, a holder of the key sealed the bytes as `from`. `lane` is data, or token for
+  /// tokens and control, which share a socket. The callee may keep the reference.
   virtual void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) = 0;
-  /// A datagram from the address of `from` was not opened; its bytes are undefined.
+  /// A datagram from the address of `from` was not opened; the datagram's bytes are undefined.
   virtual void on_refused(Instant /*now*/, NodeId /*from*/, const seal::Opened& /*refused*/) {}
   /// The lane to drain first; asked before each datagram. With Lane::control, the data sockets and
   /// the token socket take turns.
@@ -168,7 +169,7 @@ class PacketSink {
 /// by unicast to the other members of the view. Packets leave in the order of the calls, whatever
 /// their lane; with streams, data leaves over TCP, independently of that order.
 ///
-/// After open() only set_nodes() allocates. Thread: the loop's, for everything.
+/// Allocates nothing per packet. Thread: the loop's, for everything.
 class UdpTransport final : public port::Transport {
  public:
   /// Bytes of one slab of the receive pool: room for many datagrams, or for one of the largest.
@@ -176,9 +177,9 @@ class UdpTransport final : public port::Transport {
   static constexpr std::uint32_t kSlabBytesMin = 256U << 10;
 
   /// Opens the sockets. Received datagrams are slices of slabs of `receive_pool`, which must
-  /// outlive every packet handed out. It needs at least 4 slabs of at least kSlabBytesMin, better
-  /// kSlabBytes. Errors: invalid_option, address_in_use, not_permitted, system; the message names
-  /// the address.
+  /// outlive every packet handed out. The pool needs at least 4 slabs of at least kSlabBytesMin,
+  /// better kSlabBytes. Errors: invalid_option, address_in_use, not_permitted, system; the message
+  /// names the address.
   static Result<std::unique_ptr<UdpTransport>, IoError> open(const UdpConfig& config,
                                                              BufferPool& receive_pool);
   ~UdpTransport() override;
@@ -201,7 +202,8 @@ class UdpTransport final : public port::Transport {
   /// token socket even if data used up the budget. Call it from LoopHost::on_sockets.
   Progress receive(const Turn& turn, PacketSink& sink);
 
-  /// The time for on_timer: the next multicast probe, or the next check of the pool.
+  /// The time for on_timer: the next multicast probe, the next check of the pool, or the next
+  /// deadline of a stream.
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
@@ -222,7 +224,7 @@ class UdpTransport final : public port::Transport {
   void set_nodes(std::span<const Peer> nodes);
 
   const UdpCounters& counters() const;
-  /// The number of datagrams that opened with this result; 0 if packets are not sealed.
+  /// The number of packets whose opening had the result `reason`; 0 if packets are not sealed.
   std::uint64_t count(seal::Refusal reason) const;
   /// One entry for each configured node except this one, sorted by node.
   std::span<const PeerReach> reach() const;

@@ -156,7 +156,7 @@ void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
 
 void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
   ++counters_.probe_ack_out;
-  if (!peers_[to].known()) return;  // its hello came before its address was lost
+  if (!peers_[to].known()) return;  // the peer's address was lost after its hello
   if (faults_ && (faults_->mutes(peers_[to].node, Lane::data) || faults_->loses_out(Lane::data))) {
     ++counters_.drop_fault_out;
     return;

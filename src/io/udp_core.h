@@ -68,7 +68,7 @@ class UdpTransport::Core : public ProbeTaker {
   MulticastProbe probe_;
   Sender sender_;
   Receiver receiver_;
-  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams too
+  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams
   std::vector<bool> audience_;            ///< by peer: true for members of the view
   std::vector<PeerReach> reach_;
   sockaddr_storage group_{};

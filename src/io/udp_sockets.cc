@@ -35,7 +35,8 @@ const Endpoint& own_endpoint(const UdpConfig& config) {
   return own->at;
 }
 
-// Exceeds the system's limit if this process is privileged, else stays within the limit.
+// Sets the size of a socket's buffer: above the system's limit if this process is privileged, else
+// within the limit.
 void set_buffer(int fd, int forced, int plain, std::uint32_t bytes) {
   const auto size = static_cast<int>(std::min<std::uint32_t>(bytes, 1U << 30));
   if (!set_option(fd, SOL_SOCKET, forced, size)) {

@@ -26,7 +26,7 @@ struct UdpSockets {
   bool shared_machine = false;
   bool own_filtered = false;  ///< the group socket drops this node's own multicasts
   std::uint32_t receive_buffer_bytes{};
-  std::uint32_t datagram_bytes_max{};  ///< longest that leaves the interface in one piece
+  std::uint32_t datagram_bytes_max{};  ///< longest in one piece; at most as in UdpConfig
 };
 
 /// Opens the sockets of `config`, which must have been checked. Except with multicast mode `group`,

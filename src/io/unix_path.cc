@@ -96,7 +96,8 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   return fd;
 }
 
-/// Removes a socket at which no process listens; anything else is an error.
+/// Removes the socket at `path` if no process listens there. It is no error if nothing is there;
+/// anything else is.
 Result<void, IoError> remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -144,7 +145,8 @@ Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode) {
   UnixSocket socket;
   socket.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.fd) return unexpected(system_error("open a Unix socket", errno));
-  // The file inherits the socket's mode: at no moment does it have more rights than intended.
+  // The file inherits the socket's mode, so at no moment does the file have more rights than
+  // intended.
   if (::fchmod(socket.fd.get(), 0600) != 0) {
     return unexpected(system_error("give rights to a socket", errno));
   }

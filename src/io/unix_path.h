@@ -13,7 +13,7 @@
 
 namespace peal::io {
 
-/// Errors: invalid_option (the path is empty or too long).
+/// Errors: invalid_option (the path is empty, too long, or has a zero byte).
 Result<sockaddr_un, IoError> unix_address(const std::string& path);
 
 /// A socket file that this process made.
@@ -26,9 +26,9 @@ struct UnixSocket {
 /// Listens at `path` with `mode` (like 0660; write permission lets a user connect). Creates the
 /// folder if its parent exists. The folder must be safe: it belongs to root or to this user, and no
 /// other user can remove files there. Replaces a socket file at which no process listens. Blocks:
-/// never. Errors: address_in_use (another process listens there, or is about to), invalid_option
-/// (no path; the folder is missing or not safe; another kind of file is there), not_permitted,
-/// system.
+/// up to a second, while another process makes a socket in the folder. Errors: address_in_use
+/// (another process listens there, or is about to), invalid_option (no path; the folder is missing
+/// or not safe; another kind of file is there), not_permitted, system.
 Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode);
 
 /// Removes the file of `socket` if `path` still names that file.

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Worker>, IoError> Worker::open() {
   Fd done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!done) return unexpected(system_error("make an eventfd", errno));
   std::unique_ptr<Worker> worker(new Worker(std::move(done)));
-  // Other threads handle signals: this one inherits a mask that blocks them all.
+  // The worker inherits a mask that blocks all signals, so that other threads handle them.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -60,7 +60,7 @@ bool Worker::take_done() {
   if (bytes != sizeof count) return false;
   PEAL_ASSERT(busy_ && count == 1);
   busy_ = false;
-  // Synchronises with the worker: its writes before the count are visible here.
+  // Synchronises with the worker: the worker's writes before the count are visible here.
   const std::lock_guard lock(mutex_);
   return true;
 }

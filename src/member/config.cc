@@ -41,7 +41,7 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
   return nodes;
 }
 
-/// The values of the enumeration E stand for the option's words, in the same order.
+/// Sets an option. The values of the enumeration `E` are in the order of the option's words.
 template <class E>
 void choose(std::string_view key, E value, config::Settings& settings) {
   settings.options.set(key, static_cast<std::int64_t>(value));
@@ -59,7 +59,7 @@ Checked set_order(const v0::Ring& ring, config::Settings& settings) {
   return {};
 }
 
-/// The options that all engines with acceptors have.
+/// Sets the options that all engines with acceptors have.
 template <class Engine>
 void set_acceptors(const Engine& engine, config::Settings& settings) {
   settings.acceptors = node_ids(engine.acceptors);

@@ -10,8 +10,8 @@
 
 namespace peal::member {
 
-/// Writes the configuration into settings that were not set before. Errors: one line that names a
-/// text which is not accepted. Rules between settings are not checked, and no file is read.
+/// Converts a configuration to settings; `settings` must be new. Errors: one line that names a text
+/// which is not accepted. Rules between settings are not checked, and no file is read.
 Result<void, std::string> to_settings(const v0::Config& config, config::Settings& settings);
 
 /// The checked settings of a member, with the keys of the key file. The error names the setting,

@@ -20,7 +20,7 @@ class Deliveries {
   /// Sets the node that delivers. Call it once, before anything is delivered.
   void attach(const runtime::Runtime& runtime) { runtime_ = &runtime; }
 
-  /// A unit was delivered, or comes early: its messages follow.
+  /// A unit was delivered, or comes early: add() gets its messages.
   void begin_unit(const order::Delivery& delivery);
   void begin_early_unit(const order::Delivery& early);
   void add(const node::Message& message);

@@ -18,8 +18,8 @@
 namespace peal::member {
 namespace {
 
-/// While waits are this short, a wake-up would cost as much as the wait. A token that circulates
-/// without rest comes back sooner; a token at rest lets the loop sleep.
+/// The loop polls for this time before it sleeps: a wake-up costs as much as so short a wait. A
+/// token that circulates without rest comes back sooner; a token at rest lets the loop sleep.
 constexpr Duration kSpin = milliseconds(1);
 
 /// Entries for units that wait to be read; the limit in bytes is usually reached first.
@@ -52,7 +52,7 @@ config::Settings with_node_limits(const config::Settings& settings) {
   return changed;
 }
 
-/// Starts a thread that runs no signal handlers: those of the application are for its own threads.
+/// Starts a thread with all signals blocked: the application's own threads run its signal handlers.
 template <class Run>
 Result<std::thread, io::IoError> start_thread(Run run) {
   sigset_t all, before;
@@ -106,8 +106,8 @@ EmbeddedNode::EmbeddedNode(const config::Settings& settings)
     : settings_(settings),
       submitted_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
                   settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
-      // Once the queue has no space, at most twice the largest gap is ordered but not delivered
-      // here: once in the old view, once in the next.
+      // Once the queue has no space, at most twice max_gap units are ordered but not delivered
+      // here: max_gap in the old view, and max_gap in the next.
       queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
              packet_bytes(settings), settings.own_thread),
       deliveries_(queue_),

@@ -36,8 +36,8 @@ class EmbeddedNode final : private runtime::Application {
   ~EmbeddedNode() override;
 
   const config::Settings& settings() const { return settings_; }
-  /// Queues a message for the nodes of `domain`, one of this node's, or 0: all nodes. Returns the
-  /// message's number. Errors: would_block, too_large, closed.
+  /// Queues a message for the nodes of `domain`: one of this node's domains, or 0 for all nodes.
+  /// Returns the message's number. Errors: would_block, too_large, closed.
   Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t, Errc> submit_until(ByteView payload, Service service, order::Domain domain,
                                            std::chrono::steady_clock::time_point deadline);
@@ -50,7 +50,7 @@ class EmbeddedNode final : private runtime::Application {
 
   void leave(std::chrono::milliseconds patience);
   /// Reads the key file again and continues with its keys. Returns the key for sending. Errors:
-  /// invalid_option (as by open(); the old keys stay in use), closed.
+  /// invalid_option (the file is not valid; the old keys stay in use), closed.
   Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const { return requests_.id(); }
   runtime::Snapshot status() const;

@@ -14,7 +14,8 @@
 namespace peal::member {
 namespace {
 
-/// Reporting each entry to the loop would cost as much as reading the entry.
+/// The reader reports to the loop only after this many entries: reporting each entry would cost as
+/// much as reading it.
 constexpr std::uint32_t kShowEvery = 16;
 
 }  // namespace
@@ -134,7 +135,8 @@ void EventQueue::clear_signal() {
 }
 
 std::uint64_t EventQueue::unread_bytes() const {
-  // Load `bytes_out_` before `bytes_in_`: each byte was counted in `bytes_in_` first.
+  // Load `bytes_out_` before `bytes_in_`: each byte is counted in `bytes_in_` before it is counted
+  // in `bytes_out_`.
   const std::uint64_t out = bytes_out_.load(std::memory_order_seq_cst);
   return bytes_in_.load(std::memory_order_seq_cst) - out;
 }

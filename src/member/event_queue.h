@@ -24,7 +24,7 @@ namespace peal::member {
 struct DeliveredUnit {
   /// Fields that few units use.
   struct Rare {
-    node::Gathered copy;      ///< replaces the buffer, if buffers are scarce
+    node::Gathered copy;      ///< if buffers are scarce: the unit's bytes, in place of `unit`
     node::Gathered gathered;  ///< the message that the unit's first chunk completes, if any
   };
 
@@ -55,8 +55,9 @@ struct DeliveredUnit {
 struct Notice {
   enum class Kind : std::uint8_t { view, warning, closed, names };
   Kind kind{};
-  bool on_request = false;  ///< closed
-  std::string text;         ///< warning, closed, view: why the previous one ended
+  bool on_request = false;  ///< for closed: leave() was called
+  std::string text;         ///< for warning: the warning; for closed: why; for view: why the view
+                            ///< before ended
 
   // view
   bool transitional = false;
@@ -65,8 +66,8 @@ struct Notice {
   std::vector<MemberId> members;
   order::Primary primary = order::Primary::unclaimed;
 
-  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may appear in later
-                                                      ///< events
+  std::vector<std::pair<NodeId, std::string>> names;  ///< for names: the nodes that may appear in
+                                                      ///< later events
 };
 
 /// One cache line: each entry moves between two processors' caches.
@@ -84,8 +85,9 @@ static_assert(sizeof(Entry) == 64);
 /// changes reference counts of buffers.
 class EventQueue {
  public:
-  /// `units` and `bytes` limit what waits; `reserve_units` are additional. `unit_bytes` is the
-  /// maximum of one unit. Without `signals`, fd() is never signalled: no thread may sleep on it.
+  /// `units` and `bytes` limit what waits; `reserve_units` is additional space for units in
+  /// progress. `unit_bytes` is the maximum size of one unit. Without `signals`, fd() is never
+  /// signalled: no thread may sleep on it.
   EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
              std::uint32_t unit_bytes, bool signals = true);
   ~EventQueue();
@@ -105,7 +107,7 @@ class EventQueue {
   /// Removes the front entry, which is not needed any more. The loop learns of the removal a few
   /// entries later, or when front() finds none.
   void pop();
-  /// True once after there is space again, if the loop waits for space.
+  /// True once when there is space again for which the loop waits.
   bool take_room() { return std::exchange(room_again_, false); }
   /// Readable when an entry is published, until front() finds none. Thread: any.
   int fd() const { return fd_; }
@@ -140,8 +142,8 @@ class EventQueue {
   std::atomic<std::uint64_t> bytes_in_{0};
 
   // Written by the reader.
-  alignas(64) std::atomic<std::uint64_t> head_{0};  ///< number of entries read, as the loop knows
-                                                    ///< it
+  alignas(64) std::atomic<std::uint64_t> head_{0};  ///< number of entries read, as reported to the
+                                                    ///< loop
   std::uint64_t read_ = 0;
   std::uint64_t read_bytes_ = 0;
   std::uint64_t tail_seen_ = 0;

@@ -36,7 +36,7 @@ EventReader::Out EventReader::next() {
     if (entry->notice != nullptr) {
       auto& notice = out.emplace<std::unique_ptr<Notice>>(std::move(entry->notice));
       if (notice->kind == Notice::Kind::view) {
-        // A transitional view delivers the last messages of the previous view.
+        // In a transitional view, the last messages of the old view are delivered: `view_` stays.
         transitional_ = notice->transitional;
         if (!transitional_) view_ = trace::text_of(notice->id, names_);
       }

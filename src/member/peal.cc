@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the modules: only names change here.
+// Implements the public interface with the modules: this file only translates names and types.
 
 #include <type_traits>
 #include <utility>
@@ -79,7 +79,7 @@ class Member::Impl {
 
   bool is_of_parent() const { return io::forks() != forks_; }
 
-  /// Calls `send`, which queues the message for the domain.
+  /// Calls `send`, which queues a message, with the number of the domain named `domain`.
   template <class Send>
   Result<Ticket> send(std::string_view domain, Send&& send) {
     if (is_of_parent()) return of_parent();

@@ -19,26 +19,26 @@ namespace peal::member {
 /// After end(), new requests get closed, and the last status answers all questions.
 class Requests {
  public:
-  // Thread: any. The caller wakes the loop.
+  // Thread: any. After a request, the caller wakes the loop.
 
   /// Hold this lock from reading a file of keys or nodes until asking for them: otherwise a thread
   /// that read an older file could be the last to ask.
   std::mutex& one_by_one() { return one_by_one_; }
   /// Asks to use these keys. Errors: closed.
   Result<void, Errc> ask_keys(seal::Keys keys);
-  /// Asks to reconfigure to this list; holding one_by_one(). Errors: closed.
+  /// Asks to reconfigure to this list; call it while you hold one_by_one(). Errors: closed.
   Result<void, Errc> ask_nodes(config::Listing nodes);
   bool nodes_answered() const;
-  /// The answer to ask_nodes(): why the list is refused, or empty. Nothing if end() came first.
-  /// Blocks.
+  /// The answer to ask_nodes(): why the list is refused; an empty text if it is not. Nothing if
+  /// end() came first. Blocks.
   std::optional<std::string> wait_for_nodes();
   /// Asks for the status; returns the question for wait_for_status().
   std::uint64_t ask_status();
-  /// A status taken after that question. Blocks.
+  /// A status taken after that question, or the last one, from end(). Blocks.
   runtime::Snapshot wait_for_status(std::uint64_t question);
   /// Asks to leave within this time.
   void ask_leave(std::chrono::milliseconds patience);
-  /// This incarnation's name.
+  /// The name of this node's incarnation.
   std::string id() const;
 
   // Thread: the loop's.

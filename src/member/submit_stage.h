@@ -26,7 +26,7 @@ class SubmitStage {
   /// one waits.
   struct Limits {
     std::uint32_t message_bytes_max{};
-    std::uint64_t small_bytes_max{};  ///< of all small messages together
+    std::uint64_t small_bytes_max{};  ///< of all small messages together; the size of the ring
     std::uint64_t block_bytes_max{};  ///< of large messages that the node has not taken yet
     std::uint32_t messages_max{};
   };
@@ -39,7 +39,8 @@ class SubmitStage {
   /// that unused slots never cost memory.
   struct Item {
     std::byte* bytes;
-    std::uint64_t ring_tail;  ///< position of the ring's tail behind the message
+    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; frees its bytes in the
+                              ///< ring
     std::uint32_t size;
     Service service;
     order::Domain domain;  ///< the domain whose nodes learn the message
@@ -49,7 +50,7 @@ class SubmitStage {
   };
   struct Pushed {
     std::uint64_t number{};  ///< counts messages, from 1
-    bool first = false;      ///< no other message waited: the loop needs a wake-up
+    bool first = false;      ///< true: no other message waited, so the loop needs a wake-up
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
@@ -62,17 +63,18 @@ class SubmitStage {
   /// Messages accepted so far. Thread: any.
   std::uint64_t pushed() const;
 
-  /// Makes pushed messages visible to front(), and frees the bytes of messages up to number
-  /// `released`. Thread: the loop's, as for the next two.
+  /// Makes pushed messages visible to front(), and frees the ring's bytes of messages up to number
+  /// `released`. Thread: the loop's, as for front() and pop().
   void turn(std::uint64_t released);
   /// The oldest visible message that was not handed over to the node, or null.
   Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
   /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
   /// turn() frees them.
   void pop();
-  /// Blocks were handed over since the last turn(): the next turn() makes their space available.
+  /// True if blocks were handed over after the last turn(): the next turn() makes their space
+  /// available.
   bool gave_blocks() const { return handed_block_bytes_ > 0; }
-  /// A message was pushed since the last turn(). Thread: any.
+  /// True if a message was pushed after the last turn(). Thread: any.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:

@@ -62,7 +62,7 @@ void Node::Core::block(bool blocked) {
 }
 
 void Node::Core::flush(Instant now) {
-  // The engine calls next_unit() by itself for work that it knows of.
+  // For work that it knows of, the engine itself calls next_unit().
   if (!running() || engine_knows_ || packer_.idle()) return;
   engine_knows_ = true;
   engine_->on_work(now, *this);

@@ -25,9 +25,10 @@ struct Limits {
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of all messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
-  std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, all origins
-  /// The ring for small messages, allocated at start. A message is small up to 64 KiB, or up to a
-  /// sixteenth of the ring if that is less.
+  std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, from all
+                                                      ///< origins together
+  /// Bytes of the ring for small messages, allocated at start. A message is small up to 64 KiB, or
+  /// up to a sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
 };
 
@@ -43,7 +44,7 @@ std::uint64_t small_ring_bytes(const Limits& limits);
 std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
 
 /// Control messages belong to the node itself and go ahead of all that applications submit. They
-/// are numbered separately: their numbers have this bit, and count from 1 below it.
+/// are numbered separately: their numbers count from 1, and have this bit in addition.
 inline constexpr std::uint64_t kControlNumber = 1ULL << 63;
 constexpr bool is_control(std::uint64_t number) { return (number & kControlNumber) != 0; }
 
@@ -70,8 +71,9 @@ struct Message {
   Gathered* gathered = nullptr;
 };
 
-/// Receives what a node delivers and reports. A sink must not call the node, except for calls of
-/// which the engine is notified only at the next flush().
+/// Receives what a node delivers and reports. A sink must not call the node, except for enqueue(),
+/// submit_control(), drop_control() and block(): the engine is notified of these only at the next
+/// flush().
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -106,8 +108,8 @@ using EngineFactory = std::function<std::unique_ptr<order::Engine>(order::Host&)
 /// large ones, and back-pressure. One thread; nothing blocks.
 class Node {
  public:
-  /// `units` is the pool in which units are built; the engine may build its packets there too. A
-  /// slab holds at least one packet of the largest size. All references must outlive the node.
+  /// `units` is the pool in which units are built; the engine may build its packets there too. Each
+  /// slab must hold a packet of the largest size. All references must outlive the node.
   Node(const Limits& limits, BufferPool& units, const EngineFactory& make_engine,
        port::Transport& transport, Sink& sink);
   ~Node();
@@ -124,8 +126,8 @@ class Node {
   /// that, so the sink may call enqueue().
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
-  /// message's number. Several messages submitted at once share units, even if the engine could
-  /// order the first one immediately.
+  /// message's number. Since the engine is notified only at flush(), messages submitted before it
+  /// share units, even if the engine could have ordered the first message at once.
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
                                           order::Domain domain = 0);
   /// As enqueue(), for bytes in a block that the caller owns: takes the block, unless there is an

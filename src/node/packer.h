@@ -14,7 +14,9 @@ namespace peal::node {
 
 /// The messages that a unit completes: `completed` of them, with consecutive numbers.
 struct Packed {
-  std::uint64_t first_completed = 0;  ///< has kControlNumber in it for control messages
+  std::uint64_t first_completed = 0;  ///< number of the first of them, or of the message of which
+                                      ///< the unit has only a part; has kControlNumber in it for
+                                      ///< control messages
   std::uint32_t completed = 0;        ///< 0 to kChunksMax
   bool continues = false;             ///< the unit begins with the rest of a message
   Service service{};                  ///< the unit's service
@@ -34,7 +36,7 @@ class Packer {
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
   /// True if nothing may go: nothing waits, or what waits is blocked.
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
-  /// While true, only control messages go. A half-done message restarts afterwards.
+  /// While `blocked`, only control messages go. A half-done message of `queue` restarts afterwards.
   void block(bool blocked);
   /// Drops the control messages whose last chunk is in no unit: no unit will complete them. A
   /// control message whose last chunk is in a unit goes into no other unit, even if that unit is

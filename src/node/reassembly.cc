@@ -57,8 +57,8 @@ void Reassembly::give_back(Gathered message) {
   spares_.push_back(std::move(message));
 }
 
-/// The messages of a stream often have the same length, so only a spare of exactly this length is
-/// used.
+/// The messages of one sender often have the same length, so only a spare of exactly `bytes` bytes
+/// is used.
 std::unique_ptr<std::byte[]> Reassembly::take_spare(std::uint32_t bytes) {
   for (std::size_t i = spares_.size(); i > 0; --i) {
     if (spares_[i - 1].size != bytes) continue;

@@ -24,7 +24,7 @@ class Reassembly {
     whole,     ///< the chunk is a whole message
     open,      ///< the message has more chunks
     complete,  ///< the chunk completed a message: see take()
-    ignored,   ///< the chunk does not continue the origin's message
+    ignored,   ///< the chunk does not continue an unfinished message of its origin
   };
   /// Feeds the next chunk of `origin`. A chunk that does not continue the origin's unfinished
   /// message drops that message.

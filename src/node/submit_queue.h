@@ -26,8 +26,8 @@ class SubmitQueue {
   SubmitQueue(const SubmitQueue&) = delete;
   SubmitQueue& operator=(const SubmitQueue&) = delete;
 
-  /// Copies `payload` and returns its number. Errors: too_large, would_block. An empty queue takes
-  /// any message that is not too large.
+  /// Copies `payload` and returns the message's number. Errors: too_large, would_block. An empty
+  /// queue takes any message that is not too large.
   Result<std::uint64_t, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
   /// As push(), but takes `block`, in which `payload` lies, instead of copying.
   Result<std::uint64_t, Errc> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
@@ -82,7 +82,8 @@ class SubmitQueue {
   enum class Place : std::uint8_t { small, block, lent };
   struct Entry {
     const std::byte* bytes;
-    std::uint64_t ring_tail;  ///< the ring's tail behind this message
+    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; frees its bytes in the
+                              ///< ring
     std::uint32_t size;
     Service service;
     order::Domain domain;

@@ -31,24 +31,27 @@ struct Traits {
   std::uint32_t acceptors_most = std::numeric_limits<std::uint32_t>::max();
   /// The engine can send data over streams. False: it needs multicast.
   bool streams = false;
-  /// Several ensembles may order side by side, and nodes may have domains of their own.
+  /// Several ensembles may order side by side, and subsets of the nodes may form domains.
   bool ensembles = false;
   /// The engine installs one view only: it orders nothing once a member has failed or is cut off.
   /// The simulator injects no such faults into this engine.
   bool one_view = false;
-  /// The largest packet must be equal on all nodes.
+  /// The maximum packet size must be equal on all nodes.
   bool equal_packets = false;
-  /// The setting that disables the log of acceptors, as messages name it; empty: there is none.
+  /// The setting that disables the log of acceptors, as messages name it; empty if there is no such
+  /// setting.
   std::string_view without_log{};
 };
 
 /// What an engine with certain options needs from the node that runs it.
 struct Needs {
-  std::uint32_t max_gap = 0;  ///< most units between the slowest member and the newest position
+  std::uint32_t max_gap = 0;  ///< maximum lead of the newest position over the slowest member, in
+                              ///< units
   /// After a pause longer than this, the node must call on_pause(), so that the engine does not
   /// mistake its own pause for silence of other nodes.
   Duration pause{};
-  /// Most decided or replayed values that occupy packet buffers of the pool.
+  /// Maximum number of values, decided or replayed from the log, that occupy buffers of the pool
+  /// `packets` of make().
   std::uint32_t values = 0;
   bool log = false;             ///< acceptors keep a log
   std::uint32_t ensembles = 1;  ///< ensembles that order side by side and share the log
@@ -56,12 +59,13 @@ struct Needs {
   bool one_node_at_a_time = false;
   bool optimistic = false;  ///< also delivers units early, before they have their places
 
-  // What tests may expect; the simulator holds engines to it.
-  std::uint32_t held = 0;  ///< most buffers that a node holds, besides those of its application
+  // What tests may expect of the engine; the simulator checks it.
+  std::uint32_t held = 0;  ///< maximum number of buffers that a node holds, besides those of its
+                           ///< application
   Duration suspect{};      ///< the silence after which a node is suspected
   Duration forms{};        ///< without faults, running nodes have a view within this time
   Duration remembers{};    ///< how long after a fault a member may still be excluded for it
-  Duration idle{};         ///< between two actions of an engine that has no work
+  Duration idle{};         ///< time between two actions of an engine that has no work
   /// Factor by which views take longer with the chosen times than with the defaults.
   double slower = 1;
 };
@@ -70,7 +74,7 @@ struct Descriptor {
   std::string_view name;     ///< as in the configuration: "ring"
   std::string_view summary;  ///< one sentence for users, without its full stop
   Traits traits;
-  /// The kind of packets that carry units, as its inspection names it.
+  /// The kind of packets that carry units, as the engine's inspection names it.
   std::string_view unit_packets;
   /// The events that the engine reports in addition to the common ones (vocabulary.h).
   std::span<const EventKind* const> events{};
@@ -79,21 +83,22 @@ struct Descriptor {
   /// `nodes`: number of configured nodes. Any accepted option values are valid arguments.
   Needs (*needs)(const OptionValues& values, std::size_t nodes) = nullptr;
   /// Checks that individually accepted options fit each other and the domains. The error is one
-  /// line that begins with the key and says what is accepted.
+  /// line that begins with a key and says what is accepted, or what to leave out.
   Result<void, std::string> (*validate)(const OptionValues& values,
                                         const std::vector<DomainNodes>& domains) = nullptr;
-  /// The engine builds its own packets in `packets`. Its slabs must have Host::headroom free bytes
-  /// in front of each unit that the host hands over.
+  /// The engine builds its own packets in `packets`. Each unit that the host hands over must have
+  /// wire::kUnitHeadroomBytes free bytes in front of it.
   std::unique_ptr<Engine> (*make)(const Setup& setup, BufferPool& packets, Host& host) = nullptr;
-  /// For an engine whose data packets all begin alike: writes that beginning, so that sealed
-  /// packets can omit it (io/frame_header.h); else null.
+  /// Writes the beginning that all data packets of a sender share, so that sealed packets can omit
+  /// it (io/frame_header.h). Null if the engine's data packets do not begin alike.
   void (*write_data_header)(std::uint64_t cluster, const MemberId& sender,
                             std::uint32_t frame_bytes, ByteSpan out) = nullptr;
-  /// The acceptors, out of sorted nodes, if the configuration names none; null without acceptors.
+  /// Chooses acceptors among `nodes`, which are sorted, for a configuration that names none. Null
+  /// for an engine without acceptors.
   std::vector<NodeId> (*default_acceptors)(const std::vector<NodeId>& nodes) = nullptr;
-  /// The nodes and acceptors of `list` that belong to `domain`; null without domains.
+  /// The nodes and acceptors of `list` that belong to `domain`. Null for an engine without domains.
   NodeList (*part_of)(const DomainNodes& domain, const NodeList& list) = nullptr;
-  /// The domain of a position of the order; null without domains.
+  /// The domain of a position of the order. Null for an engine without domains.
   Domain (*domain_of)(Seq position) = nullptr;
 };
 

@@ -18,38 +18,40 @@
 // caller carries the actions out in the order requested.
 //
 // Laws: the same seed and inputs give the same outputs and digest. `now` never goes back. The work
-// of one call is bounded; if work is left over, next_deadline() equals `now`. Effects and Host
-// never call back into the engine. The engine places units with originate() in the order in which
-// it took them, at once or later. A regular view's install() returns the units that have no place
-// to the node, whose next_unit() builds them anew. The engine keeps a unit's bytes alive until it
-// places or returns the unit.
+// of one call is bounded; if work is left over, next_deadline() is not after `now`. Effects and
+// Host never call back into the engine. The engine places units with originate() in the order in
+// which it took them, at once or later. With the install() of a regular view, units that have no
+// place yet go back to the node, whose next_unit() builds them anew. The engine keeps a unit's
+// bytes alive until it places or returns the unit.
 
 namespace peal::order {
 
 /// The bytes that get one position in the order: a run of small messages packed by the node, or a
 /// fragment of a large message. The engine never looks inside.
 struct Unit {
-  BufferRef bytes;  ///< the unit, with at least Host::headroom bytes free in front of it
+  BufferRef bytes;  ///< the unit, with at least wire::kUnitHeadroomBytes free bytes in front of it
   Service service = Service::agreed;  ///< agreed or safe
 };
 
-/// The destinations of a message. 0: all nodes; else the nodes of one of the domains in Setup. A
-/// node sends in the domains to which it belongs.
+/// The destinations of a message: 0 means all nodes, and i the nodes of domain i (Setup::domains).
+/// A node sends only in domains to which it belongs.
 using Domain = std::uint8_t;
 
-/// What the engine asks of its node while it runs.
+/// What a running engine asks of its node.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Estimate of the units that wait to be handed over; at least 1 if any waits.
+  /// Estimated number of units that wait to be handed over; at least 1 if any waits.
   virtual std::uint32_t backlog_units() const = 0;
   /// Builds the next unit, at most `unit_bytes_max` long; false if none waits or no buffer is free.
-  /// The engine may take several units before it places the first, and decides how many. Their
-  /// messages stay in the node's queues and count towards its limits until the units are placed.
+  /// The engine may take several units before it places the first, and decides how many. The
+  /// messages in these units stay in the node's queues, and count towards the node's limits, until
+  /// the units are placed.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
   /// The destinations of the unit that next_unit() would build now. Only engines with domains ask.
   virtual Domain next_domain() const { return 0; }
-  /// Units that the application can still take; the ring slows down as this shrinks.
+  /// Number of units that the application can still take; the ring slows down as this number
+  /// shrinks.
   virtual std::uint32_t receive_room_units() const = 0;
 };
 
@@ -69,21 +71,23 @@ enum class Primary : std::uint8_t { unclaimed, yes, no };
 
 struct View {
   bool transitional = false;
-  ViewId id{};                        ///< the regular view; for a transitional one, the new view
-  ViewId old{};                       ///< the previous regular view; number 0 if none was announced
-  std::span<const MemberId> members;  ///< sorted; valid during the call
+  ViewId id{};                        ///< of this regular view; for a transitional view, of the
+                                      ///< next regular view
+  ViewId old{};                       ///< for a transitional view, the previous regular view; else
+                                      ///< number 0
+  std::span<const MemberId> members;  ///< sorted; valid during the call of install()
   Primary primary = Primary::unclaimed;
 };
 
-/// A report for people or counters. Pure code formats no text: an event has a kind and integers,
-/// whose meaning the kind defines.
+/// A report for people or counters. Engines format no text: an event has a kind and integers, whose
+/// meaning the kind defines.
 struct Event {
   const EventKind* kind = nullptr;
   ViewId view{};
   MemberId who{};
   std::uint64_t a{};
   std::uint64_t b{};
-  const GatherReason* reason = nullptr;  ///< for gather_started
+  const GatherReason* reason = nullptr;  ///< for gather_started and member_accused
 };
 
 /// All actions of an engine. The node carries them out in the order of the calls.
@@ -94,19 +98,19 @@ class Effects {
   /// Sends to every configured node but this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
   /// Assigns a place to the oldest unit that next_unit() handed over and that has no place yet. The
-  /// place is after those of earlier units. Called before the unit is delivered at this node.
+  /// place is after the places of earlier units. Called before the unit is delivered at this node.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
-  /// Optimistic delivery: the unit probably comes next in the order, at `seq`, but has no place
-  /// yet. The engine calls this at most once per unit and view, in the sender's order, and before
-  /// it delivers the unit. deliver() says whether the guess was right. The next regular view
-  /// discards the optimistic units that were not delivered before it.
+  /// Optimistic delivery: the unit probably comes next in the order, at Delivery::guess, but has no
+  /// place yet. The engine calls this at most once per unit and view, in the sender's order, and
+  /// before it delivers the unit. deliver() says whether the guess was right. The next regular view
+  /// makes announcements void whose units were not delivered before it.
   virtual void opt_deliver(const Delivery& /*early*/) {}
-  /// A regular view returns units without a place in the previous view to the node. The engine
-  /// forgets these units, and reads backlog_units() again.
+  /// With a regular view, the node takes back the units that got no place in the previous view. The
+  /// engine forgets these units, and reads backlog_units() again.
   virtual void install(const View& view) = 0;
   virtual void report(const Event& event) = 0;
-  /// The node must stop, since another live process has this node's id.
+  /// The node must stop for this reason, such as another live process with this node's id.
   virtual void fatal(std::string_view reason) = 0;
 };
 
@@ -116,7 +120,8 @@ struct WaitReason {
   MemberId who{};
   Seq seq{};
   Domain domain{};  ///< the domain whose order has to advance
-  /// All awaited members, sorted, if there are more than `who`. Not on the hot path.
+  /// All awaited members, sorted; may be empty if only `who` is awaited. Allocation does no harm:
+  /// why() is not on the hot path.
   std::vector<MemberId> all{};
 };
 
@@ -137,12 +142,12 @@ struct NodeList {
 /// What keeps an engine from reconfiguring to its pending list of nodes.
 struct NodesWait {
   enum class Kind : std::uint8_t {
-    nothing,    ///< there is no pending list, or it becomes active next
+    nothing,    ///< no list is pending, or the pending list becomes active next
     view,       ///< the node is in no view at the moment
-    member,     ///< `who` does not have the list yet
+    member,     ///< `who` does not have the pending list yet
     running,    ///< `who` is not in the pending list but still runs
     too_many,   ///< the lists differ by more than one node, and a majority rule applies
-    majority,   ///< the view has no majority of the nodes of both lists
+    majority,   ///< the view lacks a majority of the nodes of one of the two lists
     acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
     strangers,  ///< most acceptors of the pending list are not nodes of the active list
     outdated,   ///< no other node has this list pending; the list lacks `who`, a view member
@@ -156,36 +161,38 @@ class Engine {
   virtual ~Engine() = default;
   virtual void start(Instant now, Effects& out) = 0;
   /// `packet` is one whole datagram with arbitrary bytes. The engine keeps references to it. `lane`
-  /// is the lane by which it arrived: Lane::data, or Lane::token, which control packets take too.
+  /// is the lane by which the packet arrived: Lane::data, or Lane::token, which control packets
+  /// take too.
   virtual void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) = 0;
-  /// Authentication rejected a packet of an earlier incarnation of a node, since `newest` is known.
-  /// That node may be alive with a clock that was set back; the engine may notify that node.
-  /// Engines without incarnations ignore this call.
+  /// Authentication rejected a packet of an earlier incarnation of a node, because the incarnation
+  /// `newest` is known. The sender may be a live process whose clock was set back; the engine may
+  /// notify it. Engines without incarnations ignore this call.
   virtual void on_old_incarnation(Instant /*now*/, const MemberId& /*newest*/, Effects& /*out*/) {}
   virtual void on_timer(Instant now, Effects& out) = 0;
-  /// The host has units to order. Call it after each submission and whenever receive_room_units()
-  /// grows from zero.
+  /// The host has units to order, or its application can take units again. The host calls this
+  /// after each submission, and whenever receive_room_units() grows from zero.
   virtual void on_work(Instant now, Effects& out) = 0;
   /// The engine's log made records durable (see port::Log::durable()), or failed. Engines without a
   /// log ignore this call.
   virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
-  /// The process did not run for `gap`; packets read before on_drained() date from before the
+  /// The process did not run for `gap`; packets read before on_drained() may date from before the
   /// pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
-  /// The sockets have been empty once since on_pause.
+  /// The sockets were empty once after on_pause().
   virtual void on_drained(Instant now, Effects& out) = 0;
-  /// Says goodbye. The engine sends and delivers nothing afterwards.
+  /// Tells the other nodes that this one leaves. The engine sends and delivers nothing afterwards.
   virtual void leave(Instant now, Effects& out) = 0;
   /// Sets the pending list of nodes, which contains this node. The engine reconfigures to it once
   /// all members of the view have the same pending list. Passing the active list withdraws the
-  /// pending one. Until nodes_adopted, the engine needs packets of the nodes of both lists.
+  /// pending one. Until event::nodes_adopted, the engine needs packets of the nodes of both lists.
   virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
   /// What the pending list waits for.
   virtual NodesWait nodes_wait() const { return {}; }
   /// When to call on_timer(); nullopt means never.
   virtual std::optional<Instant> next_deadline() const = 0;
-  /// Which lane to drain first. Token: token and control packets before data. Data: data first.
-  /// Control: both in turn, for engines whose heartbeats must not wait for the end of the data.
+  /// Which lane to drain first. Lane::token: token and control packets before data. Lane::data:
+  /// data first. Lane::control: both in turn, for engines whose heartbeats must not wait until all
+  /// data is read.
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;

@@ -54,7 +54,7 @@ struct MemberOf<V C::*> {
 }  // namespace detail
 
 /// The field for `Member`. The default comes from the struct, the kind from the member's type. For
-/// an enumeration, `words` names its values in their order.
+/// an enumeration, `option.words` names its values, in ascending order.
 template <auto Member>
 constexpr auto field(Option option) {
   using T = typename detail::MemberOf<decltype(Member)>::Class;
@@ -85,7 +85,7 @@ constexpr std::array<Option, N + sizeof...(More)> options_of(const std::array<Fi
   return options;
 }
 
-/// Writes the values that have a field into the struct.
+/// Writes into `to` the values whose options have a field.
 template <class T>
 void read_options(const OptionValues& values, std::span<const Field<T>> fields, T& to) {
   for (const Field<T>& each : fields) {
@@ -93,7 +93,7 @@ void read_options(const OptionValues& values, std::span<const Field<T>> fields, 
   }
 }
 
-/// Writes all fields of the struct into the values.
+/// Writes into `values` the value of each field of `from`.
 template <class T>
 void write_options(const T& from, std::span<const Field<T>> fields, OptionValues& values) {
   for (const Field<T>& each : fields) values.set(each.option.key, each.get(from));

@@ -55,7 +55,7 @@ inline bool intersects(std::span<const MemberId> a, std::span<const MemberId> b)
   }
   return false;
 }
-/// The index of `member` in `set`; set.size() if it is not in it.
+/// The index of `member` in `set`; set.size() if the set lacks it.
 inline std::size_t index_in(std::span<const MemberId> set, const MemberId& member) {
   const auto at = std::lower_bound(set.begin(), set.end(), member);
   if (at == set.end() || *at != member) return set.size();

@@ -21,7 +21,8 @@ struct Option {
     flag,       ///< true or false
     acceptors,  ///< a list of nodes, which NodeList holds and OptionValues does not
   };
-  std::string_view key;  ///< with its table: "ring.token_loss_ms"; a duration ends with its unit
+  std::string_view key;  ///< with its table: "ring.token_loss_ms"; the key of a duration ends with
+                         ///< its unit
   Kind kind = Kind::number;
   std::int64_t normal = 0;                       ///< the default
   std::int64_t least = 0, most = 0;              ///< accepted range
@@ -37,7 +38,7 @@ struct Option {
   /// engines accept the default, which changes nothing.
   std::string_view refused_elsewhere{};
 
-  /// Whether the number, of this option's kind, is accepted.
+  /// Whether `value` is in the accepted range.
   bool accepts(std::int64_t value) const { return value >= least && value <= most; }
   /// The key without its table: "token_loss_ms".
   std::string_view name() const { return key.substr(key.rfind('.') + 1); }
@@ -48,7 +49,8 @@ struct Option {
   }
   /// A number or duration that users may set.
   bool is_tunable() const { return (kind == Kind::number || kind == Kind::duration) && !internal; }
-  /// The number for a 1 in a file: 1,000,000 for token_loss_ms; 1 for all but durations.
+  /// The number that a 1 in a file stands for: 1,000,000 for token_loss_ms; 1 for all but
+  /// durations.
   std::int64_t unit() const;
 };
 
@@ -59,8 +61,8 @@ std::string text_of(const Option& option, std::int64_t number);
 std::string refusal(const Option& option, std::int64_t number);
 /// The accepted values, to complete "accepted is …".
 std::string accepted_by(const Option& option);
-/// Parses what a user typed: a word, "true" or "false", or a whole number in decimal digits.
-/// nullopt if it is not one of the option's values or is not accepted. Durations are not supported.
+/// Parses what a user typed: a word, "true", "false", "auto", or a whole number in decimal digits.
+/// nullopt if this is none of the option's accepted values. Durations are not supported.
 std::optional<std::int64_t> number_of(const Option& option, std::string_view typed);
 
 }  // namespace peal::order

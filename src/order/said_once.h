@@ -9,8 +9,8 @@
 
 namespace peal::order {
 
-/// Remembers which message was reported about which node, so that each is reported once. It has one
-/// entry per node: call it for configured nodes only, and use node 0 for all others.
+/// Remembers which reasons were reported for which node, so that each is reported once per node.
+/// The object keeps an entry for each node: pass configured nodes only, and node 0 for all others.
 class SaidOnce {
  public:
   /// True the first time for this node and reason. Reasons are 0 to 31.
@@ -32,7 +32,7 @@ class SaidOnce {
  private:
   struct Said {
     NodeId node{};
-    std::uint32_t reasons = 0;  ///< one bit each
+    std::uint32_t reasons = 0;  ///< bit i: reason i was reported
   };
   std::vector<Said> said_;
 };

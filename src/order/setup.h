@@ -46,24 +46,25 @@ class OptionValues {
 /// merges that order with the one that all nodes learn.
 struct DomainNodes {
   std::vector<NodeId> nodes;      ///< sorted; nodes that are not configured (yet) are ignored
-  std::vector<NodeId> acceptors;  ///< sorted, in `nodes`; empty: the engine chooses
+  std::vector<NodeId> acceptors;  ///< sorted, in `nodes`; if empty, the engine chooses them
 };
 
-/// The arguments of an engine. Pointers must outlive the engine.
+/// The arguments of an engine. The logs must outlive the engine.
 struct Setup {
   MemberId self{};            ///< its epoch is larger than that of every earlier incarnation
   NodeList list;              ///< the configured nodes, this one included, and the acceptors
   std::uint64_t cluster = 0;  ///< see wire::Header; equal on all nodes
   std::uint32_t packet_bytes_max = 0;  ///< largest packet of the engine; equal on all nodes
-  bool authenticated = false;          ///< a lower layer authenticates every byte: packets carry no
-                                       ///< checksum
+  bool authenticated = false;          ///< a lower layer authenticates every byte, so packets carry
+                                       ///< no checksum
   bool streams = false;                ///< the engine sends data over streams
   OptionValues options;
   std::vector<DomainNodes> domains;  ///< domain 1 and so on
-  /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote or keep
-  /// votes in memory. The log's owner commits appended records, then calls on_durable().
+  /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote, and on
+  /// nodes that keep their votes in memory. The log's owner makes appended records durable, then
+  /// calls on_durable().
   port::Log* log = nullptr;
-  /// The log in which the node retains the backlog of excluded members. Only together with `log`.
+  /// The log in which the node retains the backlog of excluded members. Null if `log` is null.
   port::Log* owed = nullptr;
   std::uint64_t seed = 0;         ///< for engines that use randomness
   std::uint64_t first_count = 0;  ///< for tests: start of the counters

@@ -16,9 +16,10 @@ struct WaitKind {
   /// For people; completes "waits for …". {who} stands for the names of the awaited nodes, {is} and
   /// {has} for the matching verb, {seq} for the position.
   std::string_view text;
-  /// The text if no node is named. Empty: `text`, with "a member" for {who}.
+  /// The text if no node is named. If it is empty, `text` is used, with "a member" for {who}.
   std::string_view text_of_nobody{};
-  /// The view cannot act for the whole cluster at the moment, even if it was installed as primary.
+  /// True: while a node waits for this, its view cannot act for the whole cluster, even if the view
+  /// was installed as primary.
   bool without_majority = false;
 };
 
@@ -81,7 +82,7 @@ inline constexpr WaitKind other_list{
     "peal reload where it is out of date",
     {},
     true};
-/// Most acceptors are amnesiac; {who}: some of them.
+/// Most acceptors are amnesiac; {who}: some of the amnesiac ones.
 inline constexpr WaitKind amnesiac{
     "amnesiac",
     "all nodes to be stopped, and started again, with empty data_dirs if they have any: most "
@@ -101,22 +102,24 @@ inline constexpr WaitKind disk{"disk", "the disk of {who}, which has written not
 
 namespace event {
 
+// For each kind: what the fields of Event mean.
 inline constexpr EventKind view_installed{
-    "view_installed"};  ///< a = members, b = nanoseconds since the gathering began, view
+    "view_installed"};  ///< view; a = number of members, b = nanoseconds since the gathering began
 inline constexpr EventKind gather_started{
-    "gather_started"};  ///< reason, who = the member that gave it, if any
-inline constexpr EventKind consensus_reached{"consensus_reached"};  ///< a = candidates
-inline constexpr EventKind commit_started{"commit_started"};        ///< a = members, view
-inline constexpr EventKind recovery_started{"recovery_started"};    ///< a = missing units, view
-inline constexpr EventKind member_accused{"member_accused"};        ///< who
+    "gather_started"};  ///< reason; who = the member that gave the reason, if any
+inline constexpr EventKind consensus_reached{"consensus_reached"};  ///< a = number of candidates
+inline constexpr EventKind commit_started{"commit_started"};        ///< view; a = number of members
+inline constexpr EventKind recovery_started{"recovery_started"};    ///< view; a = number of missing
+                                                                    ///< units
+inline constexpr EventKind member_accused{"member_accused"};        ///< who, reason
 inline constexpr EventKind epoch_corrected{"epoch_corrected"};      ///< a = new epoch
 inline constexpr EventKind incompatible_peer{
-    "incompatible_peer"};  ///< who; a = Drop reason. Reported once per peer and reason
+    "incompatible_peer"};  ///< who; a = wire::Drop reason. Reported once per peer and reason
 inline constexpr EventKind nodes_adopted{
     "nodes_adopted"};  ///< a = hash of the newly active list of nodes
 /// a = hash of the newly active list, which differs from this node's configured list.
 inline constexpr EventKind nodes_not_given{"nodes_not_given"};
-inline constexpr EventKind paused{"paused"};  ///< a = nanoseconds
+inline constexpr EventKind paused{"paused"};  ///< a = length of the pause in nanoseconds
 
 // Events of engines with acceptors.
 inline constexpr EventKind votes_forgotten{
@@ -125,7 +128,8 @@ inline constexpr EventKind votes_forgotten{
 inline constexpr EventKind acceptor_renewed{"acceptor_renewed"};
 /// who = an acceptor, maybe this one, whose log is an older copy: it does not vote.
 inline constexpr EventKind log_put_back{"log_put_back"};
-/// who = an excluded member whose backlog this node had no space to retain; a = instances.
+/// who = an excluded member whose backlog this node had no space to retain; a = number of
+/// instances.
 inline constexpr EventKind owed_dropped{"owed_dropped"};
 
 /// All events above.

@@ -14,7 +14,7 @@ namespace peal::port {
 /// Why a disk operation failed. `message` is for a person: the operation, the file and the reason.
 struct DiskError {
   enum class Kind : std::uint8_t {
-    full,   ///< no space, or a quota: free some space
+    full,   ///< no space, or a quota is reached; freeing space helps
     other,  ///< anything else
   };
   Kind kind = Kind::other;
@@ -38,7 +38,7 @@ inline constexpr std::size_t kLargeWriteBytes = 64U << 10;
 /// The result of a read.
 struct DiskRead {
   std::size_t bytes{};
-  std::uint64_t file_bytes{};  ///< the file's length at that time
+  std::uint64_t file_bytes{};  ///< the file's length at the time of the read
 };
 
 /// The files of one folder, which has a single user. io/ implements it with system calls, the
@@ -62,10 +62,11 @@ class Disk {
   /// Makes the file's content and length survive a crash. Never retry it after an error: the
   /// operating system may have dropped the bytes that it could not write.
   virtual DiskResult<void> sync(const std::string& name) = 0;
-  /// Replaces `to` atomically if it exists. The rename survives a crash only after sync_folder().
+  /// Renames `from` to `to`; replaces an existing `to` atomically. The rename survives a crash only
+  /// after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;
   virtual DiskResult<void> remove(const std::string& name) = 0;
-  /// Makes the folder's names, and the files behind them, survive a crash.
+  /// Makes the folder's names, and which file each name stands for, survive a crash.
   virtual DiskResult<void> sync_folder() = 0;
 };
 

@@ -17,10 +17,11 @@ class Transport {
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
   /// Sends to every configured node except this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// Sets the members of the current view: with unicast fan-out, `data` goes to them alone.
+  /// Sets the members of the current view. With unicast fan-out, packets on the data lane go only
+  /// to these members.
   virtual void set_audience(std::span<const MemberId> members) = 0;
-  /// A member of the view that takes data more slowly than this node sends it: new units should
-  /// wait until that member has caught up. 0 if there is none.
+  /// A member of the view that takes data more slowly than this node sends it; 0 if there is none.
+  /// New units should wait until that member has caught up.
   virtual NodeId congested() const { return {}; }
 };
 

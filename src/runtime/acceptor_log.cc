@@ -24,9 +24,9 @@ constexpr const char* kIdentityFile = "identity";
 constexpr const char* kEpochFile = "epoch";
 constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
-/// The size of a segment; the log allocates one for each so many bytes of votes.
+/// The size of a segment of the log of votes, which is allocated as a whole.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
-/// The log of retained values is mostly empty.
+/// The same for the log of retained values, which is mostly empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
 Unexpected<io::IoError> refused(Errc code, std::string why) {
@@ -46,8 +46,8 @@ std::string identity_of(const config::Settings& settings) {
 /// The first lines identify the owner, the following ones the ensembles.
 constexpr int kOwnerLines = 3;
 
-/// The ensembles whose records a log has, in the words of the configuration; empty if the lines do
-/// not name them. The bytes may be anything.
+/// The ensembles whose records a log has, in the words of the configuration; empty if `lines` do
+/// not name them. `lines` may have any bytes.
 std::string ensembles_of(std::istream& lines) {
   std::string text, line;
   while (std::getline(lines, line)) {
@@ -65,7 +65,8 @@ std::string ensembles_of(std::istream& lines) {
   return text.empty() ? "ensembles = 1" : text;
 }
 
-/// What differs, what was expected, and what to do. `there` may contain any bytes.
+/// An error message about `there`, the contents of the identity file at `path`: what differs, what
+/// was expected, and what to do. `there` may contain any bytes.
 std::string difference(const std::string& path, const std::string& there,
                        const config::Settings& settings) {
   std::istringstream theirs(there);

@@ -16,24 +16,24 @@
 
 namespace peal::runtime {
 
-/// The durable state of an acceptor: its log, in a folder of its own under Settings::data_dir, with
-/// a file that identifies the owner; and another log for values that are retained for excluded
-/// members. Threads write and sync, so that the loop never waits for the disk. Thread: the loop's,
-/// for everything else.
+/// The durable state of an acceptor, in a folder of its own under Settings::data_dir: the log of
+/// its promises and votes, another log for values that are retained for excluded members, and a
+/// file that identifies the owner. Each log has a thread that writes and syncs it, so that the loop
+/// never waits for the disk. Thread: the loop's.
 ///
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
 ///     DATA_DIR/NAME/owed/      the same, of retained values; created anew if it is missing
 ///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains of the log
 ///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
 ///
-/// They are created in this order, each durable before the next. So the first start may be
-/// interrupted anywhere and repeated; and if the identity or the epoch exists without the log, the
-/// log was lost.
+/// The first start creates them in this order, each durable before the next. So it may be
+/// interrupted anywhere and repeated. If the identity or the epoch exists without the log, the log
+/// was lost.
 class AcceptorLog {
  public:
   /// Opens and locks the node's folder, creating it if needed, and checks its owner. Errors:
-  /// invalid_option (it is another node's, or not such a folder), address_in_use (another process
-  /// has it), not_permitted, system. Blocks on the disk, as recover() does.
+  /// invalid_option (the folder is another node's, or cannot be used), address_in_use (another
+  /// process has the folder), not_permitted, system. Blocks on the disk, as recover() does.
   static Result<std::unique_ptr<AcceptorLog>, io::IoError> open(const config::Settings& settings);
   AcceptorLog(const AcceptorLog&) = delete;
   AcceptorLog& operator=(const AcceptorLog&) = delete;
@@ -43,7 +43,7 @@ class AcceptorLog {
   /// Reads the log, or creates it if this node never had one. Call it once, before anything else.
   /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
   Result<void, io::IoError> recover(std::uint64_t epoch);
-  /// The log was created by this start, or by an earlier one that was interrupted.
+  /// True if the log was created by this start, or by an earlier one that was interrupted.
   bool is_new() const { return !has_identity_; }
   /// The folder of the segments.
   std::string folder() const { return votes_->disk().path_of(""); }
@@ -54,7 +54,8 @@ class AcceptorLog {
   /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or a
   /// log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Writes what was appended; if a write is in progress, after it.
+  /// Begins to write what was appended to a log. Does nothing while a write to that log is in
+  /// progress: call it again after `on_written` (see attach()).
   void commit();
   const std::optional<port::LogFailure>& failure() const {
     return votes_->failure() ? votes_->failure() : owed_->failure();
@@ -68,14 +69,14 @@ class AcceptorLog {
   Result<void, io::IoError> write_identity();
   Result<void, io::IoError> recover(WrittenLog& log, const wal::Options& options, bool may_create);
 
-  std::string identity_;  ///< the expected contents of the file
+  std::string identity_;  ///< the expected contents of the identity file
   wal::Identity owner_;
   std::string state_file_;
   std::unique_ptr<io::FolderDisk> folder_;
   std::unique_ptr<WrittenLog> votes_;
   std::unique_ptr<WrittenLog> owed_;
   bool has_identity_ = false;
-  bool has_epoch_ = false;  ///< in the folder
+  bool has_epoch_ = false;  ///< the folder has an epoch file
 };
 
 }  // namespace peal::runtime

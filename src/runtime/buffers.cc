@@ -10,13 +10,13 @@ namespace peal::runtime {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
-/// Fits a view of the maximum number of nodes, and a promise with some 500 runs of votes.
+/// Enough for a view of the maximum number of nodes, and a promise with some 500 runs of votes.
 constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
-/// Slabs for what the engine keeps until all nodes have it, and for what waits to be read. Unused
-/// slabs cost address space only.
+/// The number of slabs for received packets: those that the engine keeps until all nodes have them,
+/// and those that wait to be read. Unused slabs cost address space only.
 std::uint32_t receive_slabs(const config::Settings& settings) {
   // With optimistic delivery each unit comes twice, and waits twice.
   const order::Needs needs = needs_of(settings);
@@ -34,8 +34,8 @@ std::uint32_t slab_bytes(const config::Settings& settings) {
   return (packet_bytes(settings) + 63U) & ~63U;
 }
 
-/// The same in the pool of frames. A pool that holds values as well has many slabs, so they are
-/// smaller.
+/// The size of a slab in the pool of frames. A pool that holds values as well has many slabs, so
+/// its slabs are smaller.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
   if (needs_of(settings).values == 0) return largest;

@@ -10,7 +10,7 @@ namespace peal::runtime {
 struct Buffers {
   explicit Buffers(const config::Settings& settings);
 
-  /// Buffers are scarce: holders of references to them should keep copies instead.
+  /// True if buffers are scarce: holders of references to them should keep copies instead.
   bool are_short() const;
 
   BufferPool received;  ///< received packets

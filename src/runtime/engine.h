@@ -13,7 +13,7 @@ namespace peal::runtime {
 class AcceptorLog;
 
 /// The engine that the settings name, for this incarnation of the node. `log` is null if the node
-/// does not vote; it and `frames` must outlive the engine.
+/// keeps no log on disk. `log` and `frames` must outlive the engine.
 std::unique_ptr<order::Engine> make_engine(const config::Settings& settings, std::uint64_t epoch,
                                            AcceptorLog* log, BufferPool& frames, order::Host& host);
 

@@ -33,17 +33,17 @@ class NodeTable {
   const std::optional<config::Listing>& pending() const { return pending_; }
   const trace::Names& names() const { return names_; }
   const io::AddressBook& addresses() const { return addresses_; }
-  /// The nodes of both lists, this one first, with the addresses that are known.
+  /// The nodes of both lists with their addresses, as far as these are known; this node first.
   std::vector<io::Peer> peers() const;
   bool has(NodeId node) const;
 
-  /// Whether the node can change over to this list. The error is one line that says why not, and
+  /// Checks that this node can change to this list. The error is one line that says why not, and
   /// what to do.
   Result<void, std::string> validate(const config::Listing& listing) const;
-  /// Makes a valid list the pending one. If only addresses differ from the active list, it is
-  /// active at once.
+  /// Makes a valid list the pending one. A list that differs from the active one only in addresses
+  /// is active at once; then no list is pending.
   void set_pending(Instant now, const config::Listing& listing);
-  /// The engine uses the pending list: that list is active from here on. If none is pending, the
+  /// The engine uses the pending list: that list is active from here on. If no list is pending, the
   /// active list is confirmed.
   void adopt(Instant now);
 
@@ -56,8 +56,8 @@ class NodeTable {
   void set_present(Instant now, std::span<const MemberId> members) {
     addresses_.set_present(now, members);
   }
-  /// `packets` from unknown addresses have arrived so far: a packet may be from a node that has
-  /// moved.
+  /// `packets` is the number of packets from unknown addresses so far: one of them may be from a
+  /// node that has moved.
   void on_strangers(Instant now, std::uint64_t packets);
 
  private:

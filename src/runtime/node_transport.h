@@ -31,8 +31,8 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   /// One line for a person.
   using Warn = std::function<void(const std::string& text)>;
 
-  /// Opens the sockets and watches them. `loop`, `buffers` and `nodes` must outlive it. Errors:
-  /// invalid_option, address_in_use, not_permitted, system.
+  /// Opens the sockets and watches them. `loop`, `buffers` and `nodes` must outlive the transport.
+  /// Errors: invalid_option, address_in_use, not_permitted, system.
   static Result<std::unique_ptr<NodeTransport>, io::IoError> open(const NodeTable& nodes,
                                                                   io::Loop& loop, Buffers& buffers,
                                                                   Warn warn);
@@ -54,18 +54,19 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// Seals and opens packets with these keys from now on; packets must be sealed already.
+  /// Seals and opens packets with these keys from now on. Call it only if the settings had keys at
+  /// the start.
   void set_keys(const seal::Keys& keys);
-  /// The key for sealing packets; none if they are not sealed.
+  /// The key for sealing packets; none if packets are not sealed.
   std::optional<seal::KeyId> sending_key() const { return sending_; }
-  /// Sends to and accepts packets from the nodes that the table has now.
+  /// From now on, sends packets to the nodes that the table has now, and accepts packets from them.
   void use_table();
 
   io::UdpTransport& udp() { return *udp_; }
   const io::UdpTransport& udp() const { return *udp_; }
   /// The engine ignores this node because its settings differ: see SettingsNotice.
   void ask_settings(Instant now, NodeId node) { settings_notice_.on_other_settings(now, node); }
-  /// A view has this node: its packets are accepted.
+  /// A view has this node: the node's packets are accepted.
   void note_member(NodeId node);
   Refusals& refusals() { return refusals_; }
   const Refusals& refusals() const { return refusals_; }

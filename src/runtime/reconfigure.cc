@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the list of nodes. The engine decides when; until then the sockets, the names and the
-// addresses include the nodes of both lists, and afterwards those of the new one.
+// Changes of the list of nodes. The engine decides when the pending list becomes active. Until then
+// the sockets, the names and the addresses include the nodes of both lists, and afterwards those of
+// the new list.
 
 #include <utility>
 

@@ -15,12 +15,12 @@ namespace peal::runtime {
 /// Why packets of other nodes are refused, until a view has these nodes.
 class Refusals {
  public:
-  /// A packet was not opened. Returns the message for a person if this is the first packet of this
-  /// node with this reason, and the reason needs a message; otherwise empty.
+  /// A packet was not opened. Returns a message for a person if this is the first packet of this
+  /// node that is refused for this reason, and the reason needs a message; otherwise empty.
   std::string add(NodeId from, seal::Refusal reason, const trace::Names& names);
   /// The engine refuses the node's packets.
   void add(NodeId from, std::string why) { why_[from] = std::move(why); }
-  /// A view has this node.
+  /// A view has this node: forgets why its packets were refused.
   void erase(NodeId node) {
     why_.erase(node);
     told_.erase(node);
@@ -35,7 +35,8 @@ class Refusals {
     told_.clear();
   }
 
-  /// One line; empty if the node's packets are accepted, or none came.
+  /// Why the node's packets are refused, in one line; empty if the node's packets are accepted, or
+  /// no packet came.
   std::string why(NodeId node) const;
 
  private:

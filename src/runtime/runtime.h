@@ -28,7 +28,7 @@ namespace peal::runtime {
 class AcceptorLog;
 
 /// The user of a node that runs in a loop. All calls come from the loop's thread; those of
-/// node::Sink must not call back.
+/// node::Sink must not call the node (see node::Sink).
 class Application : public node::Sink {
  public:
   virtual void on_wake(Instant now) = 0;
@@ -41,7 +41,7 @@ class Application : public node::Sink {
   virtual std::optional<Instant> next_deadline() const = 0;
   /// One line for a person.
   virtual void on_warning(const std::string& text) = 0;
-  /// The name of another node was found to have another address, or none.
+  /// A lookup found another address for the name of another node, or none.
   virtual void on_address(const io::AddressBook::Change& change) = 0;
   /// Runtime::nodes() has another active list from now on. Called at the end of a turn.
   virtual void on_nodes() {}
@@ -51,8 +51,9 @@ class Application : public node::Sink {
 /// Thread: the loop's, for everything but open().
 class Runtime final : private io::LoopHost, private node::Sink {
  public:
-  /// Opens sockets, trace and, on an acceptor, its log. `loop` and `application` must outlive it.
-  /// Errors: invalid_option, address_in_use, not_permitted, system.
+  /// Opens the sockets, the trace and, with a data_dir, the acceptor's log. `loop` and
+  /// `application` must outlive the runtime. Errors: invalid_option, address_in_use, not_permitted,
+  /// system.
   static Result<std::unique_ptr<Runtime>, io::IoError> open(const config::Settings& settings,
                                                             io::Loop& loop,
                                                             Application& application);
@@ -60,11 +61,12 @@ class Runtime final : private io::LoopHost, private node::Sink {
 
   /// Starts the engine. Call it once, before the loop runs.
   void start(Instant now);
-  /// Seals and opens packets with these keys from now on; packets must be sealed already.
+  /// Seals and opens packets with these keys from now on. Call it only if the settings had keys at
+  /// the start.
   void set_keys(const seal::Keys& keys) { transport_->set_keys(keys); }
 
-  /// Makes this list active once all members of the view have it; setting the active list withdraws
-  /// a pending one. Until then packets of the nodes of both lists are accepted. See
+  /// Makes this list active once all members of the view have it. Until then, packets of the nodes
+  /// of both lists are accepted. Setting the active list withdraws a pending one. See
   /// NodeTable::validate() and Application::on_nodes().
   void set_nodes(Instant now, const config::Listing& listing);
   const NodeTable& nodes() const { return nodes_; }
@@ -74,7 +76,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
-  /// As in node::Node, with an entry in the trace.
+  /// These are like node::Node's, but also write an entry to the trace.
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
                                           order::Domain domain = 0);
@@ -82,7 +84,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
                                            order::Domain domain = 0);
   void leave(Instant now);
 
-  /// Buffers are scarce: holders of references to them should keep copies instead.
+  /// True if buffers are scarce: holders of references to them should keep copies instead.
   bool buffers_are_short() const { return buffers_.are_short(); }
   const node::Node& node() const { return *node_; }
   /// For calls that need no entry in the trace, such as submit_control() and on_room(). Functions
@@ -138,12 +140,12 @@ class Runtime final : private io::LoopHost, private node::Sink {
   Application& application_;
   Buffers buffers_;
   std::unique_ptr<NodeTransport> transport_;
-  Instant now_{};                    ///< of the newest turn
+  Instant now_{};                    ///< the time of the newest turn
   std::unique_ptr<TraceLog> trace_;  ///< null if there is none
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
   std::string state_file_;            ///< stores the epoch; empty: none
-  std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
+  std::unique_ptr<AcceptorLog> log_;  ///< null if this node keeps no log on disk
   std::unique_ptr<node::Node> node_;
 };
 

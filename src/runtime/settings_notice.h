@@ -19,11 +19,11 @@
 
 namespace peal::runtime {
 
-/// Reports which cluster-wide settings of another node differ, and both values: packets show only
-/// that some differ. The two nodes send each other their settings (wire/settings.h), since neither
-/// accepts the other's packets. Everything that arrives may be forged, so work, memory and lines
-/// are bounded: for each node one answer a second, a line in 10 s, and eight lines. Thread: the
-/// loop's.
+/// Reports which cluster-wide settings of another node differ, and both values. Other packets show
+/// only that some settings differ; neither node accepts them. So the two nodes send each other
+/// their settings (wire/settings.h). Everything that arrives may be forged, so work, memory and
+/// lines are bounded: for each node at most one answer a second, one line in 10 s, and eight lines
+/// until a view has the node. Thread: the loop's.
 class SettingsNotice {
  public:
   struct Outputs {
@@ -35,18 +35,19 @@ class SettingsNotice {
     std::function<void(const std::string& line)> tell;
   };
 
-  /// `names` and `frames` must outlive it. Packets are made in slabs of `frames`.
+  /// `names` and `frames` must outlive the notice. Packets are made in slabs of `frames`.
   SettingsNotice(const config::Settings& settings, const trace::Names& names, BufferPool& frames,
                  Outputs outputs);
   SettingsNotice(const SettingsNotice&) = delete;
   SettingsNotice& operator=(const SettingsNotice&) = delete;
 
   /// The engine ignores this node because its settings differ: asks the node for its settings. If
-  /// the node does not answer, as nodes of earlier releases, the line names all settings that may
-  /// differ.
+  /// the node does not answer (nodes of earlier releases do not), the reported line names all
+  /// settings that may differ.
   void on_other_settings(Instant now, NodeId node);
-  /// A packet of kind SETTINGS arrived from the address of `from`. Returns false unless it is valid
-  /// and of a node with other settings: the engine then drops the packet, and counts the reason.
+  /// A packet of kind SETTINGS arrived from the address of `from`. Returns true if the packet is
+  /// valid and from a node of this cluster with other settings. Otherwise give the packet to the
+  /// engine, which drops it and counts the reason.
   bool on_packet(Instant now, NodeId from, ByteView packet);
   /// A view has this node: its settings no longer differ.
   void forget(NodeId node);
@@ -58,13 +59,13 @@ class SettingsNotice {
   static constexpr std::size_t kLinesMax = 8;
 
   struct Peer {
-    std::uint32_t questions = 0;                 ///< since the engine reported the node
+    std::uint32_t questions = 0;                 ///< sent after the engine reported the node
     std::optional<Instant> ask_at;               ///< the next question; none: the node is not asked
     Instant answer_from{};                       ///< no answer before this
     Instant tell_from{};                         ///< no line before this
     std::string line;                            ///< the newest that names settings; empty: none
     std::string held;                            ///< a line that waits for `tell_from`; empty: none
-    FixedVector<std::uint64_t, kLinesMax> told;  ///< digests of lines
+    FixedVector<std::uint64_t, kLinesMax> told;  ///< digests of the reported lines
   };
 
   Peer* peer(NodeId node);

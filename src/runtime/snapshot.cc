@@ -13,7 +13,7 @@
 
 namespace peal::runtime {
 
-/// What the order waits for, and in which domain, if not in all.
+/// What the order waits for, and in which domain, unless it is the domain of all nodes.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
   const std::string_view name = domain_name(runtime.nodes().settings(), reason.domain);
@@ -34,7 +34,8 @@ std::vector<ChosenOption> shown_options(const config::Settings& settings) {
   return shown;
 }
 
-/// Nodes of the active list that are not in the newest view, with the reason if it is known.
+/// Adds the nodes of the active list that are not in the newest view, with the reason if it is
+/// known.
 void add_missing(const Runtime& runtime, Snapshot& to) {
   const std::vector<MemberId>& members = runtime.view_cause().members();
   for (const config::NodeEntry& node : runtime.nodes().active()) {

@@ -16,7 +16,7 @@ struct NodeAddress {
   std::uint32_t number{};
   std::string address;  ///< as configured
   std::string at;       ///< IP address and port; empty: unknown
-  std::string problem;  ///< of the last lookup of the name; empty: none
+  std::string problem;  ///< why the last lookup of the name failed; empty: no failure
 };
 
 /// A node of the active list that is not in the view.
@@ -44,8 +44,8 @@ struct Snapshot {
   std::vector<ChosenOption> options;  ///< of the engine, those that the status shows
   std::vector<std::string> domains;   ///< that the node is in
   std::string waits_for;
-  bool without_majority = false;  ///< the view cannot act for the cluster, even if it claims a
-                                  ///< majority
+  bool without_majority = false;  ///< the order waits for a majority: the view cannot act for the
+                                  ///< cluster, even if it is primary
   std::vector<MissingNode> missing;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
@@ -57,7 +57,7 @@ struct Snapshot {
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
-/// The part that a runtime knows: all but the view, its members and the unread bytes.
+/// The fields that a runtime knows: all but `view`, `members` and `unread_bytes`.
 Snapshot snapshot_of(const Runtime& runtime);
 
 }  // namespace peal::runtime

@@ -25,7 +25,7 @@ std::string data_text(const io::UdpTransport& transport, const trace::Names& nam
 /// The message that a node's port for streams cannot be reached, and what to check.
 std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
-/// Why a member gave its view up, in plain words, from an event gather_started. `pause` is the time
+/// Why a member gave its view up, in plain words; `event` is a gather_started. `pause` is the time
 /// for which this process was suspended, if it was.
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names);
 
@@ -33,10 +33,11 @@ std::string gather_text(const order::Event& event, Duration pause, const trace::
 std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
                          const trace::Names& names);
 
-/// Why another process's packets are refused, and what to do about it.
+/// Why the packets of `who` are refused, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
-/// The message that there was no space for values that an absent node will lack.
+/// The message that values which an absent node lacks were discarded, since there was no space to
+/// retain them.
 std::string owed_text(const order::Event& event, const trace::Names& names);
 
 /// Why packets from a node's address were not opened, and what to do about it; empty if such
@@ -49,11 +50,12 @@ std::string address_text(const io::AddressBook::Change& change, const trace::Nam
 /// The message of an acceptor that had no log in this folder.
 std::string new_log_text(const std::string& folder);
 
-/// The message about an acceptor that lost its votes and may vote again: another node, or this one.
+/// The message about an acceptor that lost its votes and may vote again. `self`: the acceptor is
+/// this node.
 std::string renewed_text(NodeId node, bool self, const trace::Names& names);
 
-/// The message about an acceptor whose log is an older copy: another node, or this one, whose log
-/// is in this folder.
+/// The message about an acceptor whose log is an older copy: node `other`, or this node, whose log
+/// is in `folder`.
 std::string put_back_text(NodeId other, const trace::Names& names);
 std::string put_back_text(const std::string& folder);
 

@@ -44,10 +44,10 @@ class TraceLog {
   void view(const order::View& view);
   void leave();
 
-  /// Hands all lines to the operating system. Never blocks: lines without space are lost, and the
-  /// trace says so.
+  /// Hands all lines to the operating system. Never blocks: lines for which there is no space are
+  /// lost, and the trace says so.
   void flush();
-  /// Why lines were lost; returned once, after the first loss.
+  /// Why lines were lost; an error only once, after the first loss.
   std::optional<io::IoError> take_error();
   /// Lines that are missing in the trace.
   std::uint64_t lost_lines() const { return file_->lost(); }

@@ -18,11 +18,11 @@ class ViewCause {
   /// Call it before Application::on_view().
   void on_view(const order::View& view, const trace::Names& names);
   /// The application knows a regular view and why the one before ended: from here on, text() is
-  /// about the new view.
+  /// about the end of the new view.
   void on_told() { gather_.clear(); }
 
-  /// Why the newest view ended, in plain words. Valid while Application::on_view() reports the
-  /// views that follow.
+  /// Why a regular view ended, in plain words. Valid while Application::on_view() reports the
+  /// transitional and the regular view that follow that view.
   const std::string& text() const { return gather_.empty() ? passage_ : gather_; }
   /// Members of the newest regular view.
   const std::vector<MemberId>& members() const { return members_; }
@@ -30,8 +30,8 @@ class ViewCause {
  private:
   std::vector<MemberId> members_;
   Duration pause_{};     ///< the last time for which this process was suspended
-  std::string gather_;   ///< the engine's reason why the newest regular view ended; empty before
-  std::string passage_;  ///< from the members that continue together, if the engine gives no reason
+  std::string gather_;   ///< the engine's reason why the newest regular view ended; empty: none yet
+  std::string passage_;  ///< the reason if the engine gives none: who left, or that others came
 };
 
 }  // namespace peal::runtime

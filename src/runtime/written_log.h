@@ -34,7 +34,8 @@ class WrittenLog {
   /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or the
   /// log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Writes what was appended; if a write is in progress, after it.
+  /// Begins to write what was appended. Does nothing while a write is in progress: call it again
+  /// after `on_written` (see attach()).
   void commit();
 
  private:
@@ -43,7 +44,7 @@ class WrittenLog {
 
   std::unique_ptr<io::FolderDisk> disk_;
   std::unique_ptr<wal::Log> log_;
-  std::unique_ptr<io::Worker> worker_;  ///< destroyed first, before the log that it writes
+  std::unique_ptr<io::Worker> worker_;  ///< destroyed before the log that it writes
   io::Loop* loop_ = nullptr;
   std::function<void()> on_written_;
 };

@@ -12,7 +12,7 @@
 namespace peal::seal {
 
 struct GcmKey {
-  gcm_key_data data;  // the library's type sets its alignment
+  gcm_key_data data;  // aligned as the library's type demands
 };
 
 void FreeGcmKey::operator()(GcmKey* key) const {
@@ -27,7 +27,8 @@ const std::uint8_t* raw(ByteView bytes) {
 }
 std::uint8_t* raw(ByteSpan bytes) { return reinterpret_cast<std::uint8_t*>(bytes.data()); }
 
-/// The functions for this processor. They keep no state between calls, so threads share them.
+/// The functions of libipsec-mb for this processor. They keep no state between calls, so threads
+/// share them.
 const IMB_MGR& functions() {
   static const IMB_MGR* const chosen = [] {
     IMB_MGR* manager = ::alloc_mb_mgr(0);
@@ -67,7 +68,7 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
                          raw(header), header.size(), raw(ByteSpan(expected)), kTagBytes);
   // Constant time: the comparison must not reveal how many bytes are right.
   if (::CRYPTO_memcmp(expected.data(), tag.data(), kTagBytes) == 0) return true;
-  // The bytes were decrypted before the tag was checked: no caller may use them by mistake.
+  // Zeroes the bytes, which were decrypted before the tag was checked, so that no caller uses them.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-/// The value of a hexadecimal digit; 16 if it is none.
+/// The value of a lower-case hexadecimal digit; 16 if `digit` is not one.
 std::size_t value_of(char digit) {
   const auto found = kDigits.find(digit);
   return found == std::string_view::npos ? 16 : found;

@@ -15,8 +15,8 @@
 namespace peal::seal {
 
 inline constexpr std::size_t kSecretBytes = 32;
-/// The most keys that a node holds at once. A rotation needs two; the rest is for unfinished
-/// rotations.
+/// Maximum number of keys that a node holds at once. A change of keys needs two; the rest is for
+/// unfinished changes.
 inline constexpr std::size_t kKeysMax = 4;
 
 /// 32 secret bytes. The destructor wipes them from memory.
@@ -28,7 +28,7 @@ struct Secret {
   ~Secret();
 };
 
-/// Derived from the secret, so that one id never means two keys, wherever they were made.
+/// Derived from a key's secret, so that one id never means two keys, wherever the keys were made.
 struct KeyId {
   std::uint32_t value{};
   friend constexpr auto operator<=>(KeyId, KeyId) = default;
@@ -38,20 +38,21 @@ KeyId key_id_of(const Secret& secret);
 std::string to_text(KeyId id);
 std::optional<KeyId> parse_key_id(std::string_view text);
 
-/// Converts bytes to lower-case hexadecimal digits and back. from_hex() fails unless `text` has
-/// exactly the digits of `out`.
+/// Converts bytes to lower-case hexadecimal digits and back. from_hex() fails unless `text`
+/// consists of two such digits for each byte of `out`.
 std::string to_hex(ByteView bytes);
 bool from_hex(std::string_view text, ByteSpan out);
 
 struct Key {
   KeyId id{};
-  std::string created;  ///< time for people: 2026-11-22T09:00:00Z
+  std::string created;  ///< for people: a time like 2026-11-22T09:00:00Z
   Secret secret;
 };
 /// The key with this secret.
 Key make_key(const Secret& secret, std::string created);
 
-/// The keys of a node: it opens packets with all and seals with one. 1 to kKeysMax, each id once.
+/// The keys of a node, 1 to kKeysMax, each id once. The node opens packets with all of them and
+/// seals with one.
 struct Keys {
   std::vector<Key> all;
   KeyId sending{};

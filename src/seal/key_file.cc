@@ -49,7 +49,8 @@ Unexpected<std::string> refuse(std::string_view file, std::size_t line, const st
   return unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-/// A word of the file, as an error may show it: a long word might be a misplaced secret.
+/// A word of the file as an error may show it. Of a long word, which might be a misplaced secret,
+/// only the length.
 std::string shown(std::string_view word) {
   constexpr std::size_t kShownMax = 20;
   if (word.size() <= kShownMax) return quote(word);
@@ -59,7 +60,7 @@ std::string shown(std::string_view word) {
 constexpr std::size_t kWords = 5;
 struct Words {
   std::array<std::string_view, kWords> at;
-  std::size_t count = 0;  ///< may be larger than kWords
+  std::size_t count = 0;  ///< words of the line; may be more than kWords
 };
 
 Words split(std::string_view line) {

@@ -15,7 +15,7 @@ namespace peal::seal {
 
 inline constexpr std::size_t kKeyFileBytesMax = 16'384;
 
-/// Parses the text of a key file; any bytes are legal. `name` is the file's name in errors.
+/// Parses the text of a key file. `text` may be any bytes. `name` is the file's name in errors.
 Result<Keys, std::string> parse_keys(std::string_view text, std::string_view name);
 /// The text of a key file with these keys, as parse_keys() reads it.
 std::string format_keys(const Keys& keys);
@@ -25,7 +25,7 @@ Result<Keys, std::string> load_keys(const std::string& path);
 /// Writes a new key file; fails if the file exists.
 Result<void, std::string> create_key_file(const std::string& path, const Keys& keys);
 /// Replaces a key file atomically: readers see either all of the old file or all of the new one.
-/// The file keeps its owner.
+/// The file keeps its owner and group.
 Result<void, std::string> replace_key_file(const std::string& path, const Keys& keys);
 
 }  // namespace peal::seal

@@ -22,8 +22,8 @@ Opener::Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
   set_keys(keys);
 }
 
-// Keeps the windows of nodes that leave: if such a node returns, an attacker may replay packets of
-// its earlier incarnations.
+// Keeps the windows of nodes that leave. Otherwise, once such a node returned, an attacker could
+// replay packets of its earlier incarnations.
 void Opener::set_senders(std::span<const NodeId> senders) {
   std::vector<NodeId> nodes(senders.begin(), senders.end());
   nodes.push_back(self_.node);
@@ -112,7 +112,7 @@ std::size_t Opener::index_of(KeyId key) const {
   return index;
 }
 
-/// Finds the incarnation that a packet claims: one of the two known ones, or a new `next`.
+/// Finds the incarnation that a header names: `current`, `next`, or one that now becomes `next`.
 Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, Opened& out) {
   if (header.to.value != 0 && header.to != self_.node) return Refusal::other_receiver;
   const std::size_t key = index_of(header.key);
@@ -127,7 +127,7 @@ Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, O
   return reason;
 }
 
-/// Finds all sessions with the packet's short tag: almost always one.
+/// Finds all incarnations and keys with the packet's short tag, almost always one.
 Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) const {
   for (Session* session : {&slot.current, &slot.next}) {
     if (!session->known) continue;
@@ -139,9 +139,9 @@ Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) 
   return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
 }
 
-/// Handles an incarnation that is neither `current` nor `next`: makes it `next` if it is newer than
-/// both. The incarnation existed, because a holder of the key made its tag. So there are at most as
-/// many as the node had, and each becomes `next` at most once.
+/// Handles an incarnation that is neither `current` nor `next`: if its tag is right and it is newer
+/// than both, it becomes `next`. Only a holder of the key can make the tag. So no invented
+/// incarnation becomes `next`, and none becomes `next` twice.
 Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& out) {
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;
@@ -163,7 +163,8 @@ Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& 
   return Refusal::none;
 }
 
-/// Returns the session that the packet belongs to, or the reason of the last attempt.
+/// Opens `packet` as one of `candidates`, and sets `session` to the session of that candidate.
+/// Otherwise returns the reason why the last candidate failed.
 Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
                         std::size_t window, Session*& session) {
   // A failed attempt destroys the packet.
@@ -178,8 +179,10 @@ Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates&
   return reason;
 }
 
-/// A control packet that was opened from one kind of socket is not opened again from the other. If
-/// the control socket's window calls a packet from a data socket too old, it is a replay as well.
+/// A control packet that was opened from one kind of socket is not opened again from the other
+/// kind. `window` is the index of the packet's own window. True if the other kind's window has
+/// `counter` or, for a packet from a data socket, if `counter` is too old for the control socket's
+/// window.
 bool Opener::was_opened_otherwise(const Session& session, std::uint64_t counter,
                                   std::size_t window) {
   using Verdict = ReplayWindow::Verdict;
@@ -219,7 +222,8 @@ void Opener::begin(Session& session, const Incarnation& incarnation) {
   rekey(session, {});
 }
 
-/// Fits a session to the present keys; `before` are the ids of its former keys, in order.
+/// Adapts a session to the keys in schedules_. `before` are the ids of the former keys, in the
+/// order of Session::under.
 void Opener::rekey(Session& session, const std::vector<KeyId>& before) {
   if (!session.known) return;
   auto old = std::exchange(session.under, {});

@@ -17,8 +17,8 @@
 
 namespace peal::seal {
 
-/// The kind of socket on which a packet arrived: that of tokens and control, or one of data. Probes
-/// arrive on the data sockets too, sealed as control.
+/// The kind of socket on which a packet arrived: the socket for tokens and control, or a data
+/// socket. Multicast probes arrive on data sockets although they are sealed as control.
 enum class Way : std::uint8_t { tokens, data };
 
 /// The result of opening a packet.
@@ -29,37 +29,38 @@ struct Opened {
   /// header is long, an incarnation that existed but need not have sent this packet. Otherwise
   /// zero.
   MemberId sender{};
-  MemberId newest{};     ///< with `old_incarnation`: the known incarnation that is newer
-  std::uint32_t mark{};  ///< data, if the reason is `none`: the value of Sealer::set_mark()
+  MemberId newest{};     ///< with `old_incarnation`: the newest known incarnation of that node
+  std::uint32_t mark{};  ///< of data, if the reason is `none`: as set by Sealer::set_mark()
   ByteSpan plain;        ///< the plain text within the packet; empty unless the reason is `none`
 };
 
-/// Opens packets that other nodes sealed. For each node it holds the newest incarnation from which
-/// it opened a packet, with its subkeys and replay windows: packets from senders without a key
-/// increase neither memory nor work. It allocates for the first packet of an incarnation under a
-/// key, and once if two incarnations or keys have the same short tag; otherwise nothing per packet.
-/// Thread: its owner's, for everything.
+/// Opens packets that other nodes sealed. For each node it holds at most two incarnations, with
+/// their subkeys and replay windows: the newest one from which it opened a packet, and a newer one
+/// from which it opened none yet. So packets from senders without a key increase neither memory nor
+/// work. It allocates for the first packet of an incarnation under a key, and once if two
+/// incarnations or keys have the same short tag; otherwise nothing per packet. Thread: its owner's,
+/// for everything.
 class Opener {
  public:
-  /// Only the constructor reads `keys`. `cluster` must be that of the Sealers. `senders` are the
+  /// Only the constructor reads `keys`. `cluster` must equal that of the Sealers. `senders` are the
   /// configured nodes, at most 65,535; `self` may be among them.
   Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
          std::span<const NodeId> senders);
 
-  /// From now on, opens packets of these nodes and of this one. Keeps the replay windows of nodes
+  /// From now on, opens packets of `senders` and of this node. Keeps the replay windows of nodes
   /// that stay, and of up to kGoneMax nodes that left, which may come back.
   void set_senders(std::span<const NodeId> senders);
   static constexpr std::size_t kGoneMax = 128;
-  /// Accepts these keys from now on; keeps the replay windows.
+  /// From now on, accepts only `keys`. Keeps the replay windows.
   void set_keys(const Keys& keys);
   /// Begins another incarnation of this node.
   void set_self(const MemberId& self) { self_ = self; }
 
-  /// Checks a packet, any bytes, and decrypts it in place. If it refuses the packet, the packet's
-  /// bytes are undefined.
+  /// Checks `packet`, which may be any bytes, and decrypts it in place. If it refuses the packet,
+  /// the packet's bytes are undefined.
   Opened open(ByteSpan packet, Way way = Way::tokens);
 
-  /// The number of packets with this result.
+  /// The number of packets whose result was `reason`.
   std::uint64_t count(Refusal reason) const { return counts_[static_cast<std::size_t>(reason)]; }
   /// The number of derived subkeys: at most one for each key and each incarnation that a holder of
   /// the key made.
@@ -87,7 +88,8 @@ class Opener {
     Session next;       ///< a newer incarnation of which no packet was opened yet
   };
 
-  /// An incarnation that may have made a packet, and the index of its key in schedules_.
+  /// An incarnation that may have made a packet, and the index in schedules_ of the key that it
+  /// used.
   struct Candidate {
     Session* session = nullptr;
     std::size_t key = 0;
@@ -113,7 +115,8 @@ class Opener {
   MemberId self_;
   std::vector<KeySchedule> schedules_;
   std::vector<Slot> slots_;      ///< sorted by node
-  std::vector<std::byte> copy_;  ///< of a packet with several candidates, for the second attempt on
+  std::vector<std::byte> copy_;  ///< a packet with several candidates, for all attempts after the
+                                 ///< first
   std::array<std::uint64_t, kRefusals> counts_{};
   std::uint64_t derived_ = 0;
 };

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, kRefusals> kNames{
 };
 static_assert(!kNames.back().empty(), "every reason has a name");
 
-// Offsets; integers are little-endian.
+// Offsets in the headers. Integers are little-endian.
 constexpr std::size_t kCounterBytes = 6;
 namespace in_short {
 constexpr std::size_t kFrom = 1;
@@ -67,7 +67,7 @@ Refusal read_short(ByteView packet, Header& out) {
   return Refusal::none;
 }
 
-/// Input of an incarnation's tag and subkey: node, six zeros, epoch.
+/// A member as input for its tag and subkey: node (2 bytes), six zeros, epoch (8 bytes).
 constexpr std::size_t kMemberBytes = 16;
 void store_member(const MemberId& member, ByteSpan out) {
   PEAL_ASSERT(member.node.value >= 1 && member.node.value <= 0xffff);

@@ -18,16 +18,16 @@ namespace peal::seal {
 
 inline constexpr std::uint16_t kMagic = 0x5350;  // "PS"
 inline constexpr std::uint8_t kVersion = 3;
-/// First byte of a data packet: its kind and layout. All other packets begin with the first byte of
-/// kMagic.
+/// First byte of a data packet: 0xd0 for data, and the number of the layout. All other packets
+/// begin with the first byte of kMagic.
 inline constexpr std::uint8_t kDataForm = 0xd0 | 2;
 inline constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::byte, kSaltBytes>;
 
-/// Header of a data packet. It names key and incarnation only by a short tag, and has no receiver,
-/// since data is for everyone.
+/// Bytes of the header of a data packet. This header names key and incarnation only by a short tag,
+/// and has no receiver, since data is for everyone.
 inline constexpr std::size_t kShortHeaderBytes = 17;
-/// Header of all other packets, which also introduces the incarnation.
+/// Bytes of the header of all other packets. This header also introduces the sender's incarnation.
 inline constexpr std::size_t kLongHeaderBytes = 50;
 
 constexpr bool introduces(Lane lane) { return lane != Lane::data; }
@@ -35,7 +35,7 @@ constexpr bool introduces(Lane lane) { return lane != Lane::data; }
 constexpr std::size_t headroom(Lane lane) {
   return introduces(lane) ? kLongHeaderBytes : kShortHeaderBytes;
 }
-/// Bytes that sealing adds: the longest packet of a lane is shorter by so many.
+/// Bytes that sealing adds to a packet, so that less plain text fits one datagram.
 constexpr std::size_t overhead(Lane lane) { return headroom(lane) + kTagBytes; }
 
 inline constexpr std::size_t kLanes = 3;
@@ -53,8 +53,9 @@ enum class Refusal : std::uint8_t {
   unknown_incarnation,  ///< data of an incarnation that has not introduced itself, or under a key
                         ///< that is not in this node's key file
   bad_badge,            ///< introduces an incarnation that no holder of the key made
-  own,                  ///< our own packet came back, from this incarnation or an earlier one
-  old_incarnation,      ///< an incarnation before the newest known one of that node
+  own,                  ///< names this node as sender: this incarnation, an earlier one or, in
+                        ///< data, an unknown one
+  old_incarnation,      ///< of an incarnation before the newest known one of the sending node
   replayed,             ///< opened before
   too_old,              ///< so late that a replay cannot be excluded
   bad_tag,              ///< changed, or not made with the key
@@ -63,7 +64,8 @@ enum class Refusal : std::uint8_t {
 inline constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count_);
 std::string_view refusal_name(Refusal reason);
 
-/// A header, decoded or to be encoded. Its fields mean nothing until the tag was checked.
+/// A header, decoded or to be encoded. The fields of a decoded header mean nothing until the tag of
+/// the packet was checked.
 struct Header {
   Lane lane{};
   NodeId from{};
@@ -85,7 +87,8 @@ void write_header(const Header& header, ByteSpan out);
 /// Returns too_short, unknown_version or none; with none, the packet has room for a tag too.
 [[nodiscard]] Refusal read_header(ByteView packet, Header& out);
 
-/// The nonce of a packet, made of its lane and counter: never the same twice under one subkey.
+/// The nonce of a packet, made of its lane and counter. No two packets under one subkey have the
+/// same nonce.
 Nonce nonce_of(Lane lane, std::uint64_t counter);
 
 /// One incarnation of a node.
@@ -95,9 +98,9 @@ struct Incarnation {
   friend bool operator==(const Incarnation&, const Incarnation&) = default;
 };
 
-/// Derives from a key, for one cluster, the tags of incarnations, which only holders of the key can
-/// make, and the subkey with which each incarnation encrypts. Clusters that share a key cannot open
-/// each other's packets.
+/// Derives the tag of each incarnation, which only holders of the key can make, and the subkey with
+/// which the incarnation encrypts. Both depend on a key and a cluster: clusters that share a key
+/// cannot open each other's packets.
 class KeySchedule {
  public:
   KeySchedule(const Key& key, std::uint64_t cluster);

@@ -53,7 +53,8 @@ class GcmSealer {
 class GcmOpener {
  public:
   explicit GcmOpener(const Secret& key);
-  /// Decrypts `text` in place. False if anything differs from what was sealed; `text` is then zero.
+  /// Decrypts `text` in place. False if anything differs from what was sealed; `text` is then all
+  /// zeros.
   [[nodiscard]] bool open(const Nonce& nonce, ByteView header, ByteSpan text, ByteView tag);
 
  private:

@@ -9,14 +9,15 @@
 namespace peal::seal {
 
 /// Records which of the latest packets of one sender in one lane were opened. Counters begin at 1.
-/// It is a ring of words. The word of the highest counter may also hold bits of higher counters, so
-/// the window is one word less than the ring (as in RFC 6479).
+/// The bits of the counters are in a ring of words. The word of the highest counter also has the
+/// bits of higher counters, so the window is one word narrower than the ring (as in RFC 6479).
 class ReplayWindow {
  public:
   static constexpr std::size_t kWords = 256;
   static constexpr std::size_t kWordBits = 64;
-  /// A counter this far below the highest is too old in any case. This is more than the largest
-  /// receive buffers hold of small packets while another socket is read first.
+  /// A counter this far or farther below the highest one is too old. The width exceeds
+  /// the number of small packets that the largest receive buffer can hold while another socket is
+  /// read first.
   static constexpr std::uint64_t kWidth = (kWords - 1) * kWordBits;
 
   enum class Verdict : std::uint8_t { fresh, replayed, too_old };
@@ -26,7 +27,7 @@ class ReplayWindow {
     if (highest_ - counter >= kWidth) return Verdict::too_old;
     return (word_of(counter) & bit_of(counter)) != 0 ? Verdict::replayed : Verdict::fresh;
   }
-  /// Records an opened packet: judge() said fresh, and its tag was right.
+  /// Records the counter of a packet that judge() called fresh and whose tag was right.
   void note(std::uint64_t counter) {
     if (counter > highest_) {
       const std::uint64_t from = highest_ / kWordBits;
@@ -44,7 +45,7 @@ class ReplayWindow {
   }
 
   std::uint64_t highest_ = 0;
-  std::array<std::uint64_t, kWords> words_{1};  ///< no packet has counter 0
+  std::array<std::uint64_t, kWords> words_{1};  ///< as if counter 0 was opened: no packet has it
 };
 
 }  // namespace peal::seal

@@ -17,9 +17,9 @@ namespace peal::seal {
 /// its owner's, for everything.
 class Sealer {
  public:
-  /// Only the constructor reads `keys`. `self` must be new to all Sealers: each incarnation has an
-  /// epoch of its own and a salt of its own from random_salt(), even within one process. `cluster`
-  /// is a number that all nodes of the cluster know and nodes of other clusters do not.
+  /// Only the constructor reads `keys`. No two Sealers may have the same `self`, even within one
+  /// process: each incarnation has an epoch of its own and a salt of its own from random_salt().
+  /// `cluster` is a number that all nodes of the cluster know and nodes of other clusters do not.
   Sealer(const Keys& keys, std::uint64_t cluster, const Incarnation& self);
 
   /// Seals with the sending key of `keys` from now on. Counters continue, so that returning to an
@@ -30,13 +30,14 @@ class Sealer {
   void set_mark(std::uint32_t mark) { mark_ = mark; }
   const MemberId& self() const { return self_.member; }
 
-  /// Seals `plain` for one node, or for everyone if `to` is 0, as it always is for data. Writes the
-  /// packet to `out`, which is overhead(lane) bytes longer. `plain` lies at
-  /// out.subspan(headroom(lane)), or does not overlap `out`. False if this incarnation has sent
-  /// kCounterMax packets in the lane: it can never send again, and the node has to restart.
+  /// Seals `plain` for node `to`, or for everyone if `to` is 0; for data, `to` must be 0. Writes
+  /// the packet to `out`, which is overhead(lane) bytes longer than `plain`. `plain` lies at
+  /// out.subspan(headroom(lane)), or does not overlap `out`. False if this incarnation has sealed
+  /// kCounterMax packets in the lane: it can seal no more there, and the node has to restart.
   [[nodiscard]] bool seal(Lane lane, NodeId to, ByteView plain, ByteSpan out);
 
-  /// For tests: as if `counter` packets had been sealed in a lane. Counters never go back.
+  /// For tests: continues as if `counter` packets had been sealed in a lane, not fewer than really
+  /// were.
   void skip_to(Lane lane, std::uint64_t counter);
 
  private:
@@ -46,7 +47,7 @@ class Sealer {
   std::uint64_t badge_ = 0;
   std::uint32_t mark_ = 0;
   std::unique_ptr<GcmSealer> cipher_;
-  std::array<std::uint64_t, kLanes> sealed_{};  ///< packets in each lane, under any key
+  std::array<std::uint64_t, kLanes> sealed_{};  ///< number of packets in each lane, under all keys
 };
 
 }  // namespace peal::seal

@@ -16,8 +16,8 @@ constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 
 /// True if a membership with `bytes` more bytes exceeds `most`. Limits apply to events that the
 /// connection has not taken. Written events that are not reported as seen count only beyond
-/// kUnseenBytesMax, since the report may be queued behind the client's own messages, which may
-/// wait.
+/// kUnseenBytesMax, since the client's report may be queued behind its own messages, and these may
+/// wait for room.
 bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
   // With `spill`, events on disk have their own limit.
   if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
@@ -48,7 +48,7 @@ wire::SlowLimits Backlog::limits_of(const wire::SlowLimits& asked) const {
   return limits;
 }
 
-/// Call when a membership may have started or ceased to block.
+/// Call when a membership may have changed to or from policy `block`.
 void Backlog::note_block(Session& it, std::uint32_t slot) {
   const Membership& member = it.events.membership(slot);
   std::erase(it.block_slots, slot);
@@ -66,8 +66,9 @@ void Backlog::note_block(Session& it, std::uint32_t slot) {
 
 // ---- limits ----
 
-/// The share of one session, once half of the memory is used: the other half is divided evenly. A
-/// session below its share is not affected by the others, and the sum stays bounded.
+/// How many bytes one session may have in memory once half of Options::memory_bytes_max is in use;
+/// nothing before. The other half is divided evenly among the sessions with waiting events. A
+/// session below its share is not affected by other sessions, and the sum stays bounded.
 std::optional<std::uint64_t> Backlog::share() const {
   const std::uint64_t half = context_.options.memory_bytes_max / 2;
   if (chunks_.bytes_in_use() <= half) return std::nullopt;
@@ -161,7 +162,8 @@ bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
   member.gap.bytes += chunk.size();
-  // If no event waits, no later `seen` will release the gap.
+  // If no event of the membership waits, the client sends no `seen` that could make push_gaps()
+  // queue the gap later.
   if (member.events == 0) {
     to.gaps.erase(slot);
     push_gap(to, slot);
@@ -205,7 +207,8 @@ bool Backlog::keeps_too_much(const Session& of, const Membership& member,
   return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
 }
 
-/// Returns false if the session ends instead.
+/// Applies the membership's policy to an event of `bytes` bytes that is to be queued. Returns false
+/// if the session ends instead.
 bool Backlog::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
@@ -222,8 +225,8 @@ bool Backlog::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
       }
       break;
     case wire::SlowPolicy::drop:
-      // Messages over the limit were dropped. Views are not dropped: at twice the limit the session
-      // ends.
+      // leaves_out() has dropped the messages over the limit. Views are not dropped: at twice the
+      // limit the session ends.
       if (!is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
@@ -263,11 +266,12 @@ void Backlog::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
     context_.due(context_.now + milliseconds(member.limits.age_ms) / 2);
   }
   if (is_near(member, 2)) warn(to, slot);
-  if (to.events.spills()) read_back(to);  // one large event may have begun the spill
+  if (to.events.spills()) read_back(to);  // one large event spills even if memory is free
   if (to.link != nullptr) to.link->want_write();
 }
 
-/// Warns once each time that half of a limit is used.
+/// Warns the client that it is slow in the membership. Warns again only after less than a quarter
+/// of each limit was in use.
 void Backlog::warn(Session& to, std::uint32_t slot) {
   if (!to.warned.insert(slot).second || to.link == nullptr) return;
   const Membership& member = to.events.membership(slot);
@@ -306,7 +310,7 @@ void Backlog::check_ages(Session& it) {
 
 void Backlog::on_written(Session& it) {
   // Written events must stay if the session can be resumed, or if the client reads them in shared
-  // memory: there, only the location of an event has been written to the connection.
+  // memory: of these events, only the places have been written to the connection.
   if (it.keep > Duration{} || it.events.shares()) {
     if (it.events.spills() && read_back(it) && it.events.has_output()) it.link->want_write();
     return;
@@ -336,7 +340,8 @@ bool Backlog::release_events(Session& it, std::uint64_t number) {
   return true;
 }
 
-/// Reads events back from the disk if there is room. Returns false if the session ends instead.
+/// Reads events back from the disk if there is room. Returns false if that failed: the session then
+/// ends.
 bool Backlog::read_back(Session& it) {
   const std::uint64_t disk_before = it.events.disk_bytes();
   const Result<void, Errc> refilled =

@@ -12,27 +12,29 @@
 
 namespace peal::session {
 
-/// The events that wait for all clients: their limits, and the policies for slow clients.
+/// Enforces the limits of the events that wait for clients, and the policies for slow clients.
 class Backlog {
  public:
   Backlog(Context& context, Registry& registry, ChunkPool& chunks, native::EventEncoder& encoder)
       : context_(context), registry_(registry), chunks_(chunks), encoder_(encoder) {}
 
-  /// Queues an event for a session, subject to the membership's policy. `message`: the place of a
-  /// message; null for other events.
+  /// Queues an event for a session, subject to the membership's policy. `message`: the place of
+  /// the event in the order if the event is a message; otherwise null.
   void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
-  /// The client has all events up to `number`. Returns false if some of them were not written.
+  /// Releases the events up to `number`, which the client has seen. Returns false, and releases
+  /// nothing, if some of these events were not written.
   bool release_events(Session& it, std::uint64_t number);
-  /// The connection has taken events.
+  /// Call after the session's connection has taken output.
   void on_written(Session& it);
-  /// Ends the session, or warns its client, if events wait for too long.
+  /// Ends the session if events wait for as long as their membership's age limit, except with
+  /// policy `drop`; warns the client at half of the limit.
   void check_ages(Session& it);
-  /// Forgets the events of a session that ends.
+  /// Subtracts a session that ends, and its events, from the totals.
   void forget(Session& it);
 
   /// The limits of a membership whose client asked for `asked`.
   wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
-  /// Call when a membership may have started or ceased to block.
+  /// Call when a membership may have changed to or from policy `block`.
   void note_block(Session& it, std::uint32_t slot);
   /// See Sessions::room_bytes().
   std::uint64_t room_bytes() const;
@@ -66,7 +68,7 @@ class Backlog {
   native::EventEncoder& encoder_;
   std::uint64_t disk_bytes_ = 0;    ///< sum over all sessions
   std::uint64_t waiting_ = 0;       ///< number of sessions with waiting events
-  std::vector<Session*> blocking_;  ///< sessions that have slots with `block`
+  std::vector<Session*> blocking_;  ///< sessions that have slots with policy `block`
 };
 
 }  // namespace peal::session

@@ -22,7 +22,8 @@ class ChunkPool;
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;  ///< the record; `shared` if the record is in a region
+  std::vector<std::byte> bytes;  ///< the record; if it is in a region, the `shared` record that
+                                 ///< tells its place
   Region* region = nullptr;
   Region::Block block;
 };
@@ -50,7 +51,7 @@ class ChunkRef {
     return chunk_->region == nullptr ? chunk_->bytes.size() : chunk_->block.at.bytes;
   }
   bool is_shared() const { return chunk_->region != nullptr; }
-  /// The `shared` record to write instead, if is_shared().
+  /// The `shared` record, which is written in place of the record itself. Requires is_shared().
   ByteView place() const { return chunk_->bytes; }
   /// The memory that the chunk takes.
   std::uint64_t cost() const {
@@ -84,7 +85,7 @@ class ChunkPool {
     bytes_in_use_ += made.cost();
     return made;
   }
-  /// Puts a record into a region: `head` followed by `rest`. Returns an empty reference if the
+  /// Puts a record, `head` followed by `rest`, into a region. Returns an empty reference if the
   /// region has no room.
   ChunkRef make_shared(Region& region, ByteView head, ByteView rest) {
     const auto block = region.reserve(head.size() + rest.size());
@@ -95,8 +96,8 @@ class ChunkPool {
     append(chunk->bytes, block->at);
     ChunkRef made(chunk.release());
     bytes_in_use_ += made.cost();
-    // Write last: the region's memory is not in the cache, and later reads would wait for these
-    // stores.
+    // Write last: the region's memory is not in the cache, and reads after these stores would wait
+    // for them.
     region.write(*block, head, rest);
     return made;
   }
@@ -106,8 +107,9 @@ class ChunkPool {
  private:
   friend class ChunkRef;
   static constexpr std::array<std::size_t, 5> kClasses{256, 512, 1'024, 2'048, 4'096};
-  static constexpr std::size_t kKept = 1'024;         ///< free chunks of each class
-  static constexpr std::size_t kPlacesKept = 16'384;  ///< free chunks whose bytes were in a region
+  static constexpr std::size_t kKept = 1'024;         ///< limit of free chunks of each class
+  static constexpr std::size_t kPlacesKept = 16'384;  ///< limit of free chunks whose records were
+                                                      ///< in a region
 
   std::unique_ptr<Chunk> take(std::size_t bytes) {
     for (std::size_t i = 0; i < kClasses.size(); ++i) {

@@ -20,7 +20,7 @@ struct Context {
 
   Options options;
   Host& host;
-  Instant now{};  ///< time of the owner's call
+  Instant now{};  ///< time of the owner's current call
   std::optional<Instant> next_check;
   std::uint64_t submitted = 0;  ///< the last number that Host::submit() returned
   bool node_closed = false;     ///< the node accepts nothing any more
@@ -29,7 +29,7 @@ struct Context {
 
   /// Sessions::work() must check connections and sessions at `deadline`.
   void due(Instant deadline) { next_check = std::min(next_check.value_or(deadline), deadline); }
-  /// The largest payload whose message fits, whatever its targets are.
+  /// Size of the largest payload that fits into a message, whatever the message's targets are.
   std::uint32_t payload_bytes_max() const {
     return options.message_bytes_max - kMessageOverheadMax;
   }

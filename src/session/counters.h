@@ -15,7 +15,7 @@ struct Counters {
   std::uint64_t messages = 0;           ///< from clients, submitted to the node
   std::uint64_t refused = 0;            ///< from clients, refused
   std::uint64_t settled = 0;            ///< acknowledged messages of clients
-  std::uint64_t markers = 0;            ///< the daemon's safe messages that acknowledge others
+  std::uint64_t markers = 0;            ///< safe messages sent to acknowledge clients' messages
   std::uint64_t events = 0;             ///< total, written or waiting
   std::uint64_t shared = 0;             ///< events put into a region
   std::uint64_t shared_no_room = 0;     ///< events for which the region had no room

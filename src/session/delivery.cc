@@ -10,13 +10,14 @@
 namespace peal::session {
 namespace {
 
-/// Smaller events are written to each connection, which costs no more.
+/// Smaller events are written to each connection, which costs no more than a region.
 constexpr std::size_t kSharedBytesMin = 512;
 /// A client that lags by more than 1/kBehindPart of a region gets events on its connection, so that
 /// clients that keep up have room.
 constexpr std::uint64_t kBehindPart = 8;
 
-/// The membership to which a message counts: the first of its targets that the client is in.
+/// The slot of the membership to which an event counts: that of the first target group that the
+/// client is in; otherwise 0, the private name.
 std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
   for (const std::string_view target : targets) {
     if (target.front() == '#') continue;

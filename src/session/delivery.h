@@ -37,7 +37,7 @@ class Delivery final : public group::Effects {
   void settled(const ViewId& view) override;
 
  private:
-  /// The encoder's event, in memory that the client can read.
+  /// The encoder's event: in the client's region if possible, otherwise in the daemon's own memory.
   const ChunkRef& chunk_for(const Session& it);
   void append_private_name(const group::ClientKey& client, std::string_view name,
                            std::string& out) const;

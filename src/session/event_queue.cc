@@ -10,9 +10,9 @@
 namespace peal::session {
 namespace {
 
-/// Header of each record on disk: u32 slot, u64 time in nanoseconds when the event came.
+/// Header of each record on disk: u32 slot, u64 time in nanoseconds when the event was queued.
 constexpr std::size_t kDiskHeaderBytes = 4 + 8;
-constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< read back at a time
+constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< limits of the bytes read back at once
 constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;
 
 }  // namespace
@@ -128,7 +128,8 @@ Result<void, Errc> EventQueue::refill(std::uint64_t memory_bytes_most) {
   return {};
 }
 
-/// Takes the complete records of a block from the disk. Returns the number of bytes taken.
+/// Queues in memory the complete records of `block`, which was read from the disk. Returns the
+/// number of bytes of these records.
 std::size_t EventQueue::take_records(ByteView block) {
   std::size_t at = 0;
   constexpr std::size_t kHead = kDiskHeaderBytes + sizeof(std::uint32_t);
@@ -201,8 +202,8 @@ void EventQueue::pass() {
   member.unwritten_bytes -= cost;
   unwritten_bytes_ -= cost;
   --member.unwritten;
-  // If the membership's next event is not known, it is on disk, and newer than all events in
-  // memory.
+  // If the time of the membership's next event is not known, this event is on disk. It is newer
+  // than all events in memory, so the newest of these gives a lower bound for its time.
   if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
   if (PEAL_MUTANT(sm7_let_go_when_written) && event.form == Form::place) event.chunk.write_over();
   ++next_;

@@ -30,15 +30,15 @@ inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 struct Membership {
   std::string group;
   wire::SlowLimits limits;
-  std::uint32_t joins = 0;  ///< joins minus leaves; 0: exists until its events are seen
+  std::uint32_t joins = 0;  ///< joins minus leaves; at 0 it stays until its events are seen
   std::uint64_t memory_bytes = 0;
   std::uint64_t unwritten_bytes = 0;  ///< part of memory_bytes that is not written
   std::uint64_t disk_bytes = 0;
   std::uint64_t events = 0;     ///< that wait, in memory and on disk
   std::uint64_t unwritten = 0;  ///< of these, those that are not written
-  Instant oldest{};             ///< since when the first unwritten event waits
+  Instant oldest{};             ///< when the first unwritten event was queued
   std::uint64_t last = 0;       ///< number of its last event in memory
-  wire::GapEvent gap;           ///< messages dropped since the last event; `messages` 0: none
+  wire::GapEvent gap;           ///< messages dropped since its last event; `gap.messages` 0: none
   std::uint64_t left_out = 0;
 
   std::uint64_t waiting_bytes() const { return memory_bytes + disk_bytes; }
@@ -49,9 +49,9 @@ struct Membership {
   }
 };
 
-/// The events of one session that the client has not seen, in order, numbered from 1. The first are
-/// in memory, and are written from there; if there are too many, the rest is on disk. Events from
-/// the disk are read back before any newer event is written.
+/// The events of one session that the client has not seen, in order, numbered from 1. The first
+/// events are in memory, and are written from there; if there are too many, later ones are on disk.
+/// Events from the disk are read back before any newer event is written.
 class EventQueue {
  public:
   EventQueue(Spool& spool, SpoolId id, ChunkPool& chunks)
@@ -69,7 +69,8 @@ class EventQueue {
 
   /// Appends an event. Errors: those of Spool, if the event goes to the disk.
   Result<void, Errc> push(Instant now, std::uint32_t slot, const ChunkRef& chunk);
-  /// From now on events go to the disk, until all of them were read back.
+  /// From now on events go to the disk, until all of them were read back. `memory_bytes`: see
+  /// refill().
   void begin_spill(std::uint64_t memory_bytes);
   bool spills() const { return spilling_; }
 
@@ -78,7 +79,7 @@ class EventQueue {
   /// after rewind(), or while nothing was written.
   void set_shares(bool shares) { shares_ = shares; }
   bool shares() const { return shares_; }
-  /// Appends up to `pieces` pieces of bytes to write, from the current position.
+  /// Appends the bytes to write next to `out`, in up to `pieces` pieces.
   void gather(std::vector<ByteView>& out, std::size_t pieces);
   /// How many bytes of a partly written event are left; 0 if there is none.
   std::size_t unfinished() const;
@@ -86,20 +87,21 @@ class EventQueue {
   std::pair<ChunkRef, ByteView> begun() const {
     return {memory_[next_].chunk, bytes_of(memory_[next_]).subspan(offset_)};
   }
-  /// Appends the events in shared memory that were written or begun, and are not seen.
+  /// Appends to `out` the unseen events of which gather() returned the place in shared memory.
   void take_places(std::vector<ChunkRef>& out) const;
   /// The first `bytes` of the last gather() were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }
-  /// Restarts writing after event `seen`. Returns false if the queue no longer has the next event,
+  /// Restarts writing with event `seen` + 1. Returns false if the queue no longer has this event,
   /// or if event `seen` was not written.
   bool rewind(std::uint64_t seen);
 
-  /// The client has all events up to `number`. Returns false if some of them were not written.
+  /// Releases the events up to `number`, which the client has seen. Returns false, and releases
+  /// nothing, if some of these events were not written.
   bool seen(std::uint64_t number);
   /// Reads events back from the disk while there is room: unwritten events take at most half of the
   /// `memory_bytes` of begin_spill(), all events in memory at most half of `memory_bytes_most`, and
-  /// unseen events at most kUnseenBytesMax. Errors: those of Spool.
+  /// written but unseen events at most kUnseenBytesMax. Errors: those of Spool.
   Result<void, Errc> refill(std::uint64_t memory_bytes_most);
 
   std::uint64_t pushed() const { return pushed_; }      ///< total number of events
@@ -116,17 +118,17 @@ class EventQueue {
  private:
   /// How an event is written; chosen before its first byte is written.
   enum class Form : std::uint8_t {
-    open,
+    open,   ///< not chosen yet
     whole,  ///< the record itself
-    place,  ///< a `shared` record with its place
+    place,  ///< a `shared` record that tells the place of the event's record in a region
   };
   struct Event {
     ChunkRef chunk;
     std::uint32_t slot{};
     Form form{};
-    bool has_next{};  ///< `next_at` is valid: when the membership's next event came
-    Instant at;
-    Instant next_at;
+    bool has_next{};  ///< `next_at` is valid
+    Instant at;       ///< when the event was queued
+    Instant next_at;  ///< when the membership's next event was queued
   };
 
   std::uint64_t cost_of(const Event& event) const { return event.chunk.cost() + kEventCost; }
@@ -151,7 +153,7 @@ class EventQueue {
   std::size_t offset_ = 0;  ///< number of that event's bytes that are written
   std::size_t formed_ = 0;  ///< index in memory_ of the first event with form `open`
   bool shares_ = false;
-  std::uint64_t places_bytes_ = 0;  ///< of events whose form is `place`
+  std::uint64_t places_bytes_ = 0;  ///< sizes of the records of events with form `place`
   std::uint64_t pushed_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t memory_bytes_ = 0;

@@ -13,14 +13,15 @@
 
 namespace peal::session {
 
-/// Identifies memory that clients can read; from 1. A Sessions object never uses an id twice.
+/// Identifies a region, memory that clients can read; from 1. A Sessions object never uses an id
+/// twice.
 using RegionId = std::uint64_t;
 
 /// A message at its place in the order, delivered by the node.
 struct Delivered {
   MemberId sender{};
-  /// Number of the message among those that `sender` submitted; as Host::submit() returned it, if
-  /// this node sent it.
+  /// Number of the message among those that `sender` submitted. If `sender` is this node,
+  /// Host::submit() returned this number.
   std::uint64_t number{};
   bool control = false;  ///< sent by Host::replace_control(); `number` is meaningless
   ViewId view{};
@@ -30,7 +31,7 @@ struct Delivered {
   ByteView payload;  ///< valid during the call
 };
 
-/// The answer to a client's question.
+/// The answer to a client's request.
 struct Answer {
   wire::ClientCode code = wire::ClientCode::ok;
   std::string text;
@@ -54,22 +55,22 @@ class Host {
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them. May be called while the node delivers.
   virtual void block(bool blocked) = 0;
-  /// This node's group table now equals that of every daemon in the view. `hash`: the table's hash,
-  /// for comparison.
+  /// Called when this node's group table has become equal to that of every other daemon in the
+  /// view. `hash`: the table's hash, for comparison.
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
-  /// The name of a node as in private names, the same on all nodes. Empty if unknown: then the
-  /// node's number is used.
+  /// The name of a node as in private names, the same on all nodes. Empty if the node is unknown:
+  /// private names then have its number.
   virtual std::string_view node_name(NodeId node) const = 0;
   /// Random bytes that cannot be guessed.
   virtual wire::SessionToken draw_token() = 0;
   /// Returns zeroed memory, aligned to 64 bytes, that stays in place until close_region() or the
   /// end of Sessions. The connections for which Sessions::region_of() returns `id` may read it.
-  /// Empty if no memory is available.
+  /// Returns an empty span if no memory is available.
   virtual ByteSpan open_region(RegionId /*id*/, std::uint32_t /*bytes*/) { return {}; }
   virtual void close_region(RegionId /*id*/) {}
-  /// Answers a client's question; `admin`: the client may know and do everything.
+  /// Answers a client's question; `admin`: true if the client may know and do everything.
   virtual Answer ask(std::string_view what, bool admin) = 0;
 };
 

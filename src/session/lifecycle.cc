@@ -110,7 +110,8 @@ std::optional<Denial> Lifecycle::begin(Link& link, const wire::Hello& hello, Per
   return std::nullopt;
 }
 
-/// Connects a client to the groups; makes up a name if the client asks for none.
+/// Connects a client to the groups. If `name` is empty, first sets it to a name that the rule
+/// allows.
 Result<std::uint32_t, group::Refusal> Lifecycle::connect_name(const ClientRule& rule,
                                                               std::string& name) {
   if (!name.empty()) return groups_.connect(name);
@@ -150,8 +151,9 @@ void Lifecycle::attach(Session& it, Link& to, std::optional<std::uint64_t> event
   welcome.keep_ms = milliseconds_of(it.keep);
   welcome.ping_ms = to.identity.local ? 0 : milliseconds_of(options.ping);
   welcome.shared_bytes = to.region == 0 ? 0 : it.shared->region.bytes();
-  // Refusals precede the acknowledgement that covers them. So the welcome acknowledges only
-  // messages before the first refusal; the rest is acknowledged later.
+  // A refusal must be written before the acknowledgement that covers it. So the welcome
+  // acknowledges only messages before the first refusal that the client may not know; later
+  // messages are acknowledged after the refusals were repeated.
   const std::uint64_t refusal = account.refusals.empty() ? 0 : account.refusals.front().first;
   welcome.acked = account.settled;
   if (refusal > 0) welcome.acked = std::min(welcome.acked, refusal - 1);
@@ -209,7 +211,7 @@ void Lifecycle::check() {
 }
 
 void Lifecycle::check(Session& it) {
-  if (it.link == nullptr && !it.leaving) {  // without a keep it is already ending
+  if (it.link == nullptr && !it.leaving) {  // a session with keep 0 is already ending
     const Instant deadline = it.detached_at + it.keep;
     if (deadline > context_.now) {
       context_.due(deadline);

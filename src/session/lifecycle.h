@@ -34,9 +34,10 @@ class Lifecycle {
   /// Begins or resumes a session on the connection, and calls Link::welcome(). Otherwise returns
   /// the reason for the denial.
   std::optional<Denial> enter(Link& link, const wire::Hello& hello);
-  /// The client has mapped the region. Returns the error; empty: none.
+  /// Call when the client has mapped the region. Returns the error as text; an empty text if there
+  /// is none.
   std::string_view map_region(Session& it);
-  /// The session has lost its connection.
+  /// Call when the session has lost its connection.
   void detach(Session& it);
   void end(Session& it, wire::ClientCode code, std::string_view text);
 
@@ -53,7 +54,8 @@ class Lifecycle {
   std::optional<Denial> begin(Link& link, const wire::Hello& hello, Person person);
   std::optional<Denial> resume(Link& link, const wire::Hello& hello, const Person& person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
-  /// `events_seen`: the last event that the client has, if it resumes the session.
+  /// `events_seen`: number of the last event that the client has if it resumes the session; nothing
+  /// for a new session.
   void attach(Session& it, Link& to, std::optional<std::uint64_t> events_seen, bool shares);
   void check(Session& it);
 
@@ -64,7 +66,7 @@ class Lifecycle {
   SharedRegions& regions_;
   Backlog& backlog_;
   group::Groups& groups_;
-  std::uint64_t next_name_ = 0;  ///< for clients that ask for no name
+  std::uint64_t next_name_ = 0;  ///< number in the last name made for a client that asked for none
 };
 
 }  // namespace peal::session

@@ -16,8 +16,8 @@ namespace peal::session {
 struct Session;
 
 /// A client's connection, as its session sees it. A client protocol derives its connections from
-/// this class. It turns received bytes into calls of Lifecycle and Requests, and writes the
-/// session's notifications and the events in the session's EventQueue.
+/// this class. The derived class turns received bytes into calls of Lifecycle and Requests, and
+/// writes the session's notifications and the events in the session's EventQueue.
 class Link {
  public:
   /// Why the daemon does not read from the connection.
@@ -45,10 +45,10 @@ class Link {
   /// The pause `unsettled` is over.
   virtual void resume() = 0;
   /// Writes the last record, with the reason, and closes the connection. Detaches the connection
-  /// from its session, which itself does not change.
+  /// from its session, but does not end the session.
   virtual void close(wire::ClientCode code, std::string_view text) = 0;
 
-  /// There are events, or an acknowledgement, to write.
+  /// Call when the connection has something to write.
   void want_write() {
     if (wants_write) return;
     wants_write = true;

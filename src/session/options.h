@@ -18,8 +18,8 @@ namespace peal::session {
 /// claim.
 struct Identity {
   enum class Kind : std::uint8_t { unix_user, certificate, unknown } kind = Kind::unknown;
-  std::uint32_t uid{};                ///< unix_user
-  std::vector<std::uint32_t> groups;  ///< unix_user: groups of the process, sorted
+  std::uint32_t uid{};                ///< of a unix_user
+  std::vector<std::uint32_t> groups;  ///< of a unix_user: groups of the process, sorted
   std::string name;                   ///< of user or certificate; for logs and rules
   bool local = true;                  ///< on a Unix socket: needs no pings
 };
@@ -41,8 +41,8 @@ struct ClientRule {
   std::string names = "*";             ///< allowed names; '*' at the end matches any rest
   std::uint32_t sessions_max = 1'024;  ///< concurrent sessions under this rule
   std::uint32_t groups_max = 10'000;   ///< per session
-  /// Quota of one session for messages and joins, at most kQuotaBytesMax; each costs its bytes and
-  /// 64 more. 0: no limit.
+  /// Quota of one session for messages and joins, at most kQuotaBytesMax; 0: no limit. Each message
+  /// or join costs its bytes and 64 more.
   std::uint64_t bytes_per_second = 0;
   bool admin = false;  ///< may ask for more than "status"
 };
@@ -54,7 +54,7 @@ struct GroupRule {
   std::string groups = "*";  ///< targets; '*' at the end matches any rest
   bool join = false;
   bool send = false;
-  bool block = false;  ///< may join with policy `block` and any limits
+  bool block = false;  ///< may join with policy `block`; else only as Options::slow allows
 };
 
 /// Smallest limit of bytes that may wait for a membership.
@@ -73,15 +73,17 @@ struct Options {
   std::uint32_t nodes = 1;  ///< most nodes that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;
   std::uint32_t sessions_max = 4'096;
-  /// Bytes of unfinished records, over all connections; each may have 16 KiB in addition.
+  /// Limit of bytes of unfinished records, over all connections. Each connection may have 16 KiB in
+  /// addition.
   std::uint64_t input_bytes_max = 128ULL << 20;
-  std::uint32_t unsettled_messages_max = 65'536;                               ///< of one session
-  std::uint64_t unsettled_bytes_max = 64ULL << 20;                             ///< of one session
-  wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};  ///< per membership
+  std::uint32_t unsettled_messages_max = 65'536;    ///< of one session
+  std::uint64_t unsettled_bytes_max = 64ULL << 20;  ///< of one session
+  /// Default policy and limits of a membership.
+  wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};
   wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
-                            0};                 ///< maxima for a client's request; 0: none
+                            0};                 ///< maxima of what a client may ask for; 0: none
   std::uint64_t memory_bytes_max = 1ULL << 30;  ///< for everything that waits for clients
-  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< the same on disk
+  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< for everything that waits on disk
   /// Size of the memory in which the clients of one person on the Unix socket read events; below
   /// kSharedBytesLeast: none.
   std::uint32_t shared_bytes = 64U << 20;

@@ -10,7 +10,8 @@
 
 namespace peal::session {
 
-/// How far new rules were applied: to all memberships up to and including this one.
+/// The last membership to which new rules were applied. They are applied in order of session, then
+/// of group.
 struct Reconfigured {
   std::uint32_t session = 0;
   std::string group;
@@ -27,7 +28,7 @@ class Reconfiguration {
   /// Ends memberships that the rules no longer allow: a bounded number per call, while the node
   /// accepts the leaves.
   void work();
-  /// work() has something to do, and the node may have room for it.
+  /// True if work() has something to do, and the node may have room for it.
   bool has_work() const { return done_ && !waits_for_room_; }
 
  private:
@@ -37,7 +38,7 @@ class Reconfiguration {
   Registry& registry_;
   const Requests& requests_;
   group::Groups& groups_;
-  std::optional<Reconfigured> done_;  ///< empty: applied to all memberships
+  std::optional<Reconfigured> done_;  ///< nothing: the rules are applied to all memberships
   bool waits_for_room_ = false;       ///< work() waits until the node has room
 };
 

@@ -64,7 +64,8 @@ void Region::unlink(std::uint32_t index) {
   span.before = span.next = kNone;
 }
 
-/// Returns the offset of a block of size index `size`, or kNone.
+/// Takes a block of size index `size`. Returns the block's offset in the memory, or kNone if there
+/// is no room.
 std::uint32_t Region::take(std::uint32_t size) {
   if (partial_[size] == kNone) {
     if (free_.empty()) return kNone;

@@ -18,7 +18,8 @@ namespace peal::session {
 /// nothing.
 class Region {
  public:
-  /// A span is a power of two, at most 1/64 of the memory, but within these bounds.
+  /// Bounds for the size of a span. Within them it is the largest power of two that is at most 1/64
+  /// of the memory.
   static constexpr std::uint32_t kSpanBytesMin = 4U << 10;
   static constexpr std::uint32_t kSpanBytesMax = 1U << 20;
 
@@ -55,15 +56,15 @@ class Region {
   void check_invariants() const;
 
  private:
-  static constexpr std::size_t kSizes = 49;  ///< 256 bytes to 1 MiB
+  static constexpr std::size_t kSizes = 49;  ///< number of block sizes, from 256 bytes to 1 MiB
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   struct Span {
     std::uint32_t size = kNone;    ///< index of its block size; kNone: the span is free
     std::uint32_t used = 0;        ///< blocks in use
-    std::uint32_t fresh = 0;       ///< offset in the span of its first block never used
+    std::uint32_t fresh = 0;       ///< offset in the span of the first block that was never used
     std::uint32_t given = kNone;   ///< first block of its free list, as offset in the memory
-    std::uint32_t before = kNone;  ///< in the list of spans with room
-    std::uint32_t next = kNone;
+    std::uint32_t before = kNone;  ///< previous span in the list of spans with room
+    std::uint32_t next = kNone;    ///< next span in this list
   };
 
   static std::uint32_t size_index(std::uint32_t bytes);

@@ -36,7 +36,7 @@ class Registry {
   const Map& all() const { return sessions_; }
   std::size_t size() const { return sessions_.size(); }
   Session* find(std::uint32_t id) const;
-  /// The session that a client may resume; null: none.
+  /// The session that a client with this token may resume; null: none.
   Session* find(const wire::SessionToken& token) const;
   Session* find(std::string_view private_name) const;
   const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
@@ -46,10 +46,11 @@ class Registry {
   /// Removes the session, which ends for this reason.
   void remove(Session& it, wire::ClientCode code, std::string_view text);
 
-  /// Ends the session at the next end_due(). The first reason counts.
+  /// Ends the session at the next end_due(). If this is called several times before, the first
+  /// reason counts.
   void end_later(Session& it, wire::ClientCode code, std::string text);
   bool has_ending() const { return !ending_.empty(); }
-  /// Calls `end` for each session that is to end; `end` removes the session.
+  /// Calls `end` for each session that is to end; `end` must remove the session.
   template <class End>
   void end_due(End end) {
     for (std::size_t i = 0; i < ending_.size(); ++i) {
@@ -58,11 +59,11 @@ class Registry {
     ending_.clear();
   }
 
-  /// Number of sessions under the rule, which is one of the options'.
+  /// Number of sessions under the rule, which must be an element of Options::clients.
   std::uint32_t count_of(const ClientRule& rule) const { return by_rule_[index_of(rule)]; }
   /// Sets the session's rule; null: none.
   void set_rule(Session& it, const ClientRule* rule);
-  /// Call when the options have new rules, before any session is under one of them.
+  /// Call when the options have new rules, before set_rule() sets one of these.
   void reset_rules() { by_rule_.assign(options_.clients.size(), 0); }
   void check_invariants() const;
 

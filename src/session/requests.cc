@@ -9,10 +9,11 @@
 namespace peal::session {
 namespace {
 
-/// What each request costs of a quota in addition to its bytes: even an empty one must be ordered.
+/// What each request costs of a quota in addition to its bytes, since even an empty request must be
+/// ordered.
 constexpr std::size_t kRequestBytes = 64;
-/// Answers to questions take time of the event loop. These limits apply to each client, and to all
-/// clients together that are not administrators.
+/// Answers to questions take time of the event loop. The first two limits apply to each client; the
+/// last two apply to all clients together, without administrators.
 constexpr Duration kAskEvery = milliseconds(250);
 constexpr int kAsksAtOnce = 4;
 constexpr Duration kAskEveryAll = milliseconds(25);
@@ -100,7 +101,7 @@ std::optional<std::pair<wire::ClientCode, std::string>> Requests::why_not(
 bool Requests::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);
-  // In microseconds, at most an hour: the products stay below 2^63.
+  // In microseconds, at most an hour, so that the products below stay under 2^63.
   const std::int64_t elapsed_us =
       std::min<std::int64_t>((context_.now - it.quota_at).ns / 1'000, 3'600'000'000);
   const std::int64_t earned =
@@ -163,7 +164,7 @@ std::optional<std::string> Requests::why_not(const Session& it, std::string_view
   }
   if (backlog_.limits_of(asked).policy != wire::SlowPolicy::block) return std::nullopt;
   // All senders to the group wait for a member with policy `block`. So `block` needs a permission,
-  // unless it is the configured default and its age limit does not exceed the default's.
+  // unless `block` is the default policy and `asked` does not exceed the default age limit.
   const wire::SlowLimits& normal = context_.options.slow;
   const std::uint32_t age_ms = backlog_.limits_of(asked).age_ms;
   const bool by_default = normal.policy == wire::SlowPolicy::block &&
@@ -226,8 +227,8 @@ std::optional<Answer> Requests::leave(Session& it, std::string_view group) {
 
 // ---- the rest ----
 
-/// Allows one question per `every`, and bursts of `at_once`. `next`: when the next question would
-/// be due.
+/// Allows one question per `every`, and bursts of `at_once`. `next`: when the next question is due
+/// at this rate; updated.
 bool Requests::may_ask(Instant& next, Duration every, int at_once) const {
   next = std::max(next, context_.now);
   if (next - context_.now > every * (at_once - 1)) return false;

@@ -19,16 +19,15 @@ struct Sent {
   enum class State : std::uint8_t {
     taken,         ///< also if the client had sent it before
     refused,       ///< for the reason in `code` and `text`
-    waits,         ///< until the cause in `pause` is gone; then the protocol calls send()
-    out_of_order,  ///< its number does not follow the previous one: the client is at fault
+    waits,         ///< until the cause in `pause` is gone; then call send() again
+    out_of_order,  ///< its number does not follow the last one: the client is at fault
   } state = State::taken;
   Link::Pause pause = Link::Pause::none;
   wire::ClientCode code{};
   std::string text;
 };
 
-/// The requests of clients that have a session. Client protocols call it. A request that gets no
-/// answer has no effect.
+/// Carries out the requests of clients that have a session. Client protocols call it.
 class Requests {
  public:
   Requests(Context& context, Registry& registry, Backlog& backlog, group::Groups& groups)
@@ -36,21 +35,22 @@ class Requests {
 
   /// `cost`: the bytes that the request takes of the client's quota, besides a fixed part.
   Sent send(Session& it, const wire::SendRequest& request, std::size_t cost);
-  /// Each returns the answer; none: the node has no room, and the protocol asks again later.
+  /// join() and leave() return no answer if the node has no room. The request then had no effect,
+  /// and the protocol makes it again later.
   std::optional<Answer> join(Session& it, const wire::JoinRequest& request, std::size_t cost);
   std::optional<Answer> leave(Session& it, std::string_view group);
   Answer ask(Session& it, std::string_view what);
   void goodbye(Session& it);
-  /// Why the rules do not allow a membership with such limits; nothing if they do.
+  /// Why the rules do not allow a membership with the limits `asked`; nothing if they allow it.
   std::optional<std::string> why_not(const Session& it, std::string_view group,
                                      const wire::SlowLimits& asked) const;
 
   // Acknowledgements.
-  /// Own message `number` was delivered.
+  /// Call when message `number` of this node was delivered.
   void on_delivered(std::uint64_t number);
   /// Acknowledges every message that was delivered here.
   void settle();
-  /// Sends a marker if messages wait for one.
+  /// Sends a marker, a safe message of the daemon's own, if messages need one to be acknowledged.
   void mark();
   bool all_settled() const { return settlement_.empty(); }
   void check_invariants() const;
@@ -71,7 +71,7 @@ class Requests {
   Backlog& backlog_;
   group::Groups& groups_;
   Settlement settlement_;
-  Instant next_ask_{};  ///< when the next question of any client would be due
+  Instant next_ask_{};  ///< see may_ask(): for all clients that are no administrators
 };
 
 }  // namespace peal::session

@@ -8,7 +8,7 @@
 namespace peal::session {
 namespace {
 
-/// Takes the same time wherever the texts differ.
+/// With texts of equal length, takes the same time wherever they differ.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

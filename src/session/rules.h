@@ -25,7 +25,7 @@ using group::fits;
 
 /// The first rule that allows this person the name (empty: any name), or null.
 const ClientRule* find_rule(const Options& options, const Person& person, std::string_view name);
-/// True if some rule has this secret.
+/// True if some rule for clients has this secret.
 bool knows_secret(const Options& options, std::string_view secret);
 
 enum class GroupWish : std::uint8_t { join, send, block };

@@ -27,14 +27,14 @@ struct Session {
   bool waits() const { return events.pushed() > events.released(); }
   bool is_ending() const { return ending != wire::ClientCode::ok; }
 
-  std::uint32_t id{};  ///< the client's connection in group::Groups
+  std::uint32_t id{};  ///< the client's number in group::Groups
   std::string name;
   std::string private_name;
   Person person;
   ClientRule rule;
   std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows the session
   wire::SessionToken token{};
-  Duration keep{};        ///< 0: ends with its connection
+  Duration keep{};        ///< how long it survives its connection
   Link* link = nullptr;   ///< null: not connected
   Instant detached_at{};  ///< when the connection was lost
 
@@ -42,13 +42,13 @@ struct Session {
   SharedRegion* shared = nullptr;                            ///< the region for its events
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
   std::vector<std::uint32_t> block_slots;                    ///< slots with policy `block`
-  std::uint64_t block_bytes_least = 0;                       ///< the smallest limit of these
+  std::uint64_t block_bytes_least = 0;                       ///< smallest memory limit of these
   std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
   std::set<std::uint32_t> warned;  ///< slots whose limit the client was warned of
   Account account;                 ///< of the messages that the client sent
   std::int64_t quota_bytes = 0;    ///< that it may send now; negative: a debt
   Instant quota_at{};
-  Instant next_ask{};  ///< when the next question would be due
+  Instant next_ask{};  ///< see Requests::may_ask()
 
   bool leaving = false;                            ///< the client said goodbye
   wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(); ok: it stays

@@ -33,8 +33,8 @@ namespace peal::session {
 ///
 /// The owner passes in what connections receive and what the node delivers. After each round of
 /// such calls the owner calls work(), and then serves the connections that take_wanted() lists.
-/// Clients cannot harm each other: Sessions refuses a bad request or closes its connection, with a
-/// reason.
+/// Clients cannot harm each other: Sessions refuses a bad request, or closes the client's
+/// connection, with a reason.
 class Sessions {
  public:
   /// `options` must be valid. `host` and `spool` must outlive this object.
@@ -56,8 +56,8 @@ class Sessions {
   /// The bytes to write next, in pieces; empty if there are none. Valid until the next non-const
   /// call.
   std::span<const ByteView> output(ConnectionId connection);
-  /// The memory that the client may read; 0: none. The id is known once there is output. The owner
-  /// sends the memory's descriptor with the connection's first byte.
+  /// The region that the client may read; 0: none. The id is known once there is output. The owner
+  /// sends the region's descriptor with the connection's first byte.
   RegionId region_of(ConnectionId connection) const;
   /// The first `bytes` of output() were written.
   void written(Instant now, ConnectionId connection, std::size_t bytes);

@@ -17,7 +17,7 @@ struct Account {
   std::uint64_t settled = 0;   ///< all messages up to this one are acknowledged
   std::uint64_t unsettled_messages = 0;
   std::uint64_t unsettled_bytes = 0;
-  std::uint64_t last_entry = 0;  ///< place in Settlement of its last open entry
+  std::uint64_t last_entry = 0;  ///< place in Settlement of the client's last entry
 
   /// Consecutive messages that were refused for the same reason.
   struct Refusals {
@@ -34,8 +34,8 @@ struct Account {
 /// Clients' messages that were submitted to the node, in order, until they are acknowledged. A
 /// message is acknowledged when it was delivered here and every daemon of the view has it. A daemon
 /// knows that every daemon has the message in two cases. When the daemon delivers a safe message of
-/// its own, all daemons have its earlier messages. When the view ends, all members that move
-/// together to the next view have delivered the same messages.
+/// its own, all daemons have the messages that it submitted before. When the view ends, all members
+/// that move together to the next view have delivered the same messages.
 class Settlement {
  public:
   struct Entry {
@@ -50,8 +50,8 @@ class Settlement {
   std::uint64_t add(const Entry& entry);
   /// The open entry at `place` also acknowledges refusals up to number `up_to`.
   void extend(std::uint64_t place, std::uint64_t up_to);
-  /// Own message `number` was delivered. Returns true if its delivery acknowledges all delivered
-  /// entries.
+  /// Call when message `number` of this node was delivered. Returns true if its delivery
+  /// acknowledges all delivered entries.
   bool came_back(std::uint64_t number);
   /// True if delivered entries wait to be acknowledged and no safe message is under way that will
   /// acknowledge them.

@@ -29,9 +29,10 @@ class SharedRegions {
   explicit SharedRegions(Context& context) : context_(context) {}
 
   /// Decides whether the client may read from a region, and records the decision in `link`.
-  /// `wanted`: the client can read from a region.
+  /// `wanted`: true if the client said that it can.
   void attach(Session& it, Link& link, bool wanted);
-  /// The session ends, but its client may still read events from the region.
+  /// Keeps the unseen events of a session that ends in their region for a second, since its client
+  /// may still read them.
   void keep_places(const Session& it);
   void leave(Session& it);
   /// Closes regions that no client reads any more.

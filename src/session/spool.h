@@ -20,7 +20,7 @@ class Spool {
  public:
   virtual ~Spool() = default;
   /// Appends all of `bytes`, or nothing. Errors: not_permitted, system (also when the disk is
-  /// full). The session then ends with this reason.
+  /// full). The session then ends, with the error as its reason.
   virtual Result<void, Errc> append(SpoolId id, ByteView bytes) = 0;
   /// Fills `out` with the bytes from `offset` on, counted from the first byte that was ever
   /// appended. These bytes must have been appended, and not discarded. Errors: system.

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMembershipsLookedAt = 256;
 
-/// True if as many messages, or nearly as many bytes, are unacknowledged as allowed. A client that
-/// knows the limits then stops by itself, so the daemon never pauses it.
+/// True if the number of unacknowledged messages has reached its limit, or that of their bytes
+/// nearly has. A client that knows the limits then stops sending, so the daemon never pauses it.
 bool has_sent_its_fill(const Account& account, const Options& options) {
   constexpr std::uint64_t kNearly = 16;
   return account.unsettled_messages >= options.unsettled_messages_max ||

@@ -44,7 +44,7 @@ struct Status {
   std::uint64_t memory_bytes{};  ///< of waiting events, each counted once
   std::uint64_t disk_bytes{};
   std::uint64_t input_bytes{};  ///< of unfinished records
-  std::uint64_t regions{};      ///< memory that clients map
+  std::uint64_t regions{};      ///< number of regions
   std::uint64_t region_bytes{};
   std::uint64_t region_bytes_in_use{};
   std::uint64_t sessions_count{};

@@ -68,7 +68,7 @@ struct Event {
   std::uint64_t bytes{};  ///< of the payload: submit
 
   // originate, deliver, early: the regular view in which the message got its place. view: the
-  // regular view that is installed; of a transitional view, the new regular view.
+  // regular view that is installed; for a transitional view, the regular view after it.
   ViewId view{};
   Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
   std::uint32_t index{};  ///< originate, deliver, early: place within one position, from 0

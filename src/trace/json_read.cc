@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 // Reads the keys of one object and remembers the first error. After an error all results are empty,
-// so that a block of keys is checked once.
+// so that callers check for errors only once, after a block of keys.
 class LineReader {
  public:
   LineReader(const json& object, Names& names) : object_(object), names_(names) {}
@@ -73,7 +73,7 @@ class LineReader {
     return value;
   }
 
-  /// The index of the value among `words`; the error text calls it `what`.
+  /// The index of the key's value in `words`. The error text calls the value `what`.
   template <std::size_t N>
   std::size_t word(const char* key, const std::array<std::string_view, N>& words,
                    std::string_view what) {

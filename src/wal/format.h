@@ -29,14 +29,14 @@ struct Identity {
 
 struct SegmentHeader {
   Identity owner{};
-  /// The file's length, in bytes, durable before the segment got its name. A file never grows, so a
-  /// shorter one was cut.
+  /// The file's length in bytes. It was durable before the segment got its name, so a shorter file
+  /// without an end frame was cut.
   std::uint32_t file_bytes{};
   std::uint64_t epoch{};   ///< incarnation that began the segment
   std::uint64_t serial{};  ///< of this segment, from 1; never used twice
-  LogPosition first{};     ///< first record that it holds, or will hold
-  std::uint64_t oldest{};  ///< serial of the oldest segment that is still needed
-  std::uint64_t salt{};    ///< random: nobody can invent a frame for a segment
+  LogPosition first{};     ///< position of the segment's first record, written or not
+  std::uint64_t oldest{};  ///< serial of the oldest segment needed when this one began
+  std::uint64_t salt{};    ///< random, so that nobody can invent a frame of the segment
   std::uint64_t log{};     ///< random, not 0, the same in all segments of a log: port::Log::id()
   friend constexpr bool operator==(const SegmentHeader&, const SegmentHeader&) = default;
 };
@@ -45,7 +45,8 @@ enum class HeaderFault : std::uint8_t { too_short, no_segment, unknown_version, 
 
 /// Fills the first kHeaderBytes of `out` and returns the segment's seed. All frames of the segment
 /// hold the seed, and their checksums continue from it. So a frame of an earlier segment is never
-/// taken for one of this segment, although a segment may reuse an earlier one's file.
+/// taken for one of this segment, although a segment may reuse the file of an earlier
+/// segment.
 std::uint32_t encode(const SegmentHeader& header, ByteSpan out);
 struct DecodedHeader {
   SegmentHeader header;
@@ -70,7 +71,7 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = delete;
 };
 
-/// The bytes of a frame with a record of `record_bytes` bytes.
+/// The size of a frame with a record of `record_bytes` bytes.
 constexpr std::size_t frame_bytes(std::size_t record_bytes) {
   return kFrameBytes + (record_bytes + kAlign - 1) / kAlign * kAlign;
 }
@@ -85,8 +86,9 @@ std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
 /// The frame that begins at `at`; nothing unless it is whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
-/// Names of files. A segment gets its name only when its header is durable; until then its file has
-/// kNewSuffix. The file of a segment that is no longer needed may wait for reuse with kSpareSuffix.
+/// Names of files. A segment gets its name only when its header is durable; until then the file's
+/// name has kNewSuffix. The file of a segment that is no longer needed may wait for reuse: its name
+/// then has kSpareSuffix.
 inline constexpr std::string_view kNewSuffix = ".new";
 inline constexpr std::string_view kSpareSuffix = ".spare";
 std::string segment_name(std::uint64_t serial);

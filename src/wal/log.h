@@ -31,12 +31,13 @@ namespace peal::wal {
 /// durable, since the content of the disk is unknown. Only opening the log again shows its content.
 class Log : public port::Log, public port::Work {
  public:
-  /// Opens the log in the disk's folder, or creates it. Nothing else may use the disk meanwhile.
+  /// Opens or creates the log in the disk's folder, as `start` says. Nothing else may use the disk
+  /// while the log exists.
   static Result<std::unique_ptr<Log>, Problem> open(port::Disk& disk, const Options& options,
                                                     Start start);
 
   const Found& found() const { return found_; }
-  /// Bytes on disk, in whole segments.
+  /// Bytes of all segments on disk, without the spare file.
   std::uint64_t bytes_on_disk() const { return disk_bytes_; }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;

@@ -14,7 +14,7 @@
 namespace peal::wal {
 namespace {
 
-/// The limit of numbers: no log gets this far, and larger numbers could wrap.
+/// Limit of positions and serials: no log gets this far, and larger numbers could wrap.
 constexpr std::uint64_t kNumberMax = 1ULL << 62;
 
 using Kind = Problem::Kind;

@@ -32,15 +32,15 @@ struct Recovered {
 };
 
 /// Reads the whole folder and refuses anything but a whole log of this owner. On return, every
-/// record of the log is durable and every segment has its end: no write goes to these segments
-/// again.
+/// record of the log is durable and every segment has its end frame, so that no write goes to
+/// these segments again.
 Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 /// Creates the first segment of a new log.
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
-/// Creates a segment; its length, its header and then its name are durable on return. Returns its
-/// seed. `spare` is a file of a segment's size to reuse, whatever it holds; if empty, a new file is
-/// created.
+/// Creates a segment; its length, its header and then its name are durable on return. Returns the
+/// segment's seed. `spare` names a file of a segment's size to reuse, whatever the file holds. An
+/// empty name: creates a new file.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              const Options& options, const std::string& spare);
 /// Replays the records of the segments that recover() returned.

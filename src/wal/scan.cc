@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// The bytes to checksum in order to find a frame at `at` that calls a missing record durable; 0 if
-/// the head excludes such a frame.
+/// How many bytes to checksum in order to find a frame at `at` that calls a missing record durable;
+/// 0 if the head excludes such a frame.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -84,8 +84,8 @@ void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& s
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
     if (frame || cost > budget) {
-      // Either the frame proves damage, or the budget is used up: bytes that may have been durable
-      // must not be cut off.
+      // Either the frame proves damage, or the budget is used up. The bytes may then have been
+      // durable, so they count as damaged, too.
       PEAL_PROBE("wal.damage_proved");
       call_damaged(scan, scan.end, at);
       return;

@@ -23,8 +23,9 @@ class SegmentReader {
   /// Reads from bytes in memory instead of a file.
   explicit SegmentReader(ByteView whole) : size_(whole.size()), window_(whole) {}
 
-  /// Reads the first piece. Returns the bytes of the header, or fewer if the file is shorter, valid
-  /// until the next call. Error: the file is longer than a segment may be.
+  /// Reads the first piece. Returns the bytes of the header, or fewer if the file is shorter. They
+  /// are valid until the next call. Errors: the disk's, or the file is longer than a segment may
+  /// be.
   port::DiskResult<ByteView> open();
   std::uint64_t size() const { return size_; }
   /// The `bytes` bytes from `offset` on, which must exist; valid until the next call. A range
@@ -41,7 +42,7 @@ class SegmentReader {
   std::unique_ptr<std::byte[]> memory_;  // not initialised
   std::size_t memory_bytes_ = 0;
   std::uint64_t window_at_ = 0;
-  ByteView window_;  // the bytes at window_at_
+  ByteView window_;  // the bytes from offset window_at_ on that are in memory
 };
 
 }  // namespace peal::wal

@@ -41,9 +41,9 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
   Done done = write_frames(batch);
   if (done && !PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
   if (done) durable_ = written_;
-  // The mark is not synced. It only proves, if the record before it is damaged later, that the
-  // record was durable. A power failure before the next sync may lose the mark, and nothing else.
-  // If records wait for the next commit, their frames prove the same.
+  // The mark is not synced. It only proves that the record before it was durable, in case
+  // that record is damaged later. A power failure before the next sync may lose the mark, and
+  // nothing else. If records wait for the next commit, their frames prove the same.
   if (done && !batch.more->load(std::memory_order_relaxed)) done = write_mark();
   if (done && batch.keep_from) done = remove_unneeded(*batch.keep_from);
   if (!done) return unexpected(done.error());
@@ -79,8 +79,8 @@ Writer::Done Writer::write_frames(const Batch& batch) {
   return done;
 }
 
-/// Writes the frames, and fills the rest of their last block so that the disk need not read it
-/// first: with a mark, or with zeros that the next frame replaces.
+/// Writes the frames, and fills the rest of their last block with a mark, or with zeros that the
+/// next frame replaces. Otherwise the disk would have to read the block first.
 Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_blocks) {
   const std::uint64_t place = end_ + frames;
   const std::size_t mark = mark_to_fill(place);
@@ -93,7 +93,8 @@ Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_
   return write(memory.first(frames + rest), marked ? frames + rest : frames);
 }
 
-/// Appends `bytes` to the segment; the first `frames` bytes of them are frames.
+/// Writes `bytes` behind the segment's last frame. The first `frames` bytes are frames; the next
+/// write replaces the others.
 Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
   Done done = disk_.write(file_, end_, bytes);
@@ -101,7 +102,7 @@ Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   return done;
 }
 
-/// Seals a frame without a record. The bytes behind its head are zeros.
+/// Seals a frame without a record. The bytes behind its head must be zeros.
 void Writer::seal(FrameKind kind, ByteSpan frame) const {
   const LogPosition durable = PEAL_MUTANT(wm10_durable_too_early) ? written_ : durable_;
   seal_frame(frame, Frame{kind, written_, durable, oldest_, {}}, frame.size() - kFrameBytes, seed_);
@@ -186,7 +187,7 @@ Writer::Done Writer::next_segment() {
 
 /// Removes segments only after a durable frame states that they are not needed, so that recovery
 /// knows whether an absent segment should be there. Keeps one file for the next segment: its bytes
-/// have their places on the disk already, so a sync costs half as much as with a new file.
+/// have their places on the disk already, so a sync costs less than with a new file.
 Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   std::size_t count = 0;
   while (count + 1 < segments_.size() && segments_[count + 1].first <= keep_from) ++count;

@@ -14,13 +14,14 @@
 
 namespace peal::wal {
 
-/// Records that are committed together, as frames that Log laid out: of their heads, only the
-/// record's length is written yet.
+/// Records that are committed together, in frames. Log has written each record into its frame, and
+/// only the record's length into the frame's head.
 struct Batch {
   ByteSpan memory;                          ///< the frames, and room_behind() bytes behind them
   std::size_t bytes{};                      ///< of the frames
   LogPosition first{};                      ///< of the first record
-  std::optional<LogPosition> keep_from;     ///< once durable: earlier records are not needed
+  std::optional<LogPosition> keep_from;     ///< once the batch is durable, records before this
+                                            ///< position are not needed
   const std::atomic<bool>* more = nullptr;  ///< true if records wait for the next commit already
 };
 
@@ -36,8 +37,8 @@ class Writer {
   /// Writes the end of the newest segment.
   port::DiskResult<void> close();
 
-  /// The bytes that commit() needs behind the frames: for a mark that fills a block, and the next
-  /// block too if the mark's head does not fit the rest of the first one.
+  /// How many bytes commit() needs behind the frames: room for a mark that fills the rest of their
+  /// last block. If the mark's head does not fit there, the mark also fills the next block.
   static std::size_t room_behind(const Options& options) {
     return options.block_bytes + kFrameBytes;
   }
@@ -67,15 +68,15 @@ class Writer {
   port::Disk& disk_;
   const Options& options_;
   std::deque<Segment> segments_;
-  std::uint64_t oldest_;    // serial of the oldest segment
+  std::uint64_t oldest_;    // serial of the oldest needed segment
   std::string file_;        // name of the newest segment
-  std::string spare_;       // a file for the next segment; empty: none
+  std::string spare_;       // name of a file for the next segment; empty if there is none
   bool open_ = false;       // the newest segment takes frames
-  std::uint32_t seed_ = 0;  // if open: its seed
-  std::uint64_t end_ = 0;   // if open: behind its last frame
-  LogPosition written_;     // the last record written to the disk
+  std::uint32_t seed_ = 0;  // if open_: the segment's seed
+  std::uint64_t end_ = 0;   // if open_: offset behind the segment's last frame
+  LogPosition written_;     // position of the last record written to the disk
   LogPosition durable_;
-  std::vector<std::byte> filler_;  // a frame without a record; zeros behind its head
+  std::vector<std::byte> filler_;  // memory for a frame without a record; zeros behind its head
 };
 
 }  // namespace peal::wal

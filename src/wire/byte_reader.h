@@ -73,16 +73,18 @@ class ByteReader {
 
 /// A counter or position: at most kCounterMax.
 std::uint64_t read_counter(ByteReader& in);
-/// A configured node's incarnation.
+/// An incarnation of a node: the node is 1 to kNodeMax, but need not be configured.
 MemberId read_member(ByteReader& in);
 /// A view that was formed: number >= 1, and a representative.
 ViewId read_formed_view(ByteReader& in);
-/// A view that may also be a birth view (number 0), or no view at all (all zero).
+/// A formed view, a member's birth view (number 0: the view in which it starts, alone), or no view
+/// (all fields zero).
 ViewId read_any_view(ByteReader& in);
-/// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
+/// `count` members in ascending order, which replace those in `out`. Notes count_too_large if
+/// `count` is above `count_max`.
 void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
-/// Reads and checks members without storing them.
+/// As read_members(), but does not store the members.
 void check_members(ByteReader& in, std::uint64_t count, std::size_t count_max);
 
 }  // namespace peal::wire

@@ -44,10 +44,10 @@ inline constexpr std::uint32_t kHelloLengthMax = 1'024;
 inline constexpr std::uint32_t kRequestLengthMax = 16'384;
 inline constexpr std::size_t kSecretBytesMax = 256;
 inline constexpr std::size_t kTextBytesMax = 4'096;
-inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< an answer may be long
+inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< a reply to `ask` may be long
 inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
-/// Events in shared memory begin at multiples of this.
+/// Blocks of shared memory, each with one event, begin at multiples of this: see wire/shared.h.
 inline constexpr std::uint32_t kSharedAlign = 64;
 /// Bytes of one record in shared memory, header included.
 inline constexpr std::uint32_t kSharedRecordMax = (1U << 20) - 8;
@@ -117,7 +117,7 @@ enum class ClientCode : std::uint8_t {
   shutdown,    ///< the daemon stops
 };
 inline constexpr std::uint8_t kClientCodes = 19;
-/// "slow", "not_permitted": for logs and programs.
+/// The name of a code, such as "not_permitted", for logs and programs.
 std::string_view client_code_name(ClientCode code);
 
 /// Identifies a session; whoever presents it may resume the session. All zero: no session.
@@ -167,7 +167,7 @@ struct SendRequest {
 /// A query or command to the daemon: "status", "reload", … The daemon answers with a reply.
 struct AskRequest {
   std::uint32_t request{};
-  std::string_view what;  ///< a name
+  std::string_view what;  ///< 1 to kClientNameMax bytes
 };
 
 // ---- from the daemon ----
@@ -180,16 +180,18 @@ struct Welcome {
   std::string_view node;  ///< the daemon's node name
   std::string_view cluster;
   std::uint32_t message_bytes_max{};
-  std::uint32_t unsettled_messages_max{};  ///< most messages that the client may have sent without
-                                           ///< an acknowledgement
-  std::uint64_t unsettled_bytes_max{};     ///< the same limit for the bytes of their payloads
-  std::uint64_t acked{};                   ///< up to this number all messages are acknowledged
+  std::uint32_t unsettled_messages_max{};  ///< maximum number of messages that the client may have
+                                           ///< sent without an acknowledgement
+  std::uint64_t unsettled_bytes_max{};     ///< maximum total bytes of these messages' payloads
+  std::uint64_t acked{};                   ///< the client's messages up to this number are
+                                           ///< acknowledged
   std::uint64_t received{};     ///< number of the last message that the daemon has; the client
                                 ///< continues with the next
   std::uint64_t events_next{};  ///< number of the next event
   std::uint32_t keep_ms{};      ///< how long the session may outlive a connection, as granted
   std::uint32_t ping_ms{};      ///< longest time between two records from the client; 0: no limit
-  /// Bytes of shared memory for events; its descriptor comes with this record. 0: none.
+  /// Bytes of shared memory for events; the memory's descriptor comes with this record. 0: no
+  /// shared memory.
   std::uint32_t shared_bytes{};
 };
 
@@ -229,8 +231,9 @@ struct GroupViewEvent {
   std::vector<GroupMember> members;
 };
 
-/// `transitional`: until the group's next view, guarantees hold only among the members that share
-/// the receiver's next set. `left`: the last event of that group.
+/// `transitional`: until the group's next view, guarantees hold only among the members that have
+/// the receiver's `set` in that next view. `left`: the last event that the client gets for that
+/// group.
 struct GroupEvent {
   std::string_view group;
 };
@@ -256,8 +259,8 @@ struct Shared {
   std::uint32_t offset{};      ///< from the start of the memory to the generation that precedes the
                                ///< record
   std::uint32_t bytes{};       ///< of the record, header included
-  std::uint64_t generation{};  ///< identifies the record; if the memory has another one, the block
-                               ///< was reused
+  std::uint64_t generation{};  ///< identifies the record; if the memory has another generation, the
+                               ///< block was freed or reused
 };
 
 struct Acked {
@@ -313,10 +316,10 @@ struct Framed {
 /// `length_max` bounds the length field, which counts the kind and the body.
 Framed next_record(ByteView bytes, std::uint64_t length_max);
 
-// Each decodes the body of a record of its kind; strings, payloads and views point into `body`. If
-// the result is not Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes,
-// count_too_large, not_sorted, bad_value. hello and welcome may also give bad_version; their
-// `version` field is then valid. Decoders check the length of a name but not its characters.
+// Each function decodes the body of a record of one kind. Strings and payloads in `out` point into
+// `body`. If the result is not Drop::none, `out` is unspecified. Reasons: truncated,
+// trailing_bytes, count_too_large, not_sorted, bad_value. For Hello and Welcome also bad_version;
+// out.version is then valid. Decoders check the length of a name but not its characters.
 [[nodiscard]] Drop decode(ByteView body, Hello& out);
 [[nodiscard]] Drop decode(ByteView body, JoinRequest& out);
 [[nodiscard]] Drop decode(ByteView body, LeaveRequest& out);
@@ -334,8 +337,8 @@ Framed next_record(ByteView bytes, std::uint64_t length_max);
 [[nodiscard]] Drop decode(ByteView body, Warning& out);
 [[nodiscard]] Drop decode(ByteView body, Closing& out);
 
-// Each appends one record, header included. decode() must accept the resulting body. A text that is
-// too long is cut at a character boundary.
+// Each function appends one record, header included. `record` must be such that decode() accepts
+// the result. A text that is too long is cut at a character boundary.
 void append(std::vector<std::byte>& out, const Hello& record);
 void append(std::vector<std::byte>& out, const JoinRequest& record);
 void append(std::vector<std::byte>& out, const LeaveRequest& record);

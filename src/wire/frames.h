@@ -11,7 +11,8 @@
 #include "base/fixed_vector.h"
 #include "base/ids.h"
 
-// The frames that nodes with views exchange, as checked structs. docs/wire.md gives every byte.
+// The header of all frames, and the frames that do not need acceptors, as checked structs (those of
+// engines with acceptors are in paxos.h). docs/wire.md gives every byte.
 // All integers are little-endian. Decoders are total: any bytes give a frame or a reason to drop
 // them, and every frame has exactly one encoding.
 
@@ -30,9 +31,9 @@ inline constexpr std::size_t kRangesMax = 64;         // request ranges in one s
 inline constexpr std::size_t kSectionsMax = 16;       // request sections on one token
 inline constexpr std::size_t kCommitOptionsMax = 32;  // bytes of a protocol's options in a COMMIT
 inline constexpr std::size_t kRecordHeadMax = 64;     // bytes of the head of a record in a COMMIT
-inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations
-inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
-inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes are 1 to this
+inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // members of two rotations
+inline constexpr std::uint16_t kNoIndex = 0xffff;              // instead of a ring index: no member
+inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes have the numbers 1 to kNodeMax
 /// Positions, hops, view numbers and JOIN numbers are at most this, so that adding a window, a bit
 /// index or 1 cannot wrap.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 63) - 1;
@@ -100,26 +101,26 @@ struct Header {
   Checksum checksum = Checksum::present;  ///< not on the wire: whether the packet has a checksum
 };
 
-/// The kind field of a packet, without further checks, so perhaps no kind that there is; nullopt if
-/// the packet is too short.
+/// The kind field of a packet, unchecked: it may be a kind that does not exist. nullopt if the
+/// packet is too short.
 inline std::optional<FrameKind> frame_kind_of(ByteView packet) {
   constexpr std::size_t kKindOffset = 3;  // after magic u16, version u8
   if (packet.size() <= kKindOffset) return std::nullopt;
   return static_cast<FrameKind>(packet[kKindOffset]);
 }
 
-/// The cluster field of a packet, without further checks; nullopt if the packet is too short.
+/// The cluster field of a packet, unchecked; nullopt if the packet is too short.
 std::optional<std::uint64_t> cluster_of(ByteView packet);
 
-/// Requests for `first + i` for every bit i that is set; bit 0 is always set.
+/// Requests the positions first + i of all bits i that are set in `bitmap`; bit 0 is always set.
 struct RequestRange {
   Seq first{};
   std::uint64_t bitmap{};
   friend bool operator==(const RequestRange&, const RequestRange&) = default;
 };
 
-/// Retransmission requests for one view's packets. Ranges ascend and do not overlap: each starts at
-/// least 64 above the one before. There may be none.
+/// Retransmission requests for one view's packets. Ranges ascend and do not overlap: each range
+/// starts at least 64 above the previous range's start. There may be no range.
 struct RequestSection {
   ViewId view{};
   FixedVector<RequestRange, kRangesMax> ranges;
@@ -132,26 +133,27 @@ struct Token {
   Seq seq{};                                ///< highest position assigned in the view
   Seq aru{};                                ///< candidate for "everyone has all up to here"; <= seq
   std::uint16_t aru_index = kNoIndex;       ///< the member that lowered aru
-  std::uint32_t fcc{};                      ///< packets multicast during the last rotation
-  std::uint16_t recovery_run{};             ///< consecutive members with complete recovery,
-                                            ///< saturating
+  std::uint32_t fcc{};                      ///< packets that were multicast in the last rotation
+  std::uint16_t recovery_run{};             ///< number of consecutive members with complete
+                                            ///< recovery, saturating
   std::uint16_t recovery_block = kNoIndex;  ///< the last member whose recovery is incomplete
-  std::uint32_t window{};                 ///< global window chosen by the representative; 0 unused
+  std::uint32_t window{};                 ///< global window chosen by the representative; 0: unused
   std::uint32_t losses{};                 ///< first-time requests of the last rotation
-  std::uint32_t limited{};                ///< members that used up their allowance
-  std::uint32_t backlog{};                ///< units waiting at all members
+  std::uint32_t limited{};                ///< number of members that used up their allowance
+  std::uint32_t backlog{};                ///< total number of units that wait at the members
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
   std::uint16_t credit_index = kNoIndex;  ///< the member with that smallest space
   std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none
-  std::uint16_t list_run{};               ///< consecutive members that have that list, saturating
-  std::uint16_t list_block = kNoIndex;    ///< the last member that does not have it
+  std::uint16_t list_run{};               ///< number of consecutive members that have that list,
+                                          ///< at most kListRunMax
+  std::uint16_t list_block = kNoIndex;    ///< the last member that does not have that list
   FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
   friend bool operator==(const Token&, const Token&) = default;
 };
 
 /// A DATA packet: this header, then the unit (opaque here).
 struct Data {
-  ViewId view{};  ///< the view in which it was ordered; unchanged by retransmission
+  ViewId view{};  ///< the view in which the unit was ordered; unchanged by retransmission
   Seq seq{};      ///< >= 1
   std::uint64_t hop{};
   MemberId origin{};
@@ -173,19 +175,20 @@ struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-// A COMMIT carries two byte strings that belong to the ordering protocol of the view: options of
-// the next view, on which all members agree together, and a record in each old view, on which its
-// survivors agree.
+// A COMMIT carries byte strings that belong to the ordering protocol of the view: options of the
+// next view, on which all members agree, and for each old view a record, on which the survivors of
+// that old view agree.
 
 using CommitOptions = FixedVector<std::byte, kCommitOptionsMax>;
 
-/// How COMMIT codecs find and check the two byte strings. The functions get bytes from the network,
-/// with the lengths that the format declares. The defaults describe a protocol without such bytes.
+/// How COMMIT codecs find and check the options and the records. The functions get bytes from the
+/// network, with the lengths that the format declares. The defaults describe a protocol without
+/// options and records.
 struct CommitFormat {
   std::size_t options_bytes = 0;
   /// A record begins with a head of fixed length, which gives the length of the tail. The head has
-  /// fields first, then counts; the lists are in the tail. On the wire the survivors stand between
-  /// the head and the tail, and their count stands before the last `counts_bytes` of the head.
+  /// fields first, then counts of lists; the lists are in the tail. On the wire the survivors stand
+  /// between the head and the tail, and the survivors' count stands before the counts in the head.
   std::size_t head_bytes = 0;
   std::size_t counts_bytes = 0;
   Drop (*check_options)(ByteView options) = [](ByteView) { return Drop::none; };
@@ -213,7 +216,7 @@ struct OldView {
 struct Commit {
   ViewId view{};
   std::vector<MemberId> members;   ///< sorted, 1 to kMembersMax
-  std::uint32_t hops{};            ///< 0 to 2n
+  std::uint32_t hops{};            ///< 0 to twice the number of members
   CommitOptions options;           ///< the protocol's; its CommitFormat gives the length
   std::vector<OldView> old_views;  ///< distinct views
   std::uint64_t list{};            ///< hash of the active list of nodes, equal at all members
@@ -238,13 +241,13 @@ struct EpochNotice {
 };
 
 // Decoding. `decode_header` checks magic, version, kind, length and checksum of a whole packet. The
-// other functions decode a packet whose header has been checked, and check all that the struct's
-// comments say. Each returns Drop::none and fills `out`, or returns the reason and leaves `out`
-// unspecified. Decoders of Token and Data do not allocate.
+// other functions decode a packet whose header has been checked, and check the rules in the
+// struct's comments. Each returns Drop::none and fills `out`, or returns the reason and leaves
+// `out` unspecified. Decoders of Token and Data do not allocate.
 [[nodiscard]] Drop decode_header(ByteView packet, Header& out,
                                  Checksum expected = Checksum::present);
 [[nodiscard]] Drop decode_token(ByteView packet, Token& out);
-[[nodiscard]] Drop decode_data(ByteView packet, Data& out);  ///< unit: packet from kDataHeaderBytes
+[[nodiscard]] Drop decode_data(ByteView packet, Data& out);  ///< unit: from kDataHeaderBytes on
 [[nodiscard]] Drop decode_join(ByteView packet, Join& out);
 [[nodiscard]] Drop decode_commit(ByteView packet, const CommitFormat& format, Commit& out);
 [[nodiscard]] Drop decode_probe(ByteView packet, ProbeFrame& out);
@@ -253,9 +256,9 @@ struct EpochNotice {
 
 // Encoding. Each function writes a whole packet, header and checksum included, and returns its size
 // in bytes. It returns 0, and the caller must send nothing, if `out` is too small, a list is longer
-// than its maximum, or a part of a COMMIT does not have the length of its format. The function
-// writes its own kind and ignores the kind in `header`. Encoders do not check the rules of the
-// structs; receivers drop a packet that breaks one.
+// than its maximum, or the options or a record of a COMMIT do not have the length that `format`
+// gives. The function writes its own kind and ignores the kind in `header`. Encoders do not check
+// the rules of the structs; receivers drop a packet that breaks one.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in,
@@ -265,10 +268,10 @@ struct EpochNotice {
                                              ByteSpan out);
 [[nodiscard]] std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in,
                                               ByteSpan out);
-/// Writes the kDataHeaderBytes in `packet` in front of a unit that is already there.
+/// Writes the header into the first kDataHeaderBytes of `packet`; the unit is already behind it.
 void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet);
-/// Writes the first kHeaderBytes of a DATA packet of `packet_bytes` without a checksum. The packet
-/// may be longer than a decoder accepts.
+/// Writes the first kHeaderBytes of a DATA packet to `out`. The packet has `packet_bytes` and no
+/// checksum; it may be longer than a decoder accepts.
 void write_data_header(const Header& header, std::uint32_t packet_bytes, ByteSpan out);
 
 }  // namespace peal::wire

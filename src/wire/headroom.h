@@ -7,7 +7,7 @@
 
 namespace peal::wire {
 
-/// The most bytes that any engine writes in front of a unit.
+/// Maximum number of bytes that an engine writes in front of a unit.
 inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes + kPlacingBytes;
 
 }  // namespace peal::wire

@@ -31,7 +31,7 @@ ByteReader body_of(ByteView packet);
 /// The sender of a packet whose header has been checked.
 MemberId sender_of(ByteView packet);
 
-/// Writes the header, with length and checksum still zero.
+/// Writes the header, with zero as length and checksum, which complete() writes later.
 void write_header(Writer& out, FrameKind kind, const Header& header);
 /// Completes the packet at the front of `packet` and returns its size in bytes; 0 if the writer
 /// failed or the packet is longer than kPacketBytesMax.

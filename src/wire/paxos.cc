@@ -22,7 +22,7 @@ constexpr std::uint8_t kDiskHangs = 64;
 constexpr std::uint8_t kAppFull = 128;
 constexpr std::uint8_t kOwn = 1;
 
-/// A round, or all zero for none.
+/// A round, or no round (all fields zero).
 Round read_any_round(ByteReader& in) {
   Round round;
   round.count = read_counter(in);

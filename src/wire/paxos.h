@@ -38,7 +38,7 @@ enum class PaxosKind : std::uint8_t {
   link_check = 48,  ///< a large packet on the data lane, which shows that the link carries such
                     ///< packets
   recall = 49,      ///< asks an acceptor for its votes in decided instances
-  word = 50,        ///< answers recall, one instance each: a vote, or the absence of a vote
+  word = 50,        ///< answers recall for one instance: a vote, or that there is no vote
   log_heard = kPaxosKindLast,  ///< tells a restarted acceptor up to which position its log was
                                ///< known to be durable
 };
@@ -72,21 +72,22 @@ class NodeSet {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// How well a node could coordinate, judged by the nodes that it and others hear
-/// (order/paxos/links.h).
+/// How well a node could coordinate, judged by the links between the nodes and by its disk
+/// (order/paxos/company.h).
 enum class Fitness : std::uint8_t {
   none,       ///< it does not hear a majority of the acceptors
   hears,      ///< it hears a majority of the acceptors
-  connected,  ///< it is in a set of nodes with working links: most acceptors and most nodes
-  chosen,     ///< it is in the set of nodes chosen to work together
+  connected,  ///< it is in a set of nodes with working links between all of them: a majority of the
+              ///< acceptors and a majority of the nodes
+  chosen,     ///< it is in the set of nodes that should be in one view
 };
 
 /// Numbers one consensus instance, from 1; 0 means none.
 using Instance = std::uint64_t;
 
 /// A round of Phase 1 and 2. Two coordinators never share a round. A coordinator that restarts does
-/// not reuse one, since its incarnation is part of it. All zero: no round. list_of() explains the
-/// count.
+/// not reuse an earlier round, because each round contains its coordinator's incarnation. All zero:
+/// no round. list_of() explains `count`.
 struct Round {
   std::uint64_t count{};
   MemberId coordinator{};
@@ -124,25 +125,26 @@ struct ValueHead {
 };
 
 /// SUBMIT, PROPOSE and DECIDED: this header, then the value's bytes from kDataHeaderBytes on.
-/// SUBMIT carries a unit. The bytes of a unit are opaque, those of a view are its members, those of
-/// a list its nodes; nothing has no bytes.
+/// SUBMIT carries a unit. The bytes of a unit are opaque here; those of a view are its members, and
+/// those of a list are its nodes. A value of kind nothing has no bytes.
 struct ValueFrame {
   /// PROPOSE: count of the round, whose coordinator is the packet's sender. SUBMIT: the unit's
   /// timestamp with optimistic delivery, 1 to kEarlyStampMax, else 0. DECIDED: 0
   std::uint64_t count{};
-  Instance instance{};     ///< PROPOSE, DECIDED. SUBMIT: 0
-  std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
-                           ///< instance. Else 0
+  Instance instance{};     ///< PROPOSE, DECIDED: at least 1. SUBMIT: 0
+  std::uint32_t behind{};  ///< PROPOSE: all instances below instance - behind are decided; less
+                           ///< than `instance`. SUBMIT, DECIDED: 0
   ValueHead head;
   friend bool operator==(const ValueFrame&, const ValueFrame&) = default;
 };
 
 /// Precedes a unit's bytes where several ensembles order. Each ensemble gives its values ascending
-/// keys, and learners merge the ensembles' orders by key. The key is the timestamp of a unit, or
-/// the number of a nothing or view, but at least one more than the key of the previous value.
+/// keys, and learners merge the ensembles' orders by key. The key of a unit is its timestamp, and
+/// the key of a nothing or a view is ValueHead::number; but each key is at least one more than the
+/// key of the ensemble's previous value.
 struct Placing {
-  std::uint64_t stamp{};   ///< the sender's clock in microseconds, ahead of all timestamps it has
-                           ///< seen
+  std::uint64_t stamp{};   ///< the sender's clock in microseconds, but above all timestamps that
+                           ///< the sender has seen
   std::uint64_t view{};    ///< number of the view of all ensembles together that the unit is for;
                            ///< at least 1
   std::uint64_t number{};  ///< counts its sender's units in that view, from 1
@@ -186,7 +188,7 @@ std::uint64_t first_of(const Nodes& nodes);
 std::uint64_t first_view_of(const Nodes& nodes);
 
 /// LIVES: the sender knows of no order and hears all acceptors of its list. It proposes these
-/// acceptor incarnations to bootstrap one.
+/// acceptor incarnations to bootstrap an order.
 struct Lives {
   std::uint64_t list{};                ///< the hash of that list; not 0
   std::vector<std::uint64_t> lives{};  ///< as Nodes::lives: 1 to kMembersMax
@@ -195,9 +197,9 @@ struct Lives {
 
 /// RELAY and DISTRIBUTE: this header, then the value's bytes from kRelayHeaderBytes on.
 struct Relay {
-  Round round{};  ///< in which the value was proposed
+  Round round{};  ///< the round in which the value was proposed
   Instance instance{};
-  std::uint32_t behind{};  ///< everything below instance - behind is decided; less than instance
+  std::uint32_t behind{};  ///< all below instance - behind are decided; less than `instance`
   /// Chain: bit i set means that the acceptor with index i, in the order of the nodes, is asked for
   /// its vote. Ring: the number of the ring within the round. At least 1.
   std::uint16_t chain{};
@@ -215,13 +217,13 @@ struct State {
   bool leaving = false;     ///< the sender is leaving
   bool joined = false;      ///< the sender is in view `view`
   bool visiting = false;    ///< the sender must not be taken into a view yet
-  std::uint64_t from{};     ///< the sender has all values of other ensembles with keys above this
-                            ///< key: see Placing
-  Round voted_round{};      ///< round of an acceptor's last votes, at most `round`; no round: none
-  Instance voted_upto{};    ///< last instance of those votes; all undecided instances before it
-                            ///< have one too
-  Instance decided_upto{};  ///< up to this instance a majority voted in voted_round; at most
-                            ///< voted_upto
+  std::uint64_t from{};     ///< the sender has all values of other ensembles whose keys are above
+                            ///< this key: see Placing
+  Round voted_round{};      ///< round of the sender's last votes, at most `round`; no round: none
+  Instance voted_upto{};    ///< last instance of those votes; the sender also voted for all earlier
+                            ///< undecided instances
+  Instance decided_upto{};  ///< up to this instance a majority voted in `voted_round`; at most
+                            ///< `voted_upto`
   Instance next{};          ///< all lower instances were decided and consumed; 0: no starting point
                             ///< yet
   Instance oldest{};        ///< oldest decided instance that the sender can retransmit; at most
@@ -240,7 +242,8 @@ struct State {
   bool misses = false;
   bool disk_hangs = false;  ///< the sender's log writes have not become durable for a long time
   bool app_full = false;    ///< the sender's application accepts nothing at the moment
-  std::uint32_t beat{};     ///< counts the sender's heartbeats on the control lane; 0: no heartbeat
+  std::uint32_t beat{};     ///< counts the sender's heartbeats on the control lane; 0: this STATE
+                            ///< is no heartbeat
   Fitness fitness = Fitness::none;
   std::uint64_t life{};  ///< id of the sender's acceptor incarnation, see Nodes::lives; 0: never an
                          ///< acceptor
@@ -261,8 +264,9 @@ struct LogHeard {
 /// LOG_HEARD: tells a node which durable positions of its log the sender has heard of.
 struct LogAnswer {
   std::uint64_t asker{};        ///< epoch of the incarnation that asked; not 0
-  std::uint64_t life{};         ///< id of its log: kLogBit is set
-  std::vector<LogHeard> heard;  ///< reports of earlier incarnations; at most kLogsHeardMax
+  std::uint64_t life{};         ///< id of the log of `asker`: kLogBit is set
+  std::vector<LogHeard> heard;  ///< reports of incarnations before `asker`, by ascending epoch; at
+                                ///< most kLogsHeardMax
   friend bool operator==(const LogAnswer&, const LogAnswer&) = default;
 };
 inline constexpr std::size_t kLogsHeardMax = 2;
@@ -294,8 +298,8 @@ inline constexpr std::uint32_t kVotesMax = 1U << 20;  ///< in one run
 struct Promise {
   Round round{};    ///< the promised round
   Instance next{};  ///< as in State
-  /// Ascending, disjoint, all at `next` or above and in no higher round. Adjacent runs of one round
-  /// are merged.
+  /// Ascending and disjoint; instances from `next` on, and rounds up to `round`. Adjacent runs of
+  /// one round are merged.
   std::vector<VoteRun> runs;
   friend bool operator==(const Promise&, const Promise&) = default;
 };
@@ -331,9 +335,9 @@ struct Recall {
 };
 inline constexpr std::uint16_t kRecallMax = 64;
 
-/// WORD: this header, then a copy of the value's bytes from kWordHeaderBytes on. They are copied
-/// because the headroom in front of a unit may be too small. Without a vote, the frame has
-/// kNoVoteBytes, and neither round nor value.
+/// WORD: this header, then the value's bytes from kWordHeaderBytes on. The sender copies the value,
+/// because the headroom in front of a unit may be too small for this header. Without a vote, the
+/// frame has kNoVoteBytes, and neither round nor value.
 struct Word {
   Instance instance{};
   Round round{};     ///< of the sender's vote; no round: it did not vote
@@ -344,16 +348,17 @@ inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 1;
 inline constexpr std::size_t kWordHeaderBytes = kNoVoteBytes + 20 + 30;
 static_assert(kWordHeaderBytes >= kFetchedHeaderBytes);
 
-/// The receiver's units that a coordinator is missing.
+/// The receiver's units that the sender, a coordinator, is missing.
 struct Lacks {
-  std::uint64_t view{};   ///< the view that they are for; at least 1
+  std::uint64_t view{};   ///< the view that the units are for; at least 1
   std::uint64_t first{};  ///< the number of the first unit; at least 1
   std::uint16_t count{};  ///< 1 to kLacksMax; first + count <= kCounterMax
   friend bool operator==(const Lacks&, const Lacks&) = default;
 };
 inline constexpr std::uint16_t kLacksMax = 64;
 
-/// The sender cannot merge its values of other ensembles until this ensemble's keys have advanced.
+/// The sender cannot merge the values that it has of other ensembles until the keys of the
+/// receiver's ensemble have advanced.
 struct Pass {
   std::uint64_t key{};  ///< lower bound for the next keys; 1 to kStampMax
   friend bool operator==(const Pass&, const Pass&) = default;
@@ -362,7 +367,7 @@ struct Pass {
 /// The state of the order before an instance: where a node that was in no view may start.
 struct Checkpoint {
   Instance next{};      ///< at least 1
-  std::uint64_t key{};  ///< of the previous value, at most kKeyMax; see Placing
+  std::uint64_t key{};  ///< of the value before `next`, at most kKeyMax; see Placing
   Nodes nodes;
   ViewId view{};                       ///< number 0: no view yet
   std::vector<ViewMember> members;     ///< of that view; sorted
@@ -402,18 +407,18 @@ struct Checkpoint {
 /// Overwrites the first kPlacingBytes of `unit`.
 void encode_placing_in_place(const Placing& in, ByteSpan unit);
 
-/// Writes the kDataHeaderBytes in `packet` in front of a value that is already there. `kind` is
-/// submit, propose or decided.
+/// Writes the header into the first kDataHeaderBytes of `packet`; the value's bytes are already
+/// behind it. `kind` is submit, propose or decided.
 void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFrame& in,
                            ByteSpan packet);
-/// The same for kFetchedHeaderBytes.
+/// The same, with a header of kFetchedHeaderBytes.
 void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
-/// The same for kWordHeaderBytes; `in` has a vote.
+/// The same, with a header of kWordHeaderBytes; `in` has a vote.
 void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet);
-/// The same for kRelayHeaderBytes; `kind` is relay or distribute.
+/// The same, with a header of kRelayHeaderBytes; `kind` is relay or distribute.
 void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
 [[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
-/// 0 if `out` is smaller than in.bytes.
+/// Returns 0 if `out` is smaller than in.bytes.
 [[nodiscard]] std::size_t encode_link_check(const Header& header, const LinkCheck& in,
                                             ByteSpan out);
 [[nodiscard]] std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan out);
@@ -421,7 +426,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan out);
-/// Encodes a word without a vote: in.round is no round.
+/// Encodes a WORD without a vote: `in.round` must be no round.
 [[nodiscard]] std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
@@ -431,9 +436,9 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
                                             ByteSpan out);
-/// 0 if `out` is too small or there are more than kMembersMax.
+/// Returns 0 if `out` is too small or there are more than kMembersMax members.
 [[nodiscard]] std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan out);
-/// 0 if `out` is too small or there are more than kMembersMax.
+/// Returns 0 if `out` is too small or there are more than kMembersMax nodes.
 [[nodiscard]] std::size_t encode_nodes(const Nodes& in, ByteSpan out);
 
 // An acceptor's durable log stores values and rounds in the same form.

@@ -106,7 +106,8 @@ Drop decode_word(ByteView packet, Word& out) {
 }
 
 std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan packet) {
-  // A wrong "no vote" could make others abandon a value that was decided with this vote.
+  // If this node did vote, "no vote" could make other nodes abandon a value that was decided with
+  // its vote.
   PEAL_ASSERT(in.round == Round{});
   Writer out(packet);
   write_paxos_header(out, PaxosKind::word, header);

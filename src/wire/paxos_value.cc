@@ -13,7 +13,7 @@ namespace peal::wire {
 namespace {
 
 constexpr std::size_t kNodeBytes = 4;
-/// Flag in a listed node's number; the numbers are smaller.
+/// Flag that is set in the number of a listed node if it is an acceptor; numbers are smaller.
 constexpr std::uint32_t kIsAcceptor = 1U << 31;
 static_assert(kNodeMax < kIsAcceptor);
 /// Flag in a list's count: the incarnations of the acceptors follow the nodes.

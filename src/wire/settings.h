@@ -15,9 +15,9 @@
 namespace peal::wire {
 
 inline constexpr std::size_t kSettingsMax = 64;
-inline constexpr std::size_t kSettingKeyMax = 64;  // bytes of a key, of which there is at least 1
+inline constexpr std::size_t kSettingKeyMax = 64;     // bytes of a key; at least 1
 inline constexpr std::size_t kSettingValueMax = 255;  // bytes of a value
-/// Most bytes of the whole packet, so that it fits a datagram on any link.
+/// Maximum size of the whole packet, so that it fits into a datagram on any link.
 inline constexpr std::size_t kSettingsBytesMax = 1'200;
 
 /// Key and value hold any bytes and point into the decoded packet.
@@ -28,7 +28,7 @@ struct Setting {
 };
 
 struct SettingsFrame {
-  bool asks = false;                            ///< the receiver should answer with its own
+  bool asks = false;                            ///< the receiver should answer with its settings
   FixedVector<Setting, kSettingsMax> settings;  ///< ascending by key; no key twice
   friend bool operator==(const SettingsFrame&, const SettingsFrame&) = default;
 };

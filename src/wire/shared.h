@@ -30,8 +30,8 @@ enum class SharedRead : std::uint8_t {
   gone,  ///< the block was freed or reused
   bad,   ///< outside of the memory, or not a record of that length
 };
-/// Whether the record at `at` is there at this moment, without reading it; the record may be gone
-/// right after an `ok`. Thread: any, also while the daemon writes.
+/// Whether the record at `at` is there at this moment. Does not read the record, which may be gone
+/// right after the result `ok`. Thread: any, also while the daemon writes.
 [[nodiscard]] SharedRead look_at_shared(ByteView memory, const Shared& at);
 /// Copies the body of the record at `at` out of the shared memory that begins at `memory`, once,
 /// without checking the body. `at` comes from decode(). If the result is not `ok`, `kind` and

@@ -11,14 +11,14 @@
 // The frame with which two members test a link in both directions with all that it has to carry:
 // small and large packets, on the data lane and on the control lane.
 //
-// A sealed packet of the data lane does not show the kind of its frame, which is always DATA for
-// the ring (docs/wire.md). So a TRIAL on that lane has the kind DATA, and 0 where a data frame has
-// its view number.
+// A sealed packet of the data lane does not show the kind of its frame: for members of a ring, this
+// kind is always DATA (docs/wire.md). So a TRIAL on that lane has the kind DATA, and 0 where a DATA
+// frame has its view number.
 
 namespace peal::wire {
 
-/// The part of an ASK tells which packets it tests: bit 0 is set for large ones, bit 1 for the data
-/// lane.
+/// A trial has four parts, one for each size and lane of packets: bit 0 of a part's number is set
+/// for large packets, bit 1 for the data lane.
 inline constexpr std::uint8_t kTrialParts = 4;
 inline constexpr std::uint8_t kTrialAsksMax = 32;  ///< in one part
 constexpr bool is_large(std::uint8_t part) { return (part & 1U) != 0; }
@@ -37,7 +37,7 @@ struct Trial {
   std::uint8_t part = 0;      ///< below kTrialParts
   std::uint8_t index = 0;     ///< below kTrialAsksMax
   std::uint64_t number = 1;   ///< of the trial; grows with every trial of an incarnation
-  MemberId to{};              ///< the member under test
+  MemberId to{};              ///< the receiver
   std::uint16_t padding = 0;  ///< count of zero bytes that follow
   friend bool operator==(const Trial&, const Trial&) = default;
 };

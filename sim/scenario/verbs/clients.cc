@@ -81,7 +81,7 @@ void check_group(ScenarioContext& context, Tokenizer& words, const std::vector<N
   }
 }
 
-/// A gap in the messages to the client alone has an empty group name.
+/// A gap in the messages to a client's private name has an empty group name.
 void check_client(ScenarioContext& context, Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::vector<std::string> clients = words.names("names of clients");
   const bool no_gap = words.accept("no-gap");

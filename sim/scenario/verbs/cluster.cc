@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
-/// Counters on the wire are at most 2^63 - 1; a scenario needs room to count further.
+/// Counters on the wire are at most 2^63 - 1; a scenario must be able to count on from its first
+/// count.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-/// Reads the ordering engine and its dissemination.
+/// Reads the ordering engine and its options in kEngineChoices.
 void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string name = words.value("order").value_or("");
   if (const order::Descriptor* known = order::find_engine(name)) {
@@ -34,7 +35,7 @@ void read_engine(Tokenizer& words, WorldOptions& options) {
   }
 }
 
-/// domain1=n1-n3 domain2=n3-n5 and so on.
+/// Reads the keys domain1=n1-n3 domain2=n3-n5 and so on.
 void read_domains(Tokenizer& words, WorldOptions& options) {
   for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
     std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
@@ -164,7 +165,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
                  ": neither a key of 'cluster' nor an option of the engine that takes this value");
     }
   }
-  // A scenario may set max_gap without checkpoint-every: keep the latter within max_gap.
+  // A scenario may set max_gap without checkpoint-every: keep checkpoint-every within max_gap.
   if (options.engine.find("checkpoint-every") != nullptr) {
     options.engine.set("checkpoint-every",
                        std::min<std::int64_t>(options.engine.number("checkpoint-every"),
@@ -172,7 +173,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
   }
   const std::string problem = options.engine.validate(options.domains);
   if (!problem.empty()) words.fail(problem);
-  // A record is a value with a small header.
+  // A record of the log is a value with a small header.
   if (options.engine.has_quorum() &&
       (options.segment_bytes % 8 != 0 ||
        options.segment_bytes < options.engine.packet_bytes_max() + (4U << 10))) {

@@ -19,7 +19,8 @@ void harm(NodeLog& folder, std::string_view what, Duration time) {
   if (what == "slow") folder.slow(time);
 }
 
-/// At the node's next start, a lost disk is empty, and a disk put back holds the last copy.
+/// At the node's next start, the disk is empty after `lost`, and holds its last copy after
+/// `put-back`.
 void do_disk(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";
@@ -41,7 +42,7 @@ void do_disk(ScenarioContext& context, Tokenizer& words) {
   FaultCounts& faults = context.faults();
   for (const NodeId node : nodes) {
     NodeLog* disk = disks.of(node);
-    if (disk == nullptr) continue;  // not an acceptor
+    if (disk == nullptr) continue;  // the engine has no logs
     if (what == "of") {
       faults.add(Fault::disk_exchanged);
       disk->give(*disks.of(other));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `expect ...`: expectations about nodes (from the tables of the families), counts and the whole
-// run.
+// `expect ...`: expectations about nodes (view_checks(), delivery_checks(), client_checks()),
+// counts and the whole run.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -26,7 +26,7 @@ bool holds(const std::string& op, std::uint64_t left, std::uint64_t right) {
 
 using Count = std::optional<std::uint64_t>;
 
-/// Compares a count with the operator and the bound that follow: `<= 20`.
+/// Compares the count with the operator and the bound that follow in `words`, such as `<= 20`.
 void compare_with_bound(ScenarioContext& context, Tokenizer& words, const std::string& what,
                         NodeId node, const std::function<Count()>& value) {
   const std::string op = words.take("a comparison");
@@ -47,7 +47,7 @@ void compare_with_bound(ScenarioContext& context, Tokenizer& words, const std::s
 
 // ---- counts ----
 
-/// The count of a running node; nullopt if the node does not run.
+/// A function that returns the count of a running node; nullopt if the node does not run.
 template <class Of>
 std::function<Count()> of_process(ScenarioContext& context, NodeId node, Of of) {
   return [&context, node, of]() -> Count {

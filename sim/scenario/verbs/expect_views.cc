@@ -8,7 +8,8 @@
 namespace peal::sim {
 namespace {
 
-/// Checks the node's next view of this kind after the last view that an earlier line expected.
+/// Checks that each node installed a view of this kind with these members, after the last view that
+/// an earlier line expected of the node.
 void check_install(ScenarioContext& context, Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::string kind = words.take("transitional or regular");
   if (kind != "transitional" && kind != "regular") {

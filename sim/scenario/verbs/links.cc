@@ -7,7 +7,8 @@
 namespace peal::sim {
 namespace {
 
-/// The two ends of links: n1 > n2 is one direction, n1 with n2 (or from) both.
+/// The nodes at both ends of links. `n1 > n2` means the direction from n1 to n2; `n1 with n2` and
+/// `n1 from n2` mean both directions.
 struct Ends {
   std::vector<NodeId> left;
   std::vector<NodeId> right;
@@ -105,7 +106,8 @@ void do_cut(ScenarioContext& context, Tokenizer& words) {
   each_link(ends, [&](NodeId a, NodeId b) { context.world().network().cut(a, b); });
 }
 
-/// Until `heal`, the first nodes have other addresses than in the files of the second nodes.
+/// Until `heal`, the files of `others` have old addresses of `nodes`, so `nodes` and `others`
+/// cannot reach each other.
 void do_move(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("from");

@@ -8,7 +8,7 @@
 namespace peal::sim {
 namespace {
 
-/// [within 2s]
+/// Reads `[within 2s]`.
 Instant read_limit(ScenarioContext& context, Tokenizer& words) {
   const Duration within = words.accept("within") ? words.duration() : context.timeout();
   return context.has_world() ? context.now() + within : Instant{};
@@ -62,7 +62,7 @@ void until_idle(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Lets time pass until a packet or an event matches; false if none matches up to `limit`.
+/// Lets time pass until a packet or an event matches; false if none does up to `limit`.
 bool wait_for(ScenarioContext& context, Pattern pattern, Instant limit) {
   Triggers& triggers = context.triggers();
   triggers.watch(std::move(pattern));

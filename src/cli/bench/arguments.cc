@@ -261,7 +261,7 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
 }
 
 /// Why --dissemination, --ensembles or --merge is not possible with the engine, or with each other,
-/// in one line; empty if all are.
+/// in one line; empty if all are possible.
 template <class Command>
 std::string ensembles_conflict(const Command& c) {
   const char* given = c.options.get(kDissemination) ? "--dissemination"

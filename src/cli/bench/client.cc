@@ -23,9 +23,10 @@ constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
-constexpr auto kSpin = std::chrono::milliseconds(1);  // like members that the application runs
+constexpr auto kSpin = std::chrono::milliseconds(1);  // polls before it sleeps, as a member
+                                                      // that the application's thread runs
 
-/// A client of a daemon: see BenchWorker.
+/// A Link to a client of a daemon: see worker.h.
 class ClientLink {
  public:
   ClientLink(Client& client, const BenchDaemon& daemon)
@@ -75,8 +76,8 @@ class ClientLink {
     }
     return true;
   }
-  /// The sender's own number of a message. The message has only the lowest bits; the other bits
-  /// follow from the sender's previous message.
+  /// The number that the sender gave to the message. The message has only the lowest bits of it;
+  /// the other bits follow from the number of the sender's previous message.
   std::uint64_t number_of(const GroupMessage& message) {
     auto at = last_.find(message.sender);
     if (at == last_.end()) at = last_.emplace(std::string(message.sender), 0).first;

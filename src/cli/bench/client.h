@@ -8,7 +8,7 @@
 namespace peal::cli {
 
 /// Runs one daemon of a benchmark and, in this process, one client of it that sends and receives.
-/// Returns its exit status.
+/// Returns the exit status of this process.
 int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const config::File& file);
 
 }  // namespace peal::cli

@@ -47,7 +47,7 @@ class Place {
     if (::mkdtemp(path) == nullptr) return unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, {});
     if (!cluster) return unexpected(cluster.error());
-    // With one node, this daemon has the limit for members of groups of the whole cluster.
+    // The limit for members of groups is divided by nodes_max: with 1, this daemon has all of it.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
     if (!daemon) return unexpected(daemon.error());
@@ -201,7 +201,8 @@ class Measurement {
     return true;
   }
 
-  /// One sender and its receivers, the last of which stops reading.
+  /// Measures the throughput of one sender and its receivers: first while all receivers read, then
+  /// while the last of them does not.
   bool one_stopped(wire::SlowPolicy policy) {
     StoppedReport stopped;
     stopped.policy = policy;
@@ -242,15 +243,16 @@ class Measurement {
     std::int64_t began = 0;
     std::uint64_t before = 0;
     const auto heard = [&] { return listeners.front()->heard().messages; };
-    // All clients share one thread here: the sender waits for the readers, so that no reader falls
-    // behind for lack of its turn.
+    // All clients share one thread here. So the sender waits for all receivers but the last: none
+    // of them becomes slow because it did not get its turn on the thread.
     const auto held_back = [&] {
       return sender.sent() - sender.heard().acked >= window ||
              std::any_of(listeners.begin(), listeners.end() - 2, [&](const Talker* each) {
                return sender.sent() - each->heard().messages - each->heard().left_out >= window;
              });
     };
-    // On a busy machine, this process may not run for `length`: then the measurement takes longer.
+    // A busy machine may suspend this process for longer than `length`. So the measurement
+    // continues until a message was delivered.
     const auto over = [&] { return began > 0 && now_ns() >= began + length && heard() > before; };
     while (!over()) {
       while (!held_back()) sender.send(group, payload);
@@ -287,7 +289,7 @@ class Measurement {
   std::string problem_;
 };
 
-/// Each client needs a descriptor in this process.
+/// Raises the limit of descriptors: each client needs one in this process.
 void allow_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

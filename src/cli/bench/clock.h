@@ -22,12 +22,12 @@ inline std::int64_t now_ns() {
   return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
-/// The same time for std::chrono, which reads the same clock.
+/// A time of now_ns() as a time of std::chrono::steady_clock, which reads the same clock.
 inline std::chrono::steady_clock::time_point steady_time(std::int64_t ns) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
 }
 
-/// Waits until a descriptor is readable, or until that time.
+/// Waits until a descriptor is readable, or until `until_ns`.
 inline void wait_for(int fd, std::int64_t until_ns) {
   const std::int64_t time = std::max<std::int64_t>(0, until_ns - now_ns());
   pollfd wait{fd, POLLIN, 0};

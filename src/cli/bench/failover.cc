@@ -29,8 +29,8 @@ namespace {
 
 constexpr const char* kFailoverGroup = "failover";
 constexpr int kFailoverStopMs = 5'000;
-/// Limit for each step: starting, connecting, installing a view, delivering again. Far more than a
-/// step takes.
+/// Time limit for each step: starting, connecting, installing a view, delivering again. Far more
+/// than a step takes.
 constexpr std::int64_t kFailoverPatienceNs = 60 * kSecondNs;
 /// Nodes answer four queries per second (docs/daemon.md).
 constexpr std::int64_t kAskEveryNs = 260 * 1'000'000;
@@ -50,7 +50,7 @@ struct Node {
   std::string name;
   std::vector<Child> process;  ///< exactly one
   std::optional<Client> client;
-  std::size_t members = 0;  ///< of the group, in the client's last event
+  std::size_t members = 0;  ///< of the group, in the last view that the client got
   // Times of events after the current kill; 0: not yet.
   std::int64_t view_at = 0;
   std::int64_t delivered_at = 0;
@@ -64,7 +64,7 @@ std::uint64_t counter(const NodeReport& report, const char* name) {
   return answer["counters"].value(name, std::uint64_t{0});
 }
 
-/// Kills and restarts nodes under constant load. The first failure ends it.
+/// Kills and restarts nodes under constant load. The first failure ends the run.
 class Failover {
  public:
   Failover(BenchPlace& place, const BenchFailoverCommand& command, SyncProbe& probe)
@@ -178,7 +178,7 @@ class Failover {
     return poller_.ask(kAnswerMs);
   }
 
-  /// The leading node: the coordinator, or the first member of the ring.
+  /// The leading node: the coordinator or, with the ring, the first member of the view.
   std::optional<std::size_t> choose() {
     const bool quorum = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
@@ -244,7 +244,7 @@ class Failover {
 
   // ---- load and deliveries ----
 
-  /// Sends and reads until `done` returns true. Calls `done` once per `every_ns`.
+  /// Sends and reads until `done` returns true. Calls `done` at most once per `every_ns`.
   template <class Done>
   bool flow(const Done& done, std::int64_t deadline_ns, const std::string& what,
             std::int64_t every_ns = 0) {

@@ -20,13 +20,13 @@ struct FailoverSurvivor {
 struct FailoverKill {
   std::string victim;
   std::vector<FailoverSurvivor> survivors;
-  double sync_ms = 0;  ///< the longest sync of 4 KiB in progress after the kill
-  double back_s = 0;   ///< from its restart until all nodes were in one view
+  double sync_ms = 0;  ///< the longest sync of 4 KiB in progress at the kill or later
+  double back_s = 0;   ///< from the victim's restart until all nodes were in one view
 };
 
 struct FailoverReport {
   std::vector<FailoverKill> kills;
-  double sync_max_ms = 0;  ///< of the whole run
+  double sync_max_ms = 0;  ///< the longest sync of the whole run
   std::uint64_t syncs = 0;
   double load_1min = 0;  ///< of the machine, at the end
   std::uint32_t processors = 0;

@@ -15,7 +15,8 @@ namespace peal::cli {
 /// data of all nodes. All three are ordered messages, so the nodes need no other channel.
 struct BenchHead {
   enum Kind : std::uint8_t { data, start, done, bye };
-  static constexpr std::size_t kTimeBytes = 6;  // low bytes of nanoseconds: three days
+  static constexpr std::size_t kTimeBytes = 6;  // low bytes of a time in nanoseconds,
+                                                // which repeat after three days
   static constexpr std::size_t kRestBytes = 4;
   static constexpr std::size_t kBytes = kTimeBytes + kRestBytes;
   static constexpr unsigned kNumberBits = 30;
@@ -27,13 +28,13 @@ struct BenchHead {
   static std::uint32_t number_of(std::uint64_t number) {
     return static_cast<std::uint32_t>(number & ((1U << kNumberBits) - 1));
   }
-  // Sender and receiver are on one machine.
+  // In the machine's byte order: sender and receiver are on one machine.
   void write(std::byte* to) const {
     const std::uint32_t rest = static_cast<std::uint32_t>(kind) << kNumberBits | number;
     std::memcpy(to, &time_ns, kTimeBytes);
     std::memcpy(to + kTimeBytes, &rest, kRestBytes);
   }
-  /// `now` determines which time with these low bits is meant.
+  /// Of all times with the low bytes at `from`, the result has the one nearest to `now`.
   static BenchHead read(const std::byte* from, std::int64_t now) {
     const ByteView bytes{from, kBytes};
     const std::uint64_t time =

@@ -24,9 +24,10 @@ constexpr std::int64_t kReachNs = 3 * kSecondNs;   // for multicast to be detect
 constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // for all processes to start
 constexpr std::int64_t kWarmUpNs = 3 * kSecondNs / 10;
 constexpr std::int64_t kGapNs = 2 * kSecondNs / 10;
-constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // then packets without acknowledgements
+constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // after this time without
+                                                       // acknowledgements, packets in progress
                                                        // count as lost
-constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // the same for a round trip
+constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // a longer round trip counts as lost
 constexpr std::uint32_t kBatchPackets = 64;
 constexpr int kBatchesPerTurn = 4;
 constexpr std::uint32_t kSlabs = 1'024;
@@ -37,14 +38,15 @@ struct Frame {
   enum Kind : std::uint32_t { data, ack, ping, pong };
   std::uint32_t kind;
   std::uint32_t phase;
-  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last one received
+  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last number received;
+                         ///< ping and pong: of the round trip, from 1
 };
 static_assert(sizeof(Frame) == 16);
 
-/// When one phase runs, on the clock of all processes.
+/// When one phase runs, in times of now_ns().
 struct Span {
-  std::int64_t start = 0;  ///< warm-up
-  std::int64_t from = 0;   ///< measured
+  std::int64_t start = 0;  ///< of the warm-up
+  std::int64_t from = 0;   ///< of the measurement
   std::int64_t to = 0;
 };
 
@@ -114,7 +116,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
  private:
   struct Source {
     std::uint64_t last = 0;      ///< last number received
-    std::uint64_t acked = 0;     ///< of these, acknowledged
+    std::uint64_t acked = 0;     ///< last number acknowledged
     std::uint64_t received = 0;  ///< in the measured time, as is `lost`
     std::uint64_t lost = 0;
   };
@@ -134,7 +136,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
                            io::endpoint_of(config_.nodes[i].address).value()});
     }
     udp.self = NodeId{index_ + 1};
-    udp.cluster = config_.nodes.front().address.port;  // the group is derived from it
+    udp.cluster = config_.nodes.front().address.port;  // determines the multicast group
     auto opened = io::UdpTransport::open(udp, received_);
     if (!opened) return fail_with(opened.error().message);
     udp_ = std::move(*opened);
@@ -289,13 +291,13 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   BufferPool received_{io::UdpTransport::kSlabBytes, 32};
   BufferPool packets_{1'536, kSlabs};
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<io::UdpTransport> udp_;  // after the pools that it uses
+  std::unique_ptr<io::UdpTransport> udp_;  // after the pools: it uses them until its end
   std::int64_t begin_ns_ = 0;
   std::uint32_t phase_ = 0;
   bool sending_ = false;
   std::uint64_t window_ = 0;  ///< limit of packets in progress
   std::uint64_t sent_ = 0;
-  std::vector<std::uint64_t> acked_;  ///< by each peer
+  std::vector<std::uint64_t> acked_;  ///< the last number that each peer acknowledged
   std::vector<Source> sources_;
   std::int64_t heard_ns_ = 0;
   std::uint64_t pong_ = 0;

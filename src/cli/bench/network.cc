@@ -104,7 +104,7 @@ Done shape(NetworkTools& tools, const std::string& device, double bits_per_s, st
                    std::to_string(queue)});
 }
 
-/// Sets up the node's end of the cable, inside its namespace.
+/// Sets up the node's end of the cable. The process must be in the node's namespace.
 Done set_up_node(NetworkTools& tools, std::uint32_t node, double link_bits_per_s) {
   auto done = tools.ip({"link", "set", "lo", "up"});
   if (done) {
@@ -128,7 +128,7 @@ Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, st
   if (!enter(home)) return unexpected("a namespace cannot be entered" + because());
 
   const std::string port = "port" + std::to_string(node + 1);
-  // `ip` opens the namespace by the number of the descriptor in the child.
+  // The child process `ip` opens /proc/self/fd/N. So it must inherit the descriptor N.
   const io::Fd inherited = io::Fd::for_children(::dup(space->get()));
   auto done = tools.ip({"link", "add", port, "type", "veth", "peer", "name", "e0", "netns",
                         "/proc/self/fd/" + std::to_string(inherited.get())});

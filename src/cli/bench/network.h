@@ -23,9 +23,9 @@ class BenchNetwork {
   /// direction; 0: as fast as the machine. The error is one line that says what is missing.
   static Result<BenchNetwork, std::string> make(std::uint32_t nodes, double link_bits_per_s);
 
-  /// The namespace of a node, from 0, for Child::start.
+  /// The namespace of a node, counted from 0, for Child::start().
   int space(std::uint32_t node) const { return spaces_[node].get(); }
-  /// The address of a node, from 0.
+  /// The address of a node, counted from 0.
   static std::string address(std::uint32_t node) { return "10.77.0." + std::to_string(node + 1); }
 
  private:

@@ -21,7 +21,8 @@ namespace peal::cli {
 /// The plan of one run, for all its processes.
 struct BenchPlan {
   bool limit = false;       ///< without a protocol: `peal bench limit`
-  bool own_thread = false;  ///< of each member; otherwise the sender and receiver runs it
+  bool own_thread = false;  ///< each member has its own thread; false: the thread that sends and
+                            ///< receives runs the member
   bool daemon = false;      ///< the sender and receiver is a client of a daemon
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
@@ -36,10 +37,11 @@ struct BenchPlan {
 
 /// The maximum number of messages of each node in progress, if messages are sent as fast as
 /// possible. The default is just enough to keep the ring busy: more messages would only wait in
-/// queues. Latency is then this number divided by the rate, and not a property of the ring.
+/// queues. While messages are sent as fast as possible, latency is this number divided by the rate
+/// of each node, and not a property of the ring.
 std::uint64_t messages_under_way(const BenchCommand& command);
 
-/// Latencies: the histogram's counts and its range.
+/// Latencies: a histogram, with the exact minimum and maximum.
 struct BenchLatency {
   Histogram ns;
   std::uint64_t min_ns = ~std::uint64_t{0};
@@ -58,23 +60,23 @@ struct BenchView {
 struct BenchResult {
   std::string problem;          ///< empty if the run succeeded and the order was right
   std::uint64_t due = 0;        ///< messages of this node that were due in the measured time
-  std::uint64_t sent = 0;       ///< of these, messages sent before the end of that time
+  std::uint64_t sent = 0;       ///< of these, messages sent in time: at most 0.1 s after the end
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
-  BenchLatency early;  ///< until messages without a place were announced
+  BenchLatency early;  ///< until messages were announced by optimistic delivery
   std::vector<BenchView> views;
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;
-  /// Medians of samples, by name: for values of the node that rise and fall.
+  /// Medians of the node's values that rise and fall, by name.
   std::map<std::string, std::uint64_t> gauges;
 };
 
 bool write_plan(const std::string& dir, const BenchPlan& plan);
 std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
-/// Waits for at most five seconds until all these nodes have written their results, good or bad.
+/// Waits until all `nodes` have written their results, good or bad, but for at most five seconds.
 /// `wait` waits until a given time, and serves the member meanwhile.
 void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait);
@@ -82,7 +84,7 @@ std::optional<BenchResult> read_result(const std::string& dir, const std::string
 
 /// One phase of all processes of `peal bench limit`.
 struct LimitPhase {
-  std::uint64_t packets_sent = 0;  ///< all members: in the measured time
+  std::uint64_t packets_sent = 0;  ///< this and the other fields: in the measured time
   std::uint64_t packets_received = 0;
   std::uint64_t packets_lost = 0;
   double cpu_s = 0;
@@ -100,7 +102,7 @@ std::optional<LimitResult> read_limit_result(const std::string& dir, const std::
 
 /// Runs one node of a benchmark in this process. Returns the exit status.
 int run_bench_worker(const BenchCommand& command);
-/// The same for `peal bench limit`.
+/// As run_bench_worker(), for `peal bench limit`.
 int run_limit_worker(const BenchCommand& command, const BenchPlan& plan);
 
 }  // namespace peal::cli

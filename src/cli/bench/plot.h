@@ -9,7 +9,7 @@
 
 namespace peal::cli {
 
-/// FILE.csv, next to the picture.
+/// The path of the table for the picture `png`, FILE.png: FILE.csv in the same folder.
 std::string csv_path(const std::string& png);
 /// The points as a table: a line of names with units, and one line for each point.
 std::string csv_of(const std::vector<SweepPoint>& points);

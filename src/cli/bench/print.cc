@@ -139,7 +139,7 @@ void print_order(const BenchReport& report) {
               report.one_order() ? ", none lost, none twice" : "");
 }
 
-/// Counters of members; daemons do not report them.
+/// Prints figures from the counters of members; results of --daemon have no counters.
 void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,

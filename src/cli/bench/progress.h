@@ -8,7 +8,7 @@
 
 namespace peal::cli {
 
-/// A progress line that the next one replaces, for a person at a terminal.
+/// A line of progress, for a person at a terminal. Each text replaces the previous one.
 class BenchProgress {
  public:
   BenchProgress() : shown_(::isatty(STDERR_FILENO) == 1) {}

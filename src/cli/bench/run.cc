@@ -79,7 +79,7 @@ Result<void, BenchFailure> BenchPlace::set_table(std::string_view table,
   }
   const auto file = config::read_file(cluster_.config, names().front());
   if (file) return {};
-  // The file is generated: only the text behind its name is useful.
+  // The user did not write the file. So only the text after the file's name and line is useful.
   const std::string& error = file.error();
   const std::size_t name = error.find(cluster_.config);
   const std::size_t rest =

@@ -25,7 +25,7 @@ class BenchSampler {
   BenchSampler(const BenchSampler&) = delete;
   BenchSampler& operator=(const BenchSampler&) = delete;
 
-  /// Samples from `from` to `to`, on a thread of its own or in poll().
+  /// Samples from `from` to `to`: on a thread of its own if `own_thread`, else in poll().
   void start(Time from, Time to, bool own_thread);
   /// Takes a sample if one is due. Call it only if the sampler has no thread of its own.
   void poll(Time now) {
@@ -35,7 +35,7 @@ class BenchSampler {
   void stop();
   /// How much each counter grew from the first sample to the last.
   std::map<std::string, std::uint64_t> growth() const;
-  /// The median of values that rise and fall.
+  /// The median of each value that rises and falls.
   std::map<std::string, std::uint64_t> gauges() const;
 
  private:

@@ -69,8 +69,8 @@ double least_us(const BenchLatency& latency) {
   return latency.ns.total() == 0 ? 0 : microseconds(latency.min_ns);
 }
 
-/// In each view that two nodes installed, both must have delivered the same messages in the same
-/// order.
+/// If one node delivered messages in a view, all nodes must have installed that view and delivered
+/// the same messages in it, in the same order.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {
@@ -118,7 +118,7 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
   f.lost_at_sockets_packets = count("udp_drop_kernel");
   f.dropped_packets = count("udp_drop_fault_in");
   f.tokens_retransmitted = count("tokens_retransmitted");
-  // With several ensembles, only the views that applications see count.
+  // With several ensembles, counts only the views that applications see.
   const bool together = run.counters.contains("ensembles_views");
   f.views_installed =
       count("views_installed") + count(together ? "ensembles_views" : "quorum_views");
@@ -191,8 +191,8 @@ LimitFigures summarise(const std::vector<LimitResult>& results, double seconds) 
   }
   const double packet_bits = 8.0 * results.front().packet_bytes;
   const auto nodes = static_cast<double>(results.size());
-  // A packet has one receiver less than there are nodes. If all send, a node's own packets count at
-  // the node, too: as many as the other nodes received.
+  // A packet has one receiver less than there are nodes. If all send, each packet also counts as
+  // received by its sender.
   const double one_bits = static_cast<double>(one.packets_received) * packet_bits;
   const double all_bits =
       static_cast<double>(all.packets_received) * packet_bits * nodes / (nodes - 1);

@@ -25,7 +25,7 @@ struct BenchFigures {
   double retransmitted_packets = 0;
   double retransmitted_percent = 0;  ///< of the packets sent
   double requested_packets = 0;
-  double lost_at_sockets_packets = 0;  ///< lost since a buffer of the kernel was full
+  double lost_at_sockets_packets = 0;  ///< lost because a buffer of the kernel was full
   double dropped_packets = 0;          ///< by --loss
   double tokens_retransmitted = 0;
   double views_installed = 0;  ///< during the measurement
@@ -33,7 +33,7 @@ struct BenchFigures {
   double packets_per_send_call = 0;
   double global_window_packets = 0;
   double personal_window_packets = 0;
-  double after_token_percent = 0;  ///< of a visit's packets
+  double after_token_percent = 0;  ///< of a visit's packets: sent after the token
   double of_limit_percent = 0;     ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
   // With optimistic delivery.
   double early_p50_us = 0, early_p99_us = 0;
@@ -45,7 +45,7 @@ struct LimitFigures {
   double one_mbit_per_s = 0;  ///< payload at each receiver when the first node sends
   double one_cpu_s_per_delivered_gb = 0;
   double one_lost_percent = 0;
-  double all_mbit_per_s = 0;  ///< when all send, including a node's own share, as in a cluster
+  double all_mbit_per_s = 0;  ///< when all send, a node's own packets included, as in a cluster
   double all_cpu_s_per_delivered_gb = 0;
   double all_lost_percent = 0;
   double round_trip_min_us = 0, round_trip_p50_us = 0, round_trip_p99_us = 0;
@@ -69,7 +69,7 @@ struct BenchRun {
   bool one_order = true;
 };
 
-/// One rate of a sweep: the requested one, and the medians of the results.
+/// One point of a sweep: the requested rate, and the medians of the results.
 struct SweepPoint {
   double rate_mbit_per_s = 0;
   BenchFigures figures;
@@ -79,7 +79,7 @@ struct SweepPoint {
 BenchRun summarise(const std::vector<BenchResult>& results, double seconds);
 LimitFigures summarise(const std::vector<LimitResult>& results, double seconds);
 
-/// Minimum, median and maximum of each figure by itself.
+/// Minimum, median and maximum of each figure, computed separately for each.
 template <class F>
 struct Spread {
   F min, median, max;

@@ -18,7 +18,7 @@ namespace peal::cli {
 /// times a second, while this object exists.
 class SyncProbe {
  public:
-  /// In a file of its own in `dir`. The error is one line.
+  /// Starts the measurement, with a new file in `dir`. The error is one line.
   static Result<std::unique_ptr<SyncProbe>, std::string> start(const std::string& dir);
   ~SyncProbe();
   SyncProbe(const SyncProbe&) = delete;
@@ -51,7 +51,7 @@ class SyncProbe {
   std::int64_t longest_ns_ = 0;
   std::uint64_t count_ = 0;
   std::string problem_;
-  std::thread thread_;  // last member, since it uses the others
+  std::thread thread_;  // last member, because it uses the others
 };
 
 }  // namespace peal::cli

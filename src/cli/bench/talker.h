@@ -46,8 +46,9 @@ class Talker {
 
   int fd() const { return fd_.get(); }
   bool wants_to_write() const { return written_ < output_.size(); }
-  /// Write and read as much as possible without waiting.
+  /// Writes as much as possible without waiting.
   void write();
+  /// Reads once without waiting, and handles all complete records.
   void read();
 
  private:

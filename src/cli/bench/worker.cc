@@ -13,7 +13,7 @@
 namespace peal::cli {
 namespace {
 
-/// A member in this process.
+/// A Link to a member in this process: see worker.h.
 class CoreLink {
  public:
   CoreLink(member::EmbeddedNode& core, bool own_thread)
@@ -107,8 +107,8 @@ int run_bench_worker(const BenchCommand& command) {
   if (!settings) return fail(2, "bench: " + settings.error());
   auto core = member::EmbeddedNode::open(*settings);
   if (!core) return fail(1, "bench: " + core.error().message);
-  // Due messages are sent on time, and not up to 50 us later, which is the kernel's default slack.
-  // The member's own thread, if any, runs already and keeps the default slack.
+  // With the kernel's default slack, messages would be sent up to 50 us after they are due. The
+  // member's own thread, if any, runs already and keeps the default slack.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   CoreLink link(**core, plan->own_thread);
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();

@@ -23,19 +23,20 @@ enum class BenchSent : std::uint8_t { taken, full, refused };
 // A Link has these functions:
 //   BenchSent submit(ByteView payload, Service service);
 //   template <class W> bool take(W& worker);   passes the next event to the worker; false: none
-//   template <class W> void wait(W& worker, std::int64_t until_ns);  waits for an event or that
-//                                              time; calls worker.on_woken(), may pass an event
+//   template <class W> void wait(W& worker, std::int64_t until_ns);  waits for an event or until
+//                                              `until_ns`; may call worker.on_woken() and then
+//                                              pass an event to the worker
 //   void begin(std::int64_t from_ns, std::int64_t to_ns);  the measured time is known
-//   void poll(std::int64_t now_ns);            its work meanwhile
+//   void poll(std::int64_t now_ns);            called often after begin()
 //   void finish(BenchResult& result);          adds counters, if there are any
 //   std::string waits_for() const;             what the next delivery waits for; may be empty
-//   double cpu_seconds() const;                used so far, including the daemon's
+//   double cpu_seconds() const;                CPU time used so far, including the daemon's
 
 /// One sender and receiver of a benchmark, on any link to the order.
 template <class Link>
 class BenchWorker {
  public:
-  /// Node `index` of the plan, from 0; `link` must outlive this object.
+  /// For node `index` of the plan, counted from 0. `link` must outlive this object.
   BenchWorker(Link& link, const BenchPlan& plan, std::uint32_t index)
       : link_(link), plan_(plan), index_(index), payload_(plan.payload_bytes) {
     if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
@@ -68,7 +69,7 @@ class BenchWorker {
     return std::move(result_);
   }
 
-  // Calls of the link, in take() and wait().
+  // The link calls these in take() and wait().
   void on_woken() { received_ns_ = now_ns(); }
   void on_view(std::string id, std::size_t members) {
     views_.push_back({std::move(id), {}});
@@ -111,9 +112,10 @@ class BenchWorker {
   }
 
  private:
-  /// A node must not leave before: the other nodes would wait for the next view, and the
-  /// measurement would include that wait. A node that has left has delivered the last message of
-  /// every node.
+  /// True once this node has delivered the last message of every node. Also true if this node has
+  /// sent its own last message and another node has left: the other node has then delivered all of
+  /// them. If a node left earlier, the other nodes would wait for the next view, and the
+  /// measurement would include that wait.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -139,7 +141,7 @@ class BenchWorker {
     return before(end()) - before(measure_from());
   }
 
-  /// Reads the CPU time at both ends of the measured time.
+  /// Calls the link's poll(), and reads the CPU time at both ends of the measured time.
   void note_time(std::int64_t now) {
     if (begin_ns_ == 0) return;
     link_.poll(now);
@@ -149,8 +151,8 @@ class BenchWorker {
     }
   }
 
-  /// Adds the number of view changes to the problem: a node outside a view does not deliver the
-  /// messages of that view, as promised.
+  /// Adds the number of view changes to the problem: by Peal's guarantees, a node outside a view
+  /// need not deliver the messages of that view.
   void explain_views() {
     result_.problem += "; this node was in " + std::to_string(later_views_) +
                        " more views since the start: with more work than the machine has "
@@ -160,8 +162,8 @@ class BenchWorker {
 
   bool submit(BenchHead::Kind kind, std::int64_t time) {
     BenchHead{time, kind, BenchHead::number_of(submitted_ + 1)}.write(payload_.data());
-    // The last message of each node is safe: a node that has delivered all of these may leave,
-    // since the other nodes have received them too.
+    // Each node's last message is safe. So a node that has delivered the last message of every node
+    // may leave: the other nodes have received these messages too.
     const bool safe = is_safe(plan_.service) || kind == BenchHead::bye;
     const BenchSent sent = link_.submit(payload_, safe ? Service::safe : Service::agreed);
     blocked_ = sent == BenchSent::full;
@@ -254,13 +256,13 @@ class BenchWorker {
   double interval_ns_ = 0;
   std::int64_t deadline_ns_ = 0;
   std::int64_t begin_ns_ = 0;     ///< 0: not known yet
-  std::int64_t received_ns_ = 0;  ///< when events were read last
+  std::int64_t received_ns_ = 0;  ///< when the latest events were read
   double cpu_from_ = -1;
   std::size_t members_ = 0;        ///< of the newest view
-  std::uint32_t later_views_ = 0;  ///< since all began to send
+  std::uint32_t later_views_ = 0;  ///< after the nodes began to send
   bool start_sent_ = false;
   bool done_sent_ = false;
-  bool blocked_ = false;  ///< the member refused the last message
+  bool blocked_ = false;  ///< there was no space for the last message
   bool bye_sent_ = false;
   std::uint32_t done_ = 0;  ///< nodes that send no more data
   std::uint32_t byes_ = 0;

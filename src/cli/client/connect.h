@@ -10,19 +10,20 @@ namespace peal::cli {
 
 /// Why a client could not connect.
 struct NoClient {
-  bool absent = false;  ///< no process listens there
+  bool absent = false;  ///< no process listens at the socket
   std::string text;     ///< one line
 };
 
 /// The error message if a node listens at the socket but does not answer.
 std::string silent_text(const std::string& socket);
 
-/// A client of the node at a socket, with these options. The session ends with the connection: a
-/// connection to a Unix socket breaks only if the node ends, and then the session is lost as well.
+/// A client of the node at `socket`, with `options`, of which this function sets `daemon` and
+/// `keep`. The session ends with the connection: a connection to a Unix socket breaks only if the
+/// node ends, and then the session is lost as well.
 Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options);
 
-/// A client of the first node that answers among those that `to` names (see find_sockets()).
-/// The error is one line, with what to do about it.
+/// Of the nodes that `to` names (see find_sockets()), connects to the first one that answers. The
+/// error is one line, with what to do about it.
 Result<v0::Client, std::string> connect_any(const std::string& to,
                                             const v0::ClientOptions& options);
 

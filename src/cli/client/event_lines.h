@@ -13,13 +13,13 @@ namespace peal::cli {
 
 /// Which events of a client are converted to lines, and in which form.
 struct LineOptions {
-  bool views = false;   ///< also the members of each group, and warnings
+  bool views = false;   ///< also changes of groups, and warnings
   bool json = false;    ///< one object per line
   bool digest = false;  ///< instead of messages, a digest of their order for each view of a group
 };
 
-/// Converts a client's events into lines for `peal recv`. Lines of text that are not messages begin
-/// with '#'. Missing messages always cause such a line.
+/// Converts a client's events into lines for `peal recv`. Without `json`, lines that are not
+/// messages begin with '#'. A gap always gets a line, even without `views`.
 class EventLines {
  public:
   explicit EventLines(const LineOptions& options) : options_(options) {}
@@ -35,7 +35,7 @@ class EventLines {
  private:
   /// A group that this client is in, or was in.
   struct Group {
-    std::string view;  ///< empty: not in it
+    std::string view;  ///< empty: this client is not in the group
     daemon::OrderDigest digest;
     std::uint64_t missing = 0;
     bool away = false;  ///< further messages are missing, in unknown number
@@ -59,8 +59,10 @@ class EventLines {
   std::string text_;
 };
 
-/// A view of a group for a person, without the incarnation: "12@1/3", the third state of the group
-/// in the view of nodes that node 1 formed; "12@1/2.3", the third in the part of it with node 2.
+/// The id of a view of a group, shortened for a person: without the epoch. "12@1/3" follows the
+/// third change of groups in the nodes' view 12, which node 1 formed. "12@1/2.3" follows the third
+/// change among those members that go to view 12 together from one old view; node 2 is the smallest
+/// of these members (see group/group_ids.h).
 std::string short_view(std::string_view id);
 
 }  // namespace peal::cli

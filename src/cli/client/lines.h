@@ -16,14 +16,14 @@ namespace peal::cli {
 /// The lines of several files, one after the other. Reads only in read(). Errors are one line.
 class Lines {
  public:
-  /// "-" is standard input; so is an empty list.
+  /// The file "-" is standard input. An empty list stands for standard input alone.
   explicit Lines(const std::vector<std::string>& files);
   ~Lines() { close(); }
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  /// The next line of the text read so far, without its end; nothing if more must be read first.
-  /// Valid until the next call.
+  /// The next line of the text read so far, without the newline; nothing if more must be read
+  /// first. The line is valid until the next call of next() or read().
   Result<std::optional<std::string_view>, std::string> next(std::size_t line_bytes_max);
   /// The descriptor to wait for before read(); -1 if all files were read. Opens the next file if
   /// necessary.
@@ -38,8 +38,8 @@ class Lines {
   std::deque<std::string> files_;
   std::string name_;
   std::string text_;
-  std::size_t used_ = 0;  ///< of `text_`
-  bool whole_ = false;    ///< the file's end is in `text_`
+  std::size_t used_ = 0;  ///< bytes of `text_` that next() has returned
+  bool whole_ = false;    ///< `text_` contains the end of the file
   std::uint64_t line_ = 0;
   int fd_ = -1;
 };

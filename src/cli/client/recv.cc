@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::size_t kOutputBytes = 64U << 10;
 
-/// Joins groups on a thread of its own: the replies follow messages of the groups joined first,
-/// which another thread must read meanwhile.
+/// Joins groups on a thread of its own. The reply to a join follows messages of the groups joined
+/// before, and another thread must read these messages meanwhile.
 class Joiner {
  public:
   Joiner(v0::Client& client, const RecvCommand& command)
       : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this, &client, &command] { join_all(client, command); }) {}
-  /// Close the client before.
+  /// Close the client before: otherwise this may wait for a reply.
   ~Joiner() { thread_.join(); }
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
@@ -144,8 +144,8 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
-                                  // process at once
+  const io::StopSignals signals;  // not earlier: a signal during connect_any() ends the process at
+                                  // once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

@@ -150,7 +150,7 @@ class Sender {
   bool blocked_ = false;
   bool interrupted_ = false;
   int input_ = -1;
-  std::string problem_;  ///< the first one
+  std::string problem_;  ///< the first problem
   std::optional<std::string> ended_;
   std::uint64_t refused_ = 0;
   std::uint64_t settled_ = 0;
@@ -172,8 +172,8 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const io::StopSignals signals;  // from here on: while waiting for a node, a signal ends the
-                                  // process at once
+  const io::StopSignals signals;  // not earlier: a signal during connect_any() ends the process at
+                                  // once
   const auto began = Clock::now();
   Sender sender(*client, command, signals);
   const auto done = sender.run();

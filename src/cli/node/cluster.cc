@@ -94,8 +94,8 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
   for (const std::uint16_t port : ports) {
     addresses.push_back("127.0.0.1:" + std::to_string(port));
   }
-  // Clusters with equal names have the same multicast group, and would receive each other's
-  // packets.
+  // The port makes the name unique: clusters with equal names would have the same multicast group,
+  // and receive each other's packets.
   return make_cluster(dir, cluster + "-" + std::to_string(ports.front()), addresses, rules);
 }
 

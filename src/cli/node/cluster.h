@@ -11,10 +11,10 @@
 
 namespace peal::cli {
 
-/// A cluster on this machine, for `peal up` and `peal bench`: the places of its nodes.
+/// The files and nodes of a cluster on this machine, for `peal up` and `peal bench`.
 struct LocalCluster {
   std::string dir;
-  std::string config;              ///< the path of its configuration file
+  std::string config;              ///< the path of the configuration file
   std::vector<std::string> names;  ///< n1, n2, …
   std::string data;                ///< the folder of acceptors' logs; empty: none
 };
@@ -28,7 +28,7 @@ struct LocalRules {
   Sealed sealed = Sealed::yes;
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options{};  ///< of the engine
-  bool multicast = true;          ///< if multicast works; otherwise each node is sent a copy
+  bool multicast = true;          ///< use multicast if it works; false: send a copy to each node
   bool streams = false;           ///< data packets use TCP
   std::uint32_t acceptors = 0;    ///< on quorums: the number of acceptors, which are the first
                                   ///< nodes; 0: the engine's choice
@@ -41,8 +41,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
                                                const std::vector<std::string>& addresses,
                                                const LocalRules& rules);
 
-/// The same for nodes at free ports of the loopback interface. The first port becomes part of the
-/// cluster's name.
+/// As make_cluster(), for nodes at free ports of the loopback interface. The first port becomes a
+/// part of the cluster's name.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes, const LocalRules& rules);

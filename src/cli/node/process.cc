@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kOutputBytesMax = 1U << 20;
 
-/// `program` and its arguments in the form for exec; valid as long as both.
+/// `program` and its arguments in the form for exec; valid as long as `program` and `arguments`.
 std::vector<char*> argument_vector(const std::string& program,
                                    const std::vector<std::string>& arguments) {
   std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
@@ -66,7 +66,7 @@ std::vector<char*> argument_vector(const std::string& program,
   fail_in_child(program);
 }
 
-/// Reads to the end; keeps the first kOutputBytesMax.
+/// Reads to the end; keeps only the first kOutputBytesMax bytes.
 std::string read_all(int fd) {
   std::string text;
   std::array<char, 4'096> chunk{};
@@ -210,7 +210,7 @@ std::vector<std::uint16_t> free_port_pairs(std::size_t count) {
   std::vector<std::uint16_t> found;
   const auto start = static_cast<std::uint32_t>(::getpid());
   for (std::uint32_t i = 0; i < kPairs && found.size() < count; ++i) {
-    // Each process starts elsewhere, so that two at the same time rarely collide.
+    // Each process starts at another pair, so that two processes at the same time rarely collide.
     const std::uint32_t pair = (start * 97 + i) % kPairs;
     const auto port = static_cast<std::uint16_t>(kFirst + 2 * pair);
     if (is_free(port) && is_free(static_cast<std::uint16_t>(port + 1))) found.push_back(port);

@@ -12,23 +12,23 @@
 
 namespace peal::cli {
 
-/// One child process. The kernel sends it SIGTERM if this process ends without stopping it.
+/// One child process. The kernel sends SIGTERM to the child if this process ends before it.
 class Child {
  public:
-  /// Runs `program` with `arguments` (without its name); standard output and standard error are
-  /// appended to the file `output`, standard input is empty. `network` is the descriptor of a
-  /// network namespace; -1: that of this process. The error is one line.
+  /// Runs `program` with `arguments` (without the program's name). Standard output and standard
+  /// error are appended to the file `output`; standard input is empty. `network` is the descriptor
+  /// of a network namespace; -1: the namespace of this process. The error is one line.
   static Result<Child, std::string> start(const std::string& program,
                                           const std::vector<std::string>& arguments,
                                           const std::string& output, int network = -1);
   pid_t pid() const { return pid_; }
-  /// How it ended, in words ("exit status 2", "killed by signal 9"); nothing while it runs.
+  /// How the child ended, in words ("exit status 2", "killed by signal 9"); nothing while it runs.
   const std::optional<std::string>& ended();
-  /// Waits until it has ended.
+  /// Waits until the child has ended.
   void wait();
-  /// Its exit status; -1 if it runs or was killed.
+  /// The child's exit status, at the last call of ended() or wait(); -1 if it ran or was killed.
   int status() const { return status_; }
-  /// Sends a signal, unless it has ended.
+  /// Sends a signal, unless the child has ended.
   void signal(int number);
 
  private:
@@ -49,8 +49,8 @@ struct Finished {
 };
 /// The path of a program, from PATH or the folders for administrators; empty if it does not exist.
 std::string find_program(const std::string& name);
-/// Runs a program with `arguments` (without its name) and waits for its end. It inherits the
-/// descriptors that exec does not close. The error is one line.
+/// Runs a program with `arguments` (without the program's name) and waits for its end. The program
+/// inherits the descriptors that exec does not close. The error is one line.
 Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
@@ -58,8 +58,8 @@ Result<Finished, std::string> run_program(const std::string& path,
 /// ports are not reserved: another process may open one first. Empty if there are not enough.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
-/// The last line of a process's log that is not empty. Without one, a text with the reason, such as
-/// a full disk.
+/// The last line of a process's log that is not empty. If there is no such line, a text with the
+/// reason, such as a full disk.
 std::string last_line(const std::string& path);
 
 }  // namespace peal::cli

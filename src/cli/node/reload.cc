@@ -10,8 +10,8 @@
 namespace peal::cli {
 namespace {
 
-/// Limit of a reload, which reads files of rules, keys and certificates, but does not wait for
-/// lookups of names.
+/// Time limit of a reload. A reload reads files of rules, keys and certificates, but does not wait
+/// for lookups of names.
 constexpr std::chrono::milliseconds kPatience(5'000);
 
 /// The node's answer at this socket, or why there is none.

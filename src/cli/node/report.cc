@@ -140,8 +140,8 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
   const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
-  // The process at the other end of an old connection may have ended: then tries one new
-  // connection.
+  // The node at the other end of an existing connection may have ended. So a query that fails over
+  // such a connection is repeated once over a new one.
   for (const bool fresh : {!source.client.has_value(), true}) {
     if (fresh) {
       v0::ClientOptions options;
@@ -213,14 +213,14 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 
 namespace {
 
-/// "last 3 s ago"; empty if the node does not report it.
+/// When `counter` grew last: "last 3 s ago"; empty if the node does not report it.
 std::string last_text(const NodeReport& report, const std::string& counter) {
   const auto ago = report.dropped_s_ago.find(counter);
   if (ago == report.dropped_s_ago.end()) return {};
   return "last " + grouped(static_cast<std::uint64_t>(std::max(ago->second, 0.0))) + " s ago";
 }
 
-/// The text behind a number: in brackets, or empty.
+/// `remedy` and `last` in brackets, to follow a number; empty if both are empty.
 std::string in_brackets(std::string_view remedy, const std::string& last) {
   if (remedy.empty() && last.empty()) return {};
   return " (" + std::string(remedy) + (remedy.empty() || last.empty() ? "" : "; ") + last + ")";
@@ -302,7 +302,7 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and the nodes with each
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // options, and their nodes
   for (const NodeReport& report : reports) {
     const Parsed answer = Parsed::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());

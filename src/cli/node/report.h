@@ -20,7 +20,7 @@ struct ViewReport {
   std::optional<bool> primary;
   std::uint64_t messages = 0;
   std::string order;  ///< digest of the messages in their order
-  double gap_ms = 0;  ///< time without a regular view before it
+  double gap_ms = 0;  ///< time without a regular view before this view
 };
 
 /// One node's answer, or why there is none.
@@ -69,19 +69,20 @@ class NodePoller {
 std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
                                   const std::vector<double>& rates);
 
-/// The engines of nodes that do not use the ring: one line for all nodes with equal options.
+/// The engines of nodes that do not use the ring, with their options. Nodes with equal engines and
+/// options share a line.
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports);
 
-/// Lines for nodes that dropped packets, damaged packets, packets of strangers, or lines of their
-/// log or trace, with the time of the last drop.
+/// For each node that dropped packets that it cannot use, or lines of its log or trace: what it
+/// dropped, and the time of the last drop.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
 /// From a node's answer: a line for each other node whose address is a name, with the address found
 /// for the name, or the reason why none was found.
 std::vector<std::string> address_lines(const NodeReport& report);
 
-/// The nodes that are missing in a node's view: one line for all nodes without a known reason, and
-/// one line for each other node, with the reason.
+/// From a node's answer: the nodes that are missing in its view. One line has all of them whose
+/// reason is not known; each of the others has a line with the reason.
 std::vector<std::string> missing_lines(const NodeReport& report);
 
 /// From a node's answer: a line about the pending list of nodes, or none.
@@ -91,7 +92,8 @@ std::vector<std::string> list_lines(const NodeReport& report);
 /// client with waiting messages, and the number of clients if the answer does not have all.
 std::vector<std::string> client_lines(const NodeReport& report);
 
-/// True if all nodes answered and are in one view of `members` members.
+/// True if there are reports, all nodes answered, and all are in one view of `members` members,
+/// which no node is changing.
 bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);
 
 }  // namespace peal::cli

@@ -28,7 +28,7 @@ bool is_absent(const NodeReport& report) { return report.absent; }
 
 bool holds(const StatusCommand& command, std::vector<NodeReport> reports) {
   if (command.wait_members && !in_one_view(reports, *command.wait_members)) {
-    // A killed node leaves its socket file. It is not a member, so it is ignored.
+    // A killed node leaves its socket file. Such a node is not a member, so it is ignored.
     std::erase_if(reports, is_absent);
     if (!in_one_view(reports, *command.wait_members)) return false;
   }

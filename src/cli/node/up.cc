@@ -109,7 +109,7 @@ class Up {
                    " --name NAME\nCtrl-C stops all nodes.\n\n");
   }
 
-  /// Shows the nodes' state until a signal comes or all have ended.
+  /// Shows the nodes' state until a signal comes or all nodes have ended.
   int watch() {
     while (true) {
       pollfd wake{signals_.fd(), POLLIN, 0};
@@ -174,7 +174,8 @@ class Up {
     for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
     lines_ = 0;
     for (const std::string& line : table) {
-      // A line that the terminal wraps would take two rows, and the next table would be misplaced.
+      // Folds long lines: if the terminal wrapped one, it would take two rows, and the next table
+      // would be misplaced.
       for (const std::string& part : folded(line, terminal_columns())) {
         out += "\x1b[2K" + part + "\n";
         ++lines_;
@@ -208,8 +209,8 @@ class Up {
     output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
                    "\n");
     stop_all(children_, kStopNodesTimeoutMs);
-    // A killed node left its socket file, which is removed, unless another node listens there,
-    // started by hand.
+    // A killed node left its socket file. Removes the file, unless a node that was started by hand
+    // listens there.
     for (const std::string& socket : sockets_) {
       const auto client = connect_to(socket, {});
       if (!client && client.error().absent) ::unlink(socket.c_str());

@@ -16,7 +16,7 @@ constexpr std::int64_t kBytesMax = 1'000'000'000'000'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::size_t kPathMax = 4'000;
 
-/// A whole number; `field` finds the member that stores it.
+/// The key of a whole number; `field` returns the member that stores the number.
 template <class Field>
 Key<File> client_number(std::string name, std::int64_t least, std::int64_t most, std::string help,
                         Field field) {

@@ -15,11 +15,12 @@
 
 namespace peal::config {
 
-/// The checked contents of a configuration file: ranges, names and the rules between keys.
+/// The contents of a configuration file. Ranges, names and the rules between keys have been
+/// checked.
 struct File {
   Settings settings;  ///< without its `keys`: see load_keys()
   Clients clients;
-  std::string socket;  ///< for clients
+  std::string socket;  ///< path of the Unix socket for clients
   std::string path;    ///< the path of the file
   /// Line numbers of keys, by path; 0: set on the command line. Line numbers of addresses, by
   /// address_line().
@@ -38,8 +39,8 @@ std::string address_line(std::string_view node);
 /// The maximum size of a configuration file, in bytes.
 inline constexpr std::size_t kFileBytesMax = 1U << 20;
 
-/// Reads one configuration. `path` is only for messages; `name` overrides the key `node` if it is
-/// not empty. Any bytes are legal as `text`. The error is one line that names the key, the value
+/// Reads one configuration. `path` is only for messages; a `name` that is not empty overrides the
+/// key `node`. Any bytes are legal as `text`. The error is one line that names the key, the value
 /// and what is accepted, and the line if the file has the key.
 Result<File, std::string> parse_file(std::string_view text, std::string_view path,
                                      std::string_view name);

@@ -29,7 +29,7 @@ const List<DomainEntry>& domain_list();
 const List<session::ClientRule>& client_list();
 const List<session::GroupRule>& group_list();
 
-inline constexpr std::size_t kRulesMax = 1'000;  ///< of each kind
+inline constexpr std::size_t kRulesMax = 1'000;  ///< of [[client]], and of [[group]]
 
 /// The accepted form of a name or a prefix of names, for "accepted is".
 inline constexpr std::string_view kAcceptedPattern =

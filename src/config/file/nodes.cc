@@ -54,7 +54,8 @@ std::vector<Key<NodeRow>> make_node_keys() {
   return keys;
 }
 
-/// Adds a node; `name_place` and `address_place` are its places in the file.
+/// Adds a node; `name_place` and `address_place` are the places of its name and its address in the
+/// file.
 Status add(const NodeRow& entry, const Place& name_place, const Place& address_place,
            std::vector<NodeRow>& out) {
   for (const NodeRow& other : out) {
@@ -84,8 +85,8 @@ Status add(const NodeRow& entry, const Place& name_place, const Place& address_p
   return {};
 }
 
-/// A node without a number gets its index in the file as number. No other node may have that
-/// number.
+/// A node without a number gets its index in the file, from 1, as its number. No other node may
+/// have that number.
 Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Settings& out) {
   const auto number_of = [&](const NodeRow& row) {
     const auto place = static_cast<std::uint32_t>(&row - rows.data() + 1);
@@ -104,7 +105,8 @@ Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Set
     }
     std::uint32_t free = 1;
     while (find(free) != rows.end()) ++free;
-    // The node whose number the error proposes to change: rather one without an explicit number.
+    // The node whose number the error proposes to change: preferably one without an explicit
+    // number.
     const NodeRow& change = row.number != 0 && first->number == 0 ? *first : row;
     const NodeRow& other = &change == &row ? *first : row;
     return refuse({file, change.line},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kIt = " is not accepted: it must";
 
-/// The position of the whole word in the text; npos if it does not occur.
+/// The position at which `word` occurs in `text` as a whole word; npos if there is none.
 std::size_t find_word(std::string_view text, std::string_view word) {
   const auto inside = [](char c) { return c == '_' || c == '.' || (c >= 'a' && c <= 'z'); };
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -30,7 +30,8 @@ bool has_key(std::string_view text, const Key<File>& key) {
          find_word(text, key.path()) != std::string_view::npos;
 }
 
-/// The broken rule between keys, with the lines of those of its keys that the file sets.
+/// The error about a broken rule between keys, with the lines of the rule's keys that the file
+/// sets.
 std::string placed_rule(const std::string& wrong, const File& file) {
   std::vector<std::pair<std::uint32_t, std::string>> found;  // line, "key = value"
   bool subject_is_set = false;
@@ -56,7 +57,8 @@ std::string placed_rule(const std::string& wrong, const File& file) {
   return refuse(place, text + ": " + rule).error();
 }
 
-/// The line of the first key in the message among the keys that the file sets; 0 if there is none.
+/// Of the keys that the file sets, the line of the one that `wrong` names first; 0 if it names
+/// none.
 std::uint32_t first_line(const std::string& wrong, const File& file) {
   std::pair<std::size_t, std::uint32_t> first{std::string::npos, 0};
   for (const auto& [key, line] : file.lines) {

@@ -96,7 +96,7 @@ std::string tables_help() {
   return out;
 }
 
-/// The help text of a list as comments, and one commented table as an example.
+/// The help text of a list as comments, and one table as an example, commented out.
 template <class T>
 std::string list_help(const List<T>& list) {
   std::string out = comment(std::string(list.help) + ".");
@@ -123,7 +123,8 @@ std::string nodes_help() {
   return out;
 }
 
-/// Text in quotes or double brackets becomes code; a `|` must not end the cell early.
+/// A cell of a Markdown table. Text in quotes or double brackets becomes code; `|`, which would end
+/// the cell, becomes `/`.
 std::string cell(std::string_view text) {
   std::string out;
   bool code = false, quoted = false;

@@ -6,7 +6,7 @@
 
 namespace peal::config {
 
-/// A configuration file with every key; comments describe its default and accepted values.
+/// A configuration file with every key; comments describe each key's default and accepted values.
 std::string annotated_file();
 
 /// The rows of docs/configuration.md for one table, such as "ring", the list "[nodes]", or "" for

@@ -36,7 +36,7 @@ Value value_of(const toml::node& node);
 template <class T>
 struct List {
   std::string_view name;
-  std::size_t least = 0, most = 0;  ///< entries
+  std::size_t least = 0, most = 0;  ///< limits of the number of entries
   std::span<const Key<T>> keys;
   std::string_view help{};  ///< sentences; the last one lacks its full stop
 };
@@ -44,7 +44,8 @@ struct List {
 /// The lines of the keys of one table, by name; the line of the table itself is at "".
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The tables of a list. The error is one line: `node` is not a list of tables, or has too many.
+/// The tables of a list. The error is one line: `node` is not a list of tables, or has more than
+/// `most`.
 Result<std::vector<const toml::table*>, std::string> tables_of(const Place& place,
                                                                std::string_view name,
                                                                const toml::node& node,
@@ -68,7 +69,8 @@ std::string accepted_tables(const List<T>& list) {
   return text;
 }
 
-/// Reads one table of the list. `named` identifies it in an error, for example " of a".
+/// Reads one table of `list` into `out`. The text of `named` identifies the table in an error, for
+/// example " of a".
 template <class T, class Named>
 Status read_table(std::string_view file, const List<T>& list, const toml::table& table, T& out,
                   Lines& lines, Named named) {

@@ -7,7 +7,7 @@
 namespace peal::config {
 namespace {
 
-/// False if the parser gave up without naming a place.
+/// False if the parser gave up without the place of an error.
 bool parses_or_explains(std::string_view text) {
   try {
     static_cast<void>(toml::parse(text));
@@ -17,8 +17,9 @@ bool parses_or_explains(std::string_view text) {
   }
 }
 
-/// The first line at whose end the parser gives up. It reads forwards, so further lines do not
-/// change what it did before; but a truncated text may fail in another way first.
+/// The first line at whose end the parser gives up. The parser reads forwards, so later lines do
+/// not change what it does before. A truncated text may fail with a normal error: then the search
+/// goes on.
 std::uint32_t line_of_assertion(std::string_view text) {
   std::uint32_t line = 1;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos;

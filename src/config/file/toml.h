@@ -7,7 +7,8 @@
 
 #include "base/result.h"
 
-// The only file that includes toml++, since its settings must be the same in every inclusion.
+// The only file that includes toml++, since the settings of toml++ must be the same in every
+// inclusion.
 
 namespace peal::config {
 
@@ -26,8 +27,8 @@ struct TomlAssertion {};
 #define TOML_ASSERT(condition) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::peal::config::fail_toml_assertion())
 #include <toml++/impl/preprocessor.h>
-// The character tables of toml++ declare code unreachable that some characters reach (U+026C
-// outside of a string does). All of these functions are predicates, and false is the right result.
+// toml++ has predicates on characters that declare code unreachable, although some characters reach
+// it (U+026C outside of a string does). False is the right result of all these predicates.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -51,7 +51,8 @@ void Announcer::on_probe_timer(Instant now, Effects& out) {
 }
 
 void Announcer::answer(Instant now, const MemberId& from, Effects& out) {
-  // Only two members answer, so that a foreign stream does not trigger a hundred probes.
+  // Only two members answer, so that a stream of packets from outside the view does not trigger a
+  // hundred probes.
   const std::uint16_t index = p_.place.index;
   const bool my_turn = index == 0 || index == from.node.value % p_.place.members.size();
   if (my_turn && (!probe_sent_ || now - last_probe_at_ > kProbeGapMin)) send_probe(now, out);
@@ -77,7 +78,8 @@ void Announcer::arm_probe(Instant now) {
 void Announcer::tell_newest(Instant now, NodeId node, Effects& out) {
   Peer* known = peers_.find(node);
   if (known == nullptr || known->newest == 0) return;
-  // A restarted node waits one consensus timeout before it forms a view alone: tell it in time.
+  // A restarted node forms a view alone after one consensus timeout, so notices must be more
+  // frequent than that.
   if (known->was_noticed && now - known->noticed < p_.settings.join * 2) return;
   known->noticed = now;
   known->was_noticed = true;

@@ -12,8 +12,8 @@
 
 namespace peal::order::evs {
 
-/// Sends what this member tells all other nodes, and decides when: JOINs while it gathers, PROBEs
-/// for members of other views, and notices to nodes that have restarted.
+/// Sends JOINs while this member gathers, PROBEs for members of other views, and notices to nodes
+/// that have restarted. Decides when to send each of them.
 class Announcer {
  public:
   Announcer(const Parts& parts, const NodeLists& lists, Peers& peers)
@@ -26,22 +26,22 @@ class Announcer {
   /// Completes and sends a JOIN. Unless the JOIN announces a leave, arms the timer for the next
   /// JOIN.
   void send_join(Instant now, wire::Join join, Effects& out);
-  /// True if a JOIN may be sent now. Otherwise moves its timer forward to the earliest time
-  /// allowed.
+  /// True if a JOIN may be sent now. Otherwise arms the timer for the next JOIN at the earliest
+  /// time allowed.
   bool expedite_join(Instant now);
   /// This member has a new identity: JOINs are numbered from the beginning.
   void restart() { join_number_ = p_.settings.first_count; }
 
   void on_probe_timer(Instant now, Effects& out);
-  /// Sends a PROBE for a node outside the view, which may not hear this member, if it is this
-  /// member's turn to answer.
+  /// `from`, a node outside the view, may not hear this member. Sends a PROBE for `from` if it is
+  /// this member's turn to answer.
   void answer(Instant now, const MemberId& from, Effects& out);
   /// Looks for other nodes from now on.
   void start_probes(Instant now) {
     if (!p_.timers.armed(Timer::probe)) arm_probe(now);
   }
 
-  /// Notifies the node of its newest incarnation, if one is known and no notice was sent just now.
+  /// Notifies the node of its newest incarnation, if one is known and it was not notified just now.
   void tell_newest(Instant now, NodeId node, Effects& out);
 
   void add_to(Digest& digest) const { digest.add(join_number_); }

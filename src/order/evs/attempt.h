@@ -10,13 +10,14 @@
 namespace peal::order::evs {
 
 /// The attempt at a view, from the commit token to the installation, and the numbers that keep
-/// views apart: this member enters Commit only for a view that is newer than all before.
+/// views apart: this member enters Commit only for a view that is newer than all for which it
+/// entered Commit before.
 class Attempt {
  public:
   explicit Attempt(std::uint64_t first_count) : view_number_max_(first_count) {}
 
   const Agreement& agreement() const { return agreement_; }
-  /// Highest view ever entered Commit for.
+  /// The highest view for which this member has entered Commit.
   const ViewId& committed() const { return committed_; }
   std::uint64_t view_number_max() const { return view_number_max_; }
   /// Another member knows of views up to this number.
@@ -28,9 +29,9 @@ class Attempt {
   wire::Commit create(const MemberId& self, const MemberSet& members, std::uint64_t list);
   bool is_newer(const ViewId& view) const { return view.number > committed_.number; }
   bool is_at(const ViewId& view) const { return view == agreement_.view; }
-  /// This member, which has this index, enters Commit.
+  /// This member, whose index in the new view is `index`, enters Commit.
   void enter(const wire::Commit& commit, std::uint32_t index);
-  /// The commit token is back with all records. `record`: that of this member's old view.
+  /// The commit token is back with all records. `record`: the record of this member's old view.
   void learn(const wire::Commit& commit, wire::OldView record);
   /// All members are in recovery. True for the first call in an attempt.
   bool lead();
@@ -41,7 +42,7 @@ class Attempt {
   void check_invariants(const ViewId& view) const;
 
  private:
-  ViewId committed_{};  // never goes back
+  ViewId committed_{};  // goes back only in restart()
   std::uint64_t view_number_max_;
   Agreement agreement_;
   bool led_ = false;  ///< the protocol was notified that all members are in recovery

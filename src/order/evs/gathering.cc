@@ -41,7 +41,7 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
     PEAL_PROBE("membership.join_of_less");
     return Heard::nothing;
   }
-  if (contains(failed_, from)) {  // accused members have no vote
+  if (contains(failed_, from)) {  // an accused sender has no vote
     PEAL_PROBE("membership.join_of_accused");
     return Heard::nothing;
   }
@@ -49,8 +49,8 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
   insert(processes, from);
   MemberSet failed = failed_;
   if (contains(join.failed, self_) && !PEAL_MUTANT(gather_accuser_trusted)) {
-    // Accuse members that accuse this member: a one-sided accusation ends in two views, not in a
-    // dispute.
+    // Accuse a sender that accuses this member: then a one-sided accusation ends in two views, not
+    // in a dispute.
     PEAL_PROBE("membership.accuser_accused");
     insert(failed, from);
   } else {

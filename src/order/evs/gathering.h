@@ -13,9 +13,9 @@
 namespace peal::order::evs {
 
 /// What this member says in its JOINs: which members might be reachable (processes), and for which
-/// of these it will not wait (failed). Also, which other members say exactly the same. The
-/// candidates for the next view are the processes without the failed. All have agreed once each
-/// candidate says the same as this member.
+/// of these it will not wait (failed). Also, which other members say exactly the same in their
+/// JOINs. The candidates for the next view are the processes without the failed. The candidates
+/// have agreed once each of them says the same as this member.
 class Gathering {
  public:
   Gathering(const MemberId& self, const Peers& peers) : self_(self), peers_(peers) {}
@@ -26,26 +26,28 @@ class Gathering {
   /// The candidates that have not agreed yet.
   MemberSet awaited() const { return set_minus(candidates(), consensus_); }
   bool agreed() const { return agreed_; }
-  /// When the first gathering after the last view began.
+  /// Start of the first gathering after the last view.
   Instant since() const { return since_; }
 
-  /// Only these members, none of them failed.
+  /// The processes are these members, as far as they are configured; none has failed.
   void start_from(std::span<const MemberId> members);
-  /// Gathers, or gathers anew: no other member has agreed yet.
+  /// Begins to gather, or gathers anew. From now on, no other member counts as agreed.
   void begin(Instant now);
-  /// A view begins, so the next gathering is a new one with its own since().
+  /// A view begins: the next begin() sets since().
   void end() { under_way_ = false; }
 
   enum class Heard : std::uint8_t {
     same,     ///< the sender agrees with this member
     nothing,  ///< the JOIN carries no news
-    grew,     ///< the sets of this member grew
+    grew,     ///< the sets of this member grew, or became too large and started again
   };
   /// Merges the sets of a JOIN.
   Heard merge(const MemberId& from, const wire::Join& join);
-  /// Notes that the sender agrees, if its JOIN says just what this member says. False if not.
+  /// Notes that the sender agrees, if its JOIN says just what this member says. False if it does
+  /// not.
   bool note_agreement(const MemberId& from, const wire::Join& join);
-  /// True if the candidates have agreed. A member alone agrees with itself only after the timeout.
+  /// True if the candidates have agreed. A single candidate, this member itself, has agreed only
+  /// after the consensus timeout (`from_timer`).
   bool agree(bool from_timer);
   /// A JOIN cannot name more processes.
   bool full() const { return processes_.size() >= wire::kProcessesMax; }
@@ -55,10 +57,11 @@ class Gathering {
   /// Removes members that are no longer configured.
   void drop_strangers();
 
-  /// A member need not have reached consensus itself to enter Commit: the members that the commit
-  /// token has passed have agreed. But it must hear the members that the token has yet to reach,
-  /// those after its own index. Otherwise, if it cannot reach its successor, the attempt would fail
-  /// and start again, for ever, before this member accuses the successor.
+  /// True if each member after `index`, this member's own index, has agreed in a JOIN that this
+  /// member heard. This is what entering Commit requires. The members before `index` have certainly
+  /// agreed, since the commit token has passed them. A member that entered Commit without hearing
+  /// its successor might be unable to reach it: then the attempt would fail and start again, for
+  /// ever, before the successor is accused.
   bool hears_rest_of(const MemberSet& members, std::uint32_t index) const;
   bool concerns(const MemberId& member) const {
     return contains(processes_, member) && !contains(failed_, member);
@@ -77,7 +80,7 @@ class Gathering {
   MemberSet processes_, failed_, consensus_;
   bool agreed_ = false;
   Instant since_{};
-  bool under_way_ = false;  // ends only with a view
+  bool under_way_ = false;  // true from begin() until a view begins
 };
 
 }  // namespace peal::order::evs

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link trials. An excluded member may end a later view by its return only after a trial of the link
-// with it has passed: in both directions, with small and large packets, on both lanes. Without
-// trials, a member that others merely hear would be invited and would end the view, again and
-// again.
+// Link trials. The return of an excluded member ends the current view. So an excluded member may
+// return only after a trial of the link with it has passed: in both directions, with small and
+// large packets, on both lanes. Without trials, an excluded member that is merely heard would be
+// invited, and would end the view, again and again.
 //
-// The member that begins a trial sends 32 ASKs of each part, and the other member echoes each. A
+// A trial has four parts: small and large packets, on the control lane and on the data lane. The
+// member that begins the trial sends 32 ASKs in each part, and the other member echoes each ASK. A
 // link that loses one packet in twenty in both directions passes nine times in ten. A link that
 // loses three in ten in one direction passes twice in ten thousand. A member makes one trial at a
-// time. It answers nothing but ASKs: each once, to its sender, with a packet of the same size. So a
-// hostile packet cannot be amplified.
+// time. A member answers only ASKs: each ASK once, to its sender, with a packet of the same size.
+// So a hostile packet cannot be amplified.
 //
-// If one member accused another because of the link between them, the trial must use that link. The
-// other members' links work, so they would invite the accused at once. The view would lose the
-// accused again as soon as the bad link shows, with little ordered in between.
+// If one member accused another because of the link between them, only the accuser tests the
+// accused, over that link, as long as the accuser is in the view. The other members' links with the
+// accused may work: after a trial of such a link, they would invite the accused at once. The view
+// would then lose the accused again as soon as the bad link shows, with little ordered in between.
 //
 // Inside a view, a member starts a trial only if it retransmits to its successor too often, or if
-// nothing advances because a member misses packets. If too few echoes return, it tries another
-// member. If the other member echoes enough, it accuses the first one. If not, its own links are
-// bad, or the whole network is: the view stays as it is, unless the first member is at fault for a
-// stall.
+// nothing advances because a member misses packets. The member that it tests first is the suspect.
+// If enough echoes return, the suspect is accused only if it is at fault for a stall. If too few
+// return, a second trial follows, with another member. If that member echoes enough, the link with
+// the suspect is bad: the suspect is accused. If not, the testing member's own links are bad, or
+// the whole network is: then, too, the suspect is accused only if it is at fault for a stall. In a
+// view of two, without another member, the suspect is accused after the first trial.
 
 #include "order/evs/link_trial.h"
 
@@ -31,21 +35,21 @@
 namespace peal::order::evs {
 namespace {
 
-constexpr std::uint32_t kAsks = 32;  // of each part
+constexpr std::uint32_t kAsks = 32;  // in each part
 static_assert(kAsks <= wire::kTrialAsksMax);
 constexpr int kEchoesToComeIn = 26;
 constexpr int kEchoesToStay = 24;
 constexpr Duration kAskGap = milliseconds(1);
-// Wait for the last echoes this many times the retransmit timeout.
+// How many retransmit timeouts a trial waits for the last echoes.
 constexpr std::int64_t kEchoWait = 5;
 
 }  // namespace
 
 // ---- why a trial begins ----
 
-/// The accuser starts the trial. If the accuser is not in `set`, two members start trials, and not
-/// a hundred at once. One of the two changes each second, so that a return does not depend on one
-/// member's links.
+/// The accuser starts the trial. If the accuser is not in `set`, at most two members start trials,
+/// not all of a hundred. One of the two is another member each second, so that a return does not
+/// depend on one member's links.
 void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
   const Peer& known = *peers_.find(from.node);
   if (now < known.no_trial_before || peers_.is_left_to_accuser(known, set)) return;
@@ -102,7 +106,7 @@ LinkTrial::Verdict LinkTrial::on_echo(Instant now, const MemberId& from, const w
 }
 
 void LinkTrial::on_passed(const MemberId& from, const MemberSet& set) {
-  // The member is about to send a JOIN, which damping does not delay.
+  // `from` is about to send a JOIN, which damping does not delay.
   Peer& known = *peers_.find(from.node);
   if (!peers_.is_left_to_accuser(known, set)) known.doubtful = false;
 }
@@ -161,8 +165,9 @@ LinkTrial::Verdict LinkTrial::end_suspicion(Instant now, const Subject& subject,
     return {};
   }
   if (subject.suspect != MemberId{}) {
-    // If another member echoes enough, this member can send and receive. If not, a stall must end
-    // all the same; better evidence would have come by now.
+    // This was the second trial. If its member echoed enough, this member can send and receive, so
+    // the suspect is to blame. If not, a stall must end all the same: better evidence would have
+    // come by now.
     if (stays || subject.at_fault) return {Verdict::Kind::accuse, subject.suspect};
     return {};
   }

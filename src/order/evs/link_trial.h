@@ -32,8 +32,8 @@ class LinkTrial {
   };
 
   bool active() const { return active_; }
-  /// `from` would join and must pass a trial first. `set` has the members or candidates, of which
-  /// one or two begin the trial.
+  /// `from` wants to join, and must pass a trial first. `set`: the members of the view or, while
+  /// this member gathers, the processes. One or two of `set` begin a trial.
   void consider(Instant now, const MemberId& from, const MemberSet& set);
   /// The view makes no progress: see Membership::suspect().
   void suspect(Instant now, const MemberId& member, bool at_fault);
@@ -52,8 +52,10 @@ class LinkTrial {
   struct Subject {
     MemberId with{};
     bool in_view = false;
-    MemberId suspect{};     ///< the member to accuse if the link with `with` works
-    bool at_fault = false;  ///< `with` is accused even if the link works
+    MemberId suspect{};     ///< in a second trial: the member of the first one, to be accused if
+                            ///< the link with `with` works
+    bool at_fault = false;  ///< at fault for a stall: `suspect`, or `with` if there is none, is
+                            ///< accused whatever the trials show
     ViewId view{};
   };
 
@@ -69,9 +71,11 @@ class LinkTrial {
   TrackedPacket& tracked_;
   bool active_ = false;
   Subject subject_;
-  std::uint64_t number_ = 0;                               ///< of the last trial
-  std::uint32_t sent_ = 0;                                 ///< ASKs sent of each part
-  std::array<std::uint32_t, wire::kTrialParts> echoed_{};  ///< bits of echoed ASKs
+  std::uint64_t number_ = 0;                               ///< number of the last trial
+  std::uint32_t sent_ = 0;                                 ///< ASKs sent in each part
+                                                           ///< (wire/trial.h)
+  std::array<std::uint32_t, wire::kTrialParts> echoed_{};  ///< by part: bit i means that the ASK
+                                                           ///< with index i was echoed
 };
 
 }  // namespace peal::order::evs

@@ -2,8 +2,8 @@
 // Gather: each member says which members might be reachable and which it will not wait for, until
 // all candidates say exactly the same.
 //
-// Commit: the representative's commit token goes round twice. In the first rotation it collects
-// what every member holds of its old view; in the second it tells all members.
+// Commit: the representative's commit token goes round twice. In the first rotation the token
+// collects what every member holds of its old view; in the second it shows this to all members.
 
 #include "order/evs/membership.h"
 
@@ -17,8 +17,8 @@
 namespace peal::order::evs {
 namespace {
 
-// One retransmission may be lost, and one may reach a receiver that still discards packets from its
-// own pause.
+// How many retransmissions a member awaits after a pause: one may be lost, and one may reach a
+// receiver that still discards packets from its own pause.
 constexpr std::int64_t kRetransmissionsAfterPause = 3;
 
 wire::OldView* record_of(wire::Commit& commit, const ViewId& view) {
@@ -103,8 +103,8 @@ void Membership::on_silence(Instant now, Effects& out) {
     shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
-  // A failed attempt keeps the sets of processes and failed members: both are still valid, and the
-  // gathering must end.
+  // Keep the sets of processes and failed members after a failed attempt: both are still valid. If
+  // they shrank again, the gathering might never end.
   PEAL_PROBE("membership.attempt_lost");
   shift_to_gather(now, &gather::commit_loss, {}, out);
 }
@@ -113,7 +113,7 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
   out.report({&event::paused, place_.view, {}, static_cast<std::uint64_t>(gap.ns), 0});
   trial_.give_up(now);
   if (place_.state == State::gather) {
-    // Nobody is accused because this process was paused.
+    // Begin the consensus timeout again, so that this member's own pause makes it accuse nobody.
     if (!gathering_.agreed()) timers_.arm(Timer::consensus, now + settings_.consensus);
     timers_.arm(Timer::join, now);
     return;
@@ -170,7 +170,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
     case Gathering::Heard::same: break;
     case Gathering::Heard::grew:
       shift_to_gather(now, &gather::sets_grew, from, out);
-      // `from` may have sent exactly these sets, and stay silent since it has consensus: do not
+      // `from` may have sent exactly these sets, and now be silent because it has consensus: do not
       // suspect it.
       if (!gathering_.note_agreement(from, join)) return;
       break;
@@ -302,7 +302,7 @@ void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out)
     return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
   };
   const BufferRef packet = frames_.build(wire::FrameKind::commit, commit, encode);
-  if (!packet) return;  // the attempt times out, and the next commit token is smaller
+  if (!packet) return;  // the attempt times out; a later commit token may fit
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
 
@@ -350,7 +350,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   tracked_.on_view();
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  // The attempt needs no more signs of life; the protocol handles those of the view.
+  // The attempt needs no more signs of life; the engine reports those of the view.
   timers_.cancel(Timer::silence);
   ++tally_.views_installed;
   out.report({&event::view_installed,

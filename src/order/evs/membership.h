@@ -28,14 +28,15 @@ namespace peal::order::evs {
 
 /// Agrees with the other nodes on the members of the next view (spec: gather and commit), finds
 /// other views to merge with, and holds the identity of this member. An engine with views owns one
-/// and implements its Protocol.
+/// Membership, and implements the Protocol that it calls.
 ///
 /// The last installed view, with its packets, stays current until the next view is installed.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). This class owns
-/// them, has the four states, and decides the transitions between them. More than half of its
-/// functions are its interface to the engine; nearly every packet and timer may end a state, so the
-/// transitions stay together. membership.cc: inputs, timers, transitions. packets.cc: packets.
+/// an object of each, has the four states (parts.h), and decides the transitions between the
+/// states. More than half of the functions are the interface to the engine. Nearly every packet and
+/// timer may end a state, so all transitions are in this class. membership.cc: inputs, timers,
+/// transitions. packets.cc: packets.
 class Membership {
  public:
   Membership(const Settings& settings, Protocol& protocol);
@@ -45,13 +46,13 @@ class Membership {
   // Inputs
   void start(Instant now, Effects& out);
   /// Whether a packet with this checked header is for this member and from a current incarnation.
-  /// Counts the packet if it is not.
+  /// Counts a packet that is not.
   bool admit(Instant now, const wire::Header& header, Effects& out);
   /// Handles an admitted packet of a membership kind: JOIN, COMMIT, PROBE, EPOCH_NOTICE, TRIAL, or
   /// DATA that is a TRIAL (wire/trial.h). Returns why the packet was dropped, or Drop::none.
   wire::Drop on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
                       Effects& out);
-  /// A packet of a node that is not a member of the current view.
+  /// A packet came from `from`, which is not a member of the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
   /// See Engine::on_old_incarnation().
   void on_old_incarnation(Instant now, const MemberId& newest, Effects& out);
@@ -64,24 +65,26 @@ class Membership {
   void set_nodes(Instant now, const NodeList& nodes, Effects& out);
 
   // Called by the engine
-  /// Reconfigures to the pending list, if its rules allow that in this view.
+  /// Reconfigures to the pending list, if the rules (node_lists.cc) allow that in this view.
   void try_adopt(Instant now, Effects& out);
-  /// Gives up the current view and gathers anew, with `suspect` accused if it is set.
+  /// Gives up the current view and gathers anew. Accuses `suspect` if it is set.
   void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
-  /// `member` blocks recovery: accuses it and gathers anew.
+  /// `member` blocks recovery, or a link trial has shown it to be at fault: accuses it and gathers
+  /// anew.
   void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);
-  /// The view makes no progress: tests the link with `member` and accuses it if the link fails. If
-  /// the link works, accuses the member only if it is `at_fault`.
+  /// The view makes no progress: tests the link with `member`. If the link fails, but that with
+  /// another member works, accuses `member`. If `member` is `at_fault` for a stall, accuses it in
+  /// any case. See link_trial.cc.
   void suspect(Instant now, const MemberId& member, bool at_fault) {
     trial_.suspect(now, member, at_fault);
   }
   bool is_trying() const { return trial_.active(); }
-  /// The agreed view is complete at all members and becomes the current one. It ends when the
-  /// engine gives it up, when note_life() is not called for Settings::silence after its first call,
-  /// or when a packet of another node ends it.
+  /// The agreed view is complete at all members and becomes the current one. The view ends when the
+  /// engine gives it up, when Settings::silence passes after one call of note_life() without
+  /// another, or when a packet of another node ends it.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// A sign of life of the view or of the attempt at one, which ends unless the next sign comes
-  /// within Settings::silence.
+  /// A sign of life of the view, or of the attempt at a view. The view or attempt ends unless the
+  /// next sign comes within Settings::silence.
   void note_life(Instant now) {
     timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
@@ -118,8 +121,8 @@ class Membership {
   // packets.cc
   /// Notes an identity named in a packet. False if it is stale, unknown, or this member itself.
   bool note(Instant now, const MemberId& member, Effects& out);
-  /// Drop::other_list if the sender has another active list and this member cannot follow it. Its
-  /// packet is then useless.
+  /// `list`: the sender's active list. Drop::other_list if this member has another active list and
+  /// may not change to the sender's. The packet is then useless.
   wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
   wire::Drop take_join(Instant now, const wire::Header& header, ByteView packet, Effects& out);
   void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
@@ -157,7 +160,8 @@ class Membership {
   Place place_;
   bool installed_once_ = false;
   bool left_ = false;
-  bool long_pause_ = false;  ///< longer than Settings::silence, since the last sign of life
+  bool long_pause_ = false;  ///< since the last sign of life, this process paused for
+                             ///< Settings::silence or longer
 
   Frames frames_;
   const Parts parts_;

@@ -4,20 +4,21 @@
 // Each member has one active list, and forms views only with members that have the same active
 // list. Each node gets a pending list from outside. In a view, the engine finds out when all
 // members have the same pending list (all_have_next()), and later when all members know that
-// (Membership::try_adopt()). A member then adopts the list. If the view ends in between, some
-// members may have adopted the list and others not. The others know that all members have the list,
-// and follow as soon as they hear a member that has adopted it.
+// (Membership::try_adopt()). A member then adopts the list. If the view ends before all have
+// adopted the list, the remaining members know that all members have it. They adopt it as soon as
+// they hear a member that has adopted it.
 //
 // With a majority rule the two lists differ by one node. Then any majority of one list and any
-// majority of the other share a node: together the lists have n + 1 nodes, and the two majorities
-// have n/2 + (n+1)/2 + 2, each quotient rounded down. A node has one active list and is in one view
-// at a time. So there is at most one primary view, whenever each node adopts the list.
+// majority of the other share a node: with n nodes in the smaller list, the lists together have n +
+// 1 nodes, and the two majorities have n/2 + (n+1)/2 + 2 = n + 2, each quotient rounded down. A
+// node has one active list and is in one view at a time. So there is at most one primary view,
+// whenever each node adopts the list.
 //
-// No node may use the list after next while others still use the first. So a member leaves a list
-// that it got while running only if it has been in a primary view that used that list. By then most
-// nodes of that list have left the previous list for good. A restarted node uses the list in its
-// file, whatever it used before. So operators must wait until one list is active before they write
-// the next into files.
+// In two changes in a row, no node may use the third list while another still uses the first. So a
+// member leaves a list that it got while running only if it has been in a primary view that used
+// that list. By then most nodes of that list have left the previous list, and never return to it
+// while they run. A restarted node uses the list in its file, whatever it used before. So operators
+// must wait until one list is active before they write the next into files.
 
 #include "order/evs/node_lists.h"
 

@@ -30,17 +30,19 @@ class NodeLists {
   /// What keeps this view from reconfiguring, besides members without the pending list.
   NodesWait adoption_waits() const;
   bool is_configured(NodeId node) const;  ///< in the active list or the pending one
-  /// This member may reconfigure because it hears a member that has `list` as its active list: all
-  /// members of the last view have it as their pending list, so no member is left behind.
+  /// True if this member may reconfigure to `list`, the active list of a member that it hears. All
+  /// members of the last view must have `list` as their pending list, so that no member is left
+  /// behind; and the majority rule must allow the change.
   bool may_follow_to(std::uint64_t list) const;
 
-  /// Replaces the pending list. The active list as the pending one means none.
+  /// Replaces the pending list. If `nodes` is the active list, there is no pending list from now
+  /// on.
   void set_pending(const NodeList& nodes);
   /// Every member of the view has the pending list.
   void all_have_next() { all_have_next_ = true; }
   /// The pending list is active from now on.
   void adopt();
-  /// A view begins, or adopted the active list.
+  /// A view begins, or this member adopted the active list within its view.
   void on_view();
 
   void add_to(Digest& digest) const;
@@ -52,7 +54,8 @@ class NodeLists {
   const bool majority_;
   std::optional<NodeList> next_;
   bool all_have_next_ = false;  ///< all members of the last view have the pending list
-  bool confirmed_ = true;       ///< a primary view used the active list, or it is the first list
+  bool confirmed_ = true;       ///< this member was in a primary view with the active list, or
+                                ///< started with that list
 };
 
 }  // namespace peal::order::evs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the membership's kinds, from their header checks on. Also how members that do not
-// share a view find each other, only if both directions of the link work, and without endless view
-// changes if they do not.
+// Packets of the membership's kinds, from the checks of their headers on. Also how members of
+// different views find each other. They merge only if both directions of the link between them
+// work; otherwise views would change endlessly.
 
 #include <algorithm>
 
@@ -15,8 +15,7 @@ using wire::FrameKind;
 
 namespace {
 
-// An epoch this large is not a clock value; following it would leave no space for later
-// incarnations.
+// A larger epoch is not a clock value; following it would leave no space for later incarnations.
 constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -48,7 +47,7 @@ bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
   return true;
 }
 
-// Does what admit() does with a packet of an earlier incarnation, and notes the newest one.
+// Does what admit() does with a packet of an earlier incarnation, and notes `newest`.
 void Membership::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
   if (left_ || newest.node == self_.node) return;
   tally_.drop(Drop::stale);
@@ -160,7 +159,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::operational: {
       if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(place_.members, from)) {
-        if (join.committed.number < place_.view.number) return;  // sent before `from` joined
+        if (join.committed.number < place_.view.number) return;  // sent before this view's commit
         for (const MemberId& member : join.failed) peers_.note_accuser(member, from);
       } else if (!intersects(join.processes, place_.members) &&
                  !intersects(join.heard, place_.members) && !PEAL_MUTANT(one_way_joins)) {
@@ -193,9 +192,10 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       return;
     case State::commit:
     case State::recovery:
-      // The attempt has lost a member that went on to a later view, accuses this member, or names
-      // more processes than agreed. Give up now: waiting for the commit token to time out would
-      // take as long as the others wait for this member's JOIN.
+      // `from` has left the attempt: it gathers again after it committed to this view or a later
+      // one; or it accuses this member; or it names more processes than agreed. Give the attempt up
+      // now. Otherwise this member would wait for the commit token for as long as the others wait
+      // for this member's JOIN.
       if (contains(attempt_.agreement().members, from) &&
           (join.committed.number >= attempt_.agreement().view.number ||
            contains(join.failed, self_) || !is_subset(join.processes, gathering_.processes()))) {
@@ -207,11 +207,12 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   }
 }
 
-/// True if the sender will form its view without this member; a probe merges the two views later.
-/// If this member followed the sender, the two could accuse each other for ever on the basis of the
-/// previous episode. A JOIN from outside that accuses one member accuses the whole view: otherwise
-/// the other members would exclude that member, and its own next JOIN would do the same to their
-/// next view.
+/// True if this view must ignore the JOIN, because it accuses this member or, from outside the
+/// view, any live member of the view. The sender will form a view without the accused; a probe
+/// merges the two views later. If the accused obeyed the JOIN, the accused and the sender could
+/// accuse each other for ever because of an old accusation. If the other members of the view obeyed
+/// a JOIN from outside, they would exclude the accused, and its own next JOIN would end their next
+/// view in the same way.
 bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
   if (contains(join.failed, self_)) return true;
   if (contains(place_.members, from)) return false;
@@ -272,7 +273,8 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
 Drop Membership::on_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out) {
   wire::ProbeFrame probe;
   Drop reason = wire::decode_probe(packet, probe);
-  // Inside a view the token carries the lists, and no member may follow a probe out of it.
+  // Inside a view the token carries the lists, so no member may change its list because of a PROBE
+  // from its own view.
   const bool from_view = probe.view == place_.view && place_.operational();
   if (reason == Drop::none && !from_view) reason = check_list(now, header, probe.list, out);
   if (reason != Drop::none) return reason;

@@ -16,7 +16,7 @@ namespace peal::order::evs {
 
 enum class State : std::uint8_t { gather, commit, recovery, operational };
 
-/// Where this member is.
+/// The state and the last installed view of this member.
 struct Place {
   State state = State::gather;
   ViewId view{};  ///< the last installed view
@@ -24,7 +24,7 @@ struct Place {
   std::uint16_t index = 0;
 
   bool operational() const { return state == State::operational; }
-  bool announced() const { return view.number != 0; }  ///< not the birth view
+  bool announced() const { return view.number != 0; }  ///< false until the first view is installed
   const MemberId& predecessor() const {
     return members[(index + members.size() - 1) % members.size()];
   }
@@ -49,8 +49,8 @@ class Frames {
   wire::Header header(wire::FrameKind kind) const {
     return {kind, settings_.cluster, self_, settings_.checksum};
   }
-  /// Encodes a frame as a packet of this member. Empty, and counted, if it fits no buffer or none
-  /// is free.
+  /// Encodes a frame as a packet of this member. Returns an empty reference, and counts the
+  /// failure, if the frame fits no buffer or no buffer is free.
   template <class Frame, class Encode>
   BufferRef build(wire::FrameKind kind, const Frame& frame, Encode encode) {
     BufferRef packet = pool_.take();
@@ -79,7 +79,7 @@ class Frames {
 /// state of another class only by calling functions of that class.
 struct Parts {
   const Settings& settings;
-  const MemberId& self;  ///< its epoch changes at most until the first view
+  const MemberId& self;  ///< its epoch may change until the first view
   const Place& place;
   Timers& timers;
   Tally& tally;

@@ -77,7 +77,8 @@ MemberSet Peers::heard_now(Instant now) const {
   return heard;
 }
 
-// Between two probes `from` may not have had time to hear this view: see look_for_deaf().
+// A single report proves little, since `from` may not have had time to hear this view:
+// look_for_deaf() counts checks.
 void Peers::note_hearing(const MemberId& from, std::span<const MemberId> heard,
                          std::span<const MemberId> members) {
   Peer* known = find(from.node);
@@ -92,7 +93,7 @@ void Peers::note_hearing(const MemberId& from, std::span<const MemberId> heard,
 
 void Peers::look_for_deaf(Instant now, std::span<const MemberId> members) {
   for (Peer& known : peers_) {
-    // The members of its view take turns to probe, so the next report may take a while.
+    // The members of the peer's view take turns to probe, so the next report may take a while.
     const bool gone = !known.was_heard || now - known.heard > settings_.probe * 8;
     if (gone || contains(members, {known.node, known.newest})) known.deaf = 0;
     if (known.said_deaf && known.deaf < kDeaf) ++known.deaf;

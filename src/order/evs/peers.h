@@ -16,30 +16,32 @@ namespace peal::order::evs {
 struct Peer {
   NodeId node{};
   std::uint64_t newest = 0;     ///< largest epoch seen; 0 if none
-  std::uint64_t last_join = 0;  ///< JOIN number of the newest incarnation
+  std::uint64_t last_join = 0;  ///< number of the last JOIN of the newest incarnation
   Instant heard{};
   bool was_heard = false;
   std::uint32_t exclusions = 0;  ///< consecutive exclusions of `excluded`
   MemberId excluded{};
   Instant excluded_at{}, muted_until{};
   bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
-  MemberId accuser{};     ///< a member of the same view whose link with this node was bad, if any
-  Instant no_trial_before{};  ///< earliest next trial after a failure
+  MemberId accuser{};     ///< the member that accused this node for the link between the two, if
+                          ///< any
+  Instant no_trial_before{};  ///< after a failed trial: earliest time of the next
   Instant noticed{};
   bool was_noticed = false;
   bool other_list = false;  ///< its active list is not this member's
   std::uint8_t deaf = 0;    ///< consecutive checks in which the node was heard and reported not
                             ///< to hear this view
-  bool said_deaf = false;   ///< it reported so since the last check
+  bool said_deaf = false;   ///< after the last check, the node reported not to hear this view
 };
 
-/// The other configured nodes: their newest incarnations, which of them this member hears, which
-/// hear this member, and which were excluded from a view and may not return yet.
+/// The other configured nodes: their newest incarnations, which of them this member hears, which of
+/// them hear its view, and which were excluded from a view and may not return yet.
 class Peers {
  public:
   Peers(const Settings& settings, const MemberId& self) : settings_(settings), self_(self) {}
 
-  /// These nodes are configured, sorted, this member among them. Keeps what is known of a node.
+  /// `nodes` are the configured nodes, sorted, this member's node among them. Keeps what is known
+  /// of those that stay.
   void configure(std::span<const NodeId> nodes);
   std::size_t size() const { return peers_.size(); }
   Peer* find(NodeId node);
@@ -64,15 +66,17 @@ class Peers {
   // Exclusions
   /// The view with `members` begins, and `failed` were excluded from it.
   void on_view(Instant now, std::span<const MemberId> members, std::span<const MemberId> failed);
-  /// Excludes the member for longer each time, and until a trial of the link passes.
+  /// The member was excluded. It may return only after a time that grows with each exclusion, and
+  /// after a trial of the link has passed.
   void doubt(Instant now, Peer& known, const MemberId& member);
   bool is_muted(Instant now, const MemberId& member) const;
   bool is_doubtful(const MemberId& member) const;
   void note_accuser(const MemberId& member, const MemberId& accuser);
-  /// Only the accuser, which is in `set`, can tell whether the bad link works again.
+  /// True if another member of `set` accused the node: only that accuser can tell whether the bad
+  /// link works again.
   bool is_left_to_accuser(const Peer& known, std::span<const MemberId> set) const;
 
-  /// Another list of nodes is active or pending.
+  /// Another list of nodes is active or pending: clears Peer::other_list.
   void forget_lists();
 
   void check_invariants() const;

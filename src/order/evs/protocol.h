@@ -51,15 +51,15 @@ class Protocol {
   virtual const wire::CommitFormat& commit_format() const = 0;
   /// The membership is about to give up the view: send all ordered units to the network.
   virtual void flush(Effects& out) = 0;
-  /// An attempt begins or fails: discard the state of the attempt and all deferred sends of the
-  /// view. Keep the packets of the old view.
+  /// A gathering begins, or this member leaves: discard the state of an attempt, and all deferred
+  /// sends of the view. Keep the packets of the view.
   virtual void abandon() = 0;
   /// Merges this member's requirements on the next view into the options, which are empty if this
   /// member is the first.
   virtual void fold_options(wire::CommitOptions& options) const = 0;
   /// Merges what this member holds of its old view into the record. From now on the engine must not
-  /// accept anything that contradicts it. The record is empty if this member is the first of its
-  /// old view.
+  /// accept anything that contradicts the record. The record is empty if this member is the first
+  /// of its old view.
   virtual void freeze(std::vector<std::byte>& record) = 0;
   /// Whether the record extends the one that this member froze.
   virtual bool accepts(ByteView record) const = 0;

@@ -21,19 +21,21 @@ class TrackedPacket {
   void send(Instant now, const MemberId& to, const BufferRef& packet, Duration extra, Effects& out);
   /// The packet arrived: stops retransmission.
   void arrived() { p_.timers.cancel(Timer::resend); }
-  /// A sign of life since the packet was sent: restarts the retransmit timer.
+  /// A sign of life has come after the packet was sent: restarts the retransmit timer.
   void lives(Instant now) {
     if (p_.timers.armed(Timer::resend)) p_.timers.arm(Timer::resend, now + p_.settings.resend);
   }
-  /// Restores the usual retransmit timeout without `extra`.
+  /// Ends the `extra` of send(): the next retransmission is at most the usual timeout from now.
   void end_extra(Instant now);
-  /// Retransmits the packet now if its timer was longer than usual.
+  /// Retransmits the packet now if its timer, with an `extra`, has more than the usual timeout
+  /// left.
   void resend_overdue(Instant now, Effects& out);
   void on_timer(Instant now, Effects& out);
   void forget();
 
   /// Called before a packet is sent within a view. True if the packets before it had to be
-  /// retransmitted so often that the link with `to` should be tested.
+  /// retransmitted so often that the link with `to` should be tested. `testing`: a trial is already
+  /// under way; the result is then false.
   bool is_suspect(Instant now, const MemberId& to, bool testing);
   /// A view begins.
   void on_view() {
@@ -55,7 +57,7 @@ class TrackedPacket {
   Parts p_;
   MemberId to_{};
   BufferRef packet_;
-  std::uint32_t resent_ = 0;  ///< retransmissions of the packet
+  std::uint32_t resent_ = 0;  ///< retransmissions of the last packet
   std::uint32_t resent_score_ = 0;
   Instant suspect_again_{};
 };

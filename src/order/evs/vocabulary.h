@@ -8,7 +8,7 @@ namespace peal::order {
 namespace event {
 
 inline constexpr EventKind token_lost{"token_lost"};                    ///< view
-inline constexpr EventKind token_retransmitted{"token_retransmitted"};  ///< view
+inline constexpr EventKind token_retransmitted{"token_retransmitted"};  ///< view, who = receiver
 inline constexpr EventKind stall_excluded{"stall_excluded"};            ///< who
 
 }  // namespace event

@@ -15,10 +15,10 @@
 #include "order/engine.h"
 
 // What the simulator knows of an engine besides its descriptor: the names of its packets, their
-// content, and a ghost that checks what its nodes send and log. Only the simulator builds this. An
-// engine has its inspection in the folder `inspection` of its own; order/registry/inspection/ lists
-// them. An engine without one is simulated too: its packets have no names, and only the oracle
-// judges it.
+// content, and a ghost that checks what the engine's nodes send and log. Only the simulator builds
+// this. An engine has its inspection in the subfolder `inspection` of its own folder;
+// order/registry/inspection/ lists all inspections. An engine without an inspection is simulated
+// too: its packets have no names, and only the oracle judges it.
 
 namespace peal::order {
 
@@ -35,11 +35,11 @@ struct InspectedPacket {
   ByteView bytes;
 };
 
-/// Facts that only the content of a packet shows. A fact is absent if the packet is damaged or of a
-/// kind without it.
+/// Facts that only the content of a packet shows. A fact is absent if the packet is damaged, or if
+/// packets of its kind do not show the fact.
 struct PacketContent {
   std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
-  bool proposes_view = false;               ///< it proposes the members of the next view
+  bool proposes_view = false;               ///< the packet proposes the members of the next view
   std::optional<std::uint64_t> told_votes;  ///< last instance for which the sender reports a vote
   std::optional<std::uint32_t> rotation;    ///< of a commit token: 1 or 2
   std::optional<bool> retransmission;       ///< of a unit
@@ -60,16 +60,17 @@ struct GhostSetup {
 /// Contents of the logs when nodes started.
 struct LogFigures {
   std::uint64_t logs_read = 0;           ///< logs with records
-  std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
-  std::uint64_t votes_read = 0;          ///< votes in them
-  std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
-  std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
-  std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
+  std::uint64_t logs_cut = 0;            ///< logs read whose beginning was discarded
+  std::uint64_t votes_read = 0;          ///< votes in the logs read
+  std::uint64_t votes_needed = 0;        ///< votes read in instances that were not consumed
+  std::uint64_t older_votes_needed = 0;  ///< needed votes outside the newest segment
+  std::uint64_t promises_read = 0;       ///< logs read that promise a round above all their votes
 };
 
-/// Observes what all nodes write to logs, send and hold, so a ghost knows more than any node. It
-/// finds errors at once that deliveries would show late or never, since a new incarnation delivers
-/// only from its first view on. It reads records and packets only, and nothing inside engines.
+/// Observes what all nodes write to logs, send and hold, so a ghost knows more than any node. A
+/// ghost finds at once errors that deliveries would show late or never: a new incarnation, for
+/// example, delivers only from its first view on. A ghost reads records and packets only, and
+/// nothing inside engines.
 class Ghost {
  public:
   virtual ~Ghost() = default;
@@ -81,7 +82,7 @@ class Ghost {
   virtual void installed(MemberId /*who*/, const View& /*view*/) {}
 
   // What a node reads from its log and writes to it.
-  /// First position of the newest segment, before the log is opened.
+  /// `first`: first position of the newest segment. Called before the log is opened.
   virtual void note_newest_segment(NodeId /*node*/, LogPosition /*first*/) {}
   /// A process has opened the log with this id, and reads the log next. `put_back`: the log was
   /// replaced by an older copy.
@@ -100,10 +101,10 @@ class Ghost {
 
 struct Inspection {
   std::string_view engine;  ///< the name of its descriptor
-  /// Engines may share kinds; rows with the same kind are equal.
+  /// Engines may share kinds; the rows of all engines for one kind are equal.
   std::span<const PacketName> packets{};
   PacketContent (*content)(const InspectedPacket& packet) = nullptr;
-  /// The text that transcripts add after the packet's kind: " seq=5"; null: none.
+  /// The text that transcripts add after the packet's kind: " seq=5"; null if transcripts add none.
   std::string (*text)(const InspectedPacket& packet) = nullptr;
   std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
                                        const GhostReport& report) = nullptr;

@@ -14,13 +14,14 @@
 namespace peal::order::paxos {
 
 /// Folds the records of a log. The last record of an instance counts: a vote in a higher round
-/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint shows what was
-/// consumed before it; no later record is of an instance below. So values move into the store's
-/// history at each checkpoint, and this object holds only the records between two checkpoints.
+/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint shows which
+/// instances were consumed before it; no later record is of one of them. So values move into the
+/// store's history at each checkpoint, and this object holds only the records between two
+/// checkpoints.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
-    Round round{};  ///< of the vote; none: decided
+    Round round{};  ///< of the vote; no round: a decided value
     wire::ValueHead head;
     std::vector<std::byte> bytes;
   };
@@ -71,7 +72,7 @@ class Acceptor::Replay final : public port::LogReader {
   bool fine = true;
   std::optional<OrderState> state;
   Values votes;    ///< for instances from the last checkpoint up
-  Values decided;  ///< the same
+  Values decided;  ///< for the same instances
 
  private:
   static void keep(Values& in, const Record& record) {
@@ -81,9 +82,9 @@ class Acceptor::Replay final : public port::LogReader {
     read.bytes.assign(record.bytes.begin(), record.bytes.end());
   }
 
-  // Ranges that the checkpoint no longer names are dropped. Each range that it names was written
-  // since the previous checkpoint, or is here already; or it was dropped here for its size, and is
-  // skipped.
+  // Ranges that the checkpoint no longer names are dropped. Each range that the checkpoint names
+  // was written after the previous checkpoint, or is in kept_ already. Otherwise it was dropped
+  // from kept_ for its size, and is skipped here too.
   void keep_ranges(const std::vector<Record::Range>& ranges) {
     std::deque<KeptWords::Range> before;
     before.swap(kept_.ranges());
@@ -109,7 +110,7 @@ class Acceptor::Replay final : public port::LogReader {
     for (auto at = again_.lower_bound(from.first); at != again_.end(); ++at) {
       const auto& [instance, read] = *at;
       if (instance >= from.end) break;
-      // No node writes a larger range: it is skipped.
+      // A larger range is skipped; no node writes one.
       const std::uint64_t most = kept_.bytes_max() / sizeof(KeptWords::Kept);
       if (instance - from.first >= most || range.memory() > kept_.bytes_max()) return {};
       range.add(instance, {read.round, read.round.count == 0, read.head, read.bytes});
@@ -126,7 +127,7 @@ class Acceptor::Replay final : public port::LogReader {
   }
 
   /// All instances below `next` were consumed, so the last record of each holds the decided value.
-  /// Instances that this node skipped, below `oldest`, are the exception: its votes there may be
+  /// Instances below `oldest` are the exception: this node skipped them, and its votes there may be
   /// for values that were not decided. False: an earlier checkpoint was at a higher instance.
   bool consume(Instance next, Instance oldest) {
     if (next < store_.next()) return false;
@@ -146,7 +147,8 @@ class Acceptor::Replay final : public port::LogReader {
   Acceptor& acceptor_;
   Store& store_;
   KeptWords& kept_;
-  Values again_;  ///< of kept instances, since the last checkpoint
+  Values again_;  ///< votes and values of skipped instances, from `kept` records after the last
+                  ///< checkpoint
 };
 
 bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state) {
@@ -218,7 +220,8 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   if (round != round_) {
     if (round > promised_ && !PEAL_MUTANT(px_vote_without_promise)) {
       promised_ = round;
-      // The votes of the round will contain the promise; it is not announced before.
+      // The votes of the round will record the promise too; it is not announced before one is
+      // written.
       promise_written_ = false;
     }
     round_ = round;
@@ -328,7 +331,7 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-/// Continues where the log refused a record the last time.
+/// Writes `kept` records of the range. Continues where the log refused a record the last time.
 bool Acceptor::write_words(KeptWords::Range& range) {
   if (range.written == 0) range.at = log_.last().next();
   Record record;
@@ -346,9 +349,10 @@ bool Acceptor::write_words(KeptWords::Range& range) {
   return true;
 }
 
-// Ranges of skipped instances are written when a checkpoint first names them, and again before the
-// log drops those records. If the log does not take them even when it is all durable, they are
-// dropped: without a checkpoint the log would never have space.
+// A range of skipped instances is written when a checkpoint first names it, and again before the
+// log drops its records. If the log does not take the range even though all its records are
+// durable, the range is dropped: otherwise no checkpoint could be written, and the log would never
+// have space.
 bool Acceptor::write_kept(Record& checkpoint, KeptWords& kept) {
   std::deque<KeptWords::Range>& ranges = kept.ranges();
   for (auto range = ranges.begin(); range != ranges.end();) {
@@ -391,8 +395,8 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(round_ <= promised_ || PEAL_MUTANT(px_vote_without_promise));
 }
 
-// Positions in the log count only as durable or not, so that states which differ in nothing else
-// are equal.
+// A position in the log counts only as durable or not, so that states which differ in nothing else
+// have equal digests.
 void Acceptor::add_to(Digest& digest) const {
   for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
   digest.add(promise_written_ ? 1 : 0);

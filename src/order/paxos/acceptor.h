@@ -19,38 +19,40 @@ namespace peal::order::paxos {
 /// round's first one up to that number, except those that were decided already.
 class Acceptor {
  public:
-  /// Earlier incarnations may have written to this log; in this incarnation, only this object does.
+  /// Earlier incarnations may have written to `log`; in this incarnation, only this object writes
+  /// to it.
   explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
-  /// Reads from the log: promises and votes so far, what was kept of skipped instances, and the
+  /// Reads from the log: promises and votes so far, the votes kept for skipped instances, and the
   /// state of the order at the last checkpoint. False: the log cannot be read, holds a record that
-  /// this release did not write, or there are no buffers for its votes.
+  /// this release did not write, or `pool` has no buffers for the votes.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
-  /// Before an order exists: records the acceptors with which this one agrees to bootstrap. No
-  /// other node is notified before is_taken(). False: the log cannot take the record now.
+  /// Before an order exists: records the acceptors with which this one agrees to bootstrap, in the
+  /// incarnations `lives` and `heard`. No other node is notified before is_taken(). False: the log
+  /// cannot take the record now.
   bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
   bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
-  /// What take() had recorded, as read from the log at the start; the first checkpoint makes it
-  /// obsolete. Empty if nothing was recorded.
+  /// What take() recorded in an earlier incarnation, as read from the log at the start. The first
+  /// checkpoint makes that record obsolete. Empty if there is no such record.
   const wire::Lives& taken() const { return taken_; }
   const std::vector<MemberId>& taken_heard() const { return taken_heard_; }
 
   /// Records that this incarnation begins to write. Call it once, after replay(). Nothing is sent
   /// before is_started(). False: the log cannot take the record.
   bool start(std::uint64_t epoch);
-  /// The same together with a checkpoint, for which even a full log has space.
+  /// As start(epoch), but together with a checkpoint, for which even a full log has space.
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
   bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
   const std::vector<Record::Start>& starts() const { return starts_; }
-  /// Records, for good, that the log is an older copy of itself.
+  /// Records permanently that this log is an older copy.
   void put_back();
   bool was_put_back() const { return put_back_; }
 
   /// The log failed: this acceptor makes no more promises and casts no more votes.
   bool mute() const { return log_.failure().has_value(); }
-  /// The highest promised round: lower ones are refused. It may not be in the log yet.
+  /// The highest promised round; lower rounds are refused. This promise may not be in the log yet.
   const Round& promised() const { return promised_; }
   /// Phase 1. False: a higher round is promised, or the log failed. True: is_promised() reports
   /// when the promise is on disk.
@@ -58,16 +60,16 @@ class Acceptor {
   bool is_promised(const Round& round) const;
   /// The last promise is being written to disk.
   bool promise_under_way() const;
-  /// Phase 2. Instances below `floor` are decided. False: a higher round is promised, or the log
-  /// failed.
+  /// Phase 2: begins to vote in `round`. Instances below `floor` are decided. False: a higher round
+  /// is promised, or the log failed.
   bool accept(const Round& round, Instance floor);
-  /// Votes for the proposals of the round in the store, in order, as long as the log takes votes.
-  /// Returns the number of votes.
+  /// Votes for the proposals of round() in `store`, in the order of instances, as long as the log
+  /// takes votes. Returns the number of votes.
   std::uint32_t vote(Store& store);
   /// The next instance to vote for in round(); 0: no round is in progress.
   Instance vote_next() const { return round_.count == 0 ? 0 : vote_next_; }
 
-  /// The round of the last votes, and the instance up to which they are on disk.
+  /// The round of the last votes, and the instance up to which these votes are on disk.
   const Round& round() const { return round_; }
   Instance voted_upto() const;
   /// More of the log is durable. Returns true if voted_upto() grew.
@@ -82,8 +84,9 @@ class Acceptor {
   /// accepted.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
   /// Writes a checkpoint of `state`, the present state, and lets the log drop records of instances
-  /// below `oldest`, except those in `kept`. From `oldest` on, the last record of each consumed
-  /// instance holds the decided value. False: the log cannot take the checkpoint now.
+  /// below `oldest`, except those in `kept`. The caller ensures that, from `oldest` on, the last
+  /// record of each consumed instance holds the decided value. False: the log cannot take the
+  /// checkpoint now.
   bool checkpoint(const OrderState& state, Instance oldest, KeptWords& kept);
 
   void check_invariants() const;
@@ -107,25 +110,27 @@ class Acceptor {
   bool write_kept(Record& checkpoint, KeptWords& kept);
 
   port::Log& log_;
-  const LogPosition begins_;  ///< the first record that this incarnation may have written
-  LogPosition started_at_{};  ///< the record that this incarnation began
+  const LogPosition begins_;  ///< position of the first record that this incarnation may have
+                              ///< written
+  LogPosition started_at_{};  ///< position of the record of start()
   Round promised_{};
-  LogPosition promised_at_{};  ///< the record of the last requested promise
+  LogPosition promised_at_{};  ///< position of the record of the last requested promise
   bool promise_written_ = true;
   wire::Lives taken_;  ///< as read from the log at the start
   std::vector<MemberId> taken_heard_;
-  LogPosition taken_at_{};  ///< the last record of take()
+  LogPosition taken_at_{};  ///< position of the last record of take()
   std::vector<Record::Start> starts_;
   bool put_back_ = false;
   Round round_{};
   Instance vote_next_ = 0;
-  /// The next instance of the last checkpoint in the log. Votes are limited to a distance from that
-  /// instance, so that a restart can read them back: whenever the log drops a checkpoint, it drops
-  /// the votes before that checkpoint too.
+  /// The next instance of the last checkpoint in the log. Votes are limited to fewer than
+  /// Store::ahead_max() instances from here on: a restart can read back no more. A crash that loses
+  /// this checkpoint also loses the votes after it; an earlier checkpoint limited the votes before
+  /// it.
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;
-  bool knows_order_ = false;  ///< the log has a checkpoint, the first record of any order
+  bool knows_order_ = false;  ///< the log has a checkpoint; the first record of any order is one
   Instance top_ = 0;          ///< the highest instance that has a record
   std::deque<Mark> marks_;
   std::vector<std::byte> scratch_;

@@ -8,7 +8,8 @@ using wire::Drop;
 Drop Admission::read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out) {
   const Drop reason = wire::decode_header(packet.view(), header, p_.config.checksum);
   if (reason == Drop::bad_version) report_incompatible({}, reason, view, out);
-  // A node with another engine, and so with other settings, is left to admit(), which reports it.
+  // A packet of another engine normally names other settings too (header.cluster). Such a packet
+  // passes here: admit() drops it and reports its sender.
   const bool foreign = reason == Drop::none && !wire::is_paxos_kind(header.kind);
   if (foreign && header.cluster == p_.config.cluster) return Drop::unknown_kind;
   return reason;

@@ -17,7 +17,7 @@ class Admission {
  public:
   explicit Admission(const Parts& parts) : p_(parts) {}
 
-  /// Decodes the header of a packet. `view`: the last installed one.
+  /// Decodes the header of a packet. `view`: the last installed view, for reports.
   wire::Drop read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out);
   /// True if the packet comes from a live incarnation of a known node. Else the packet was dropped
   /// and counted.

@@ -15,8 +15,8 @@ namespace peal::order::paxos {
 /// process. README.md says why that is enough.
 class Bootstrap {
  public:
-  /// This node had named these acceptors before it restarted, and had heard them in these process
-  /// incarnations.
+  /// Before it restarted, this node had named the acceptors `taken`, and had heard them in the
+  /// process incarnations `heard`.
   void restore(const wire::Lives& taken, const std::vector<MemberId>& heard);
   /// If this node knows no order, and hears all acceptors of its list, which know none either, it
   /// names them for the bootstrap. True: they differ from those named before; the log must record
@@ -27,16 +27,15 @@ class Bootstrap {
   /// Another acceptor reports the acceptors that it names. The report counts only if this node
   /// names the same ones; the sender repeats it.
   void note(const wire::Lives& said, const Peer& from);
-  /// All named acceptors have named the same acceptors. They bootstrap the order, and none of them
-  /// has named different ones since.
+  /// True: each named acceptor has named the same acceptors, so the order can begin.
   bool complete() const;
 
-  /// The acceptors that this node named last; without incarnations: none yet.
+  /// The acceptors that this node named last. If `lives` is empty, it has named none yet.
   const wire::Lives& taken() const { return taken_; }
   /// The process incarnations in which the acceptors were heard when this node named them, in the
   /// order of the nodes.
   const std::vector<MemberId>& heard() const { return heard_; }
-  /// Are the acceptors that this node named last exactly those that bootstrapped this order?
+  /// Are the acceptors that this node named last exactly those that bootstrapped `order`?
   bool took_those_of(const wire::Nodes& order) const;
   /// Does every order that this node may have helped to bootstrap also need this acceptor, in its
   /// present incarnation? True if this node has named no acceptors.
@@ -50,7 +49,7 @@ class Bootstrap {
 
   wire::Lives taken_;
   std::vector<MemberId> heard_;
-  std::vector<bool> agreed_;  ///< by acceptor of the list
+  std::vector<bool> agreed_;  ///< for each acceptor in heard_: it has named the same acceptors
 };
 
 }  // namespace peal::order::paxos

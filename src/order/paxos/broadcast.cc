@@ -29,7 +29,7 @@ class Broadcast final : public Routes {
     const Lane lane = l_.outbox.lane_for(packet);
     out.multicast(lane, packet);
     if (lane == Lane::control) return;
-    // Packets on the data lane reach only nodes of the view that this node has installed.
+    // A multicast on the data lane reaches only nodes of the view that this node has installed.
     for (const Peer& peer : l_.peers.all()) {
       if (!peer.self && peer.acceptor && !peer.suspected && !l_.state.has(peer.member)) {
         out.send(peer.node, lane, packet);

@@ -10,10 +10,11 @@
 namespace peal::order::paxos {
 namespace {
 
-/// The answer to a request comes as one burst, which the buffers on the path must hold.
+/// Maximum size of the answer to a request: it comes as one burst, which the buffers on the path
+/// must hold.
 constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 
-/// Requests without success, after which answers are to take the control lane.
+/// After so many requests without success, answers are to take the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
 
 /// A live node has consumed this instance, and the link to that node works.
@@ -122,8 +123,8 @@ bool CatchUp::waits_longer(Instant now, Instance first) {
 
 /// Another value than before is missing. True: request it at once.
 bool CatchUp::begin(Instant now, Instance first) {
-  // Values as late as the requested ones, or far behind them, are requested once those have
-  // arrived.
+  // The requested values have arrived. The next missing ones are requested at once if they are as
+  // late, or if this node is far behind.
   const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
   const bool far =
       asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
@@ -135,7 +136,7 @@ bool CatchUp::begin(Instant now, Instance first) {
   }
   asks_ = 0;
   asked_at_ = now;
-  // With several hops, other nodes may know of the decision long before the value arrives.
+  // With several hops, this node may learn of the decision long before the value arrives.
   on_its_way_ = p_.routes.hops() > 1 && p_.store.find(first) == nullptr;
   return as_late || far;
 }

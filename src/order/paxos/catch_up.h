@@ -20,8 +20,8 @@ inline bool is_past(const Peer& peer, Instance instance) {
   return !peer.self && !peer.suspected && peer.state.next > instance;
 }
 
-/// Fetches decided values that are missing here. A missing value may only be late; the time to wait
-/// is learnt from values that arrived without a request.
+/// Fetches decided values that are missing here. A missing value may simply be late: the time to
+/// wait for it is learnt from values that arrived without a request.
 class CatchUp {
  public:
   CatchUp(const Parts& parts, const Election& election, const Learner& learner,
@@ -31,15 +31,15 @@ class CatchUp {
   void work(Instant now, Effects& out);
   /// When work() has something to do; none while no value is missing.
   std::optional<Instant> next_at() const;
-  /// The value of the instance is missing here, and the instance is decided, or this acceptor must
-  /// vote for it before it votes for a later one.
+  /// This node lacks the value of the instance, and needs it: the instance is decided, or this
+  /// acceptor must vote for it before it votes for later instances.
   bool lacks(Instance instance) const;
   /// A value arrived twice: if it was requested, the request was too early.
   void note_twice(Instant now, Instance instance);
   /// A value was missing at the last call of work().
   bool is_missing() const { return is_missing_; }
 
-  /// This node sent requests since its last heartbeat; its STATE reports that.
+  /// This node sent requests after its last heartbeat; its STATE reports that.
   bool asked() const { return asked_; }
   void forget_asked() { asked_ = false; }
 
@@ -62,9 +62,9 @@ class CatchUp {
   bool is_missing_ = false;
   bool on_its_way_ = false;   ///< the first missing value may still be in transit
   Instance missed_ = 0;       ///< the first missing instance
-  Instance missed_upto_ = 0;  ///< values missing up to this instance are as late as the first one
+  Instance missed_upto_ = 0;  ///< missing values up to this instance are as late as the first one
   Instant missed_at_{};
-  std::uint32_t asks_ = 0;  ///< requests so far for the first missing values
+  std::uint32_t asks_ = 0;  ///< requests so far for the value of missed_
   Instance asked_upto_ = 0;
   Instant asked_at_{};
   bool asked_ = false;

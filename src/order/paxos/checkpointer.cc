@@ -59,8 +59,8 @@ bool Checkpointer::write() {
   if (!wanted_) return false;
   PEAL_ASSERT(p_.acceptor != nullptr);
   const bool waits = waits_for_retained();
-  // If the disk hangs, a checkpoint does not become durable either; consumption must not wait for
-  // the disk.
+  // The wait is limited: consumption must not wait for a disk that hangs. On such a disk, the
+  // checkpoint does not become durable either.
   const Instance most = p_.config.options.max_gap + p_.config.options.checkpoint_every;
   if (waits && p_.state.next() < p_.acceptor->base() + most) {
     PEAL_PROBE("paxos.checkpoint_waits_for_owed");
@@ -79,7 +79,8 @@ bool Checkpointer::write() {
 // again, and the log would have dropped it. So the backlog must be on disk before the checkpoint is
 // written.
 bool Checkpointer::waits_for_retained() const {
-  // With several ensembles, the backlog is known once the merged order has reached that view.
+  // With several ensembles, the backlog is known once the merged order has reached the view that
+  // excluded the members.
   const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
   const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
   return !history_.durable() || unmerged;
@@ -90,7 +91,8 @@ Instance Checkpointer::oldest_needed() const {
   const Instance next = p_.state.next();
   Instance oldest = std::max(p_.store.oldest(), noted_from_);
   // Several ensembles share the log. An ensemble that orders hardly anything has a small history
-  // that begins long ago; keeping it all would keep everything that the others have ordered since.
+  // that begins long ago. To keep all of it, the log would also have to keep everything that the
+  // other ensembles have ordered in that time.
   const Instance kept =
       std::max<Instance>(512, gap_max(p_.config.options) + p_.config.options.window);
   if (p_.config.merger != nullptr && next > kept) oldest = std::max(oldest, next - kept);

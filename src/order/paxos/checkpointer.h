@@ -9,7 +9,7 @@
 namespace peal::order::paxos {
 
 /// Maintains what an acceptor's log records of decided instances, besides votes: decided values for
-/// which it did not vote, and checkpoints, which make earlier records unnecessary.
+/// which the acceptor did not vote, and checkpoints, which make earlier records unnecessary.
 class Checkpointer {
  public:
   Checkpointer(const Parts& parts, const History& history) : p_(parts), history_(history) {}
@@ -28,7 +28,7 @@ class Checkpointer {
   bool knows_list() const { return logged_list_ == p_.state.nodes().number; }
 
   /// Records the decided value of the next instance, unless this acceptor voted for that value.
-  /// False: not possible now; the instance must not be consumed until it is.
+  /// False: not possible now, and the instance must not be consumed yet.
   bool note(const Slot& slot);
   /// Whether a checkpoint is to be written as soon as possible.
   void want(bool wanted) { wanted_ = wanted; }

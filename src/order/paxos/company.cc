@@ -20,7 +20,7 @@ constexpr std::int64_t kWaitForOthersOfSeveral = 45;
 /// The wait is at most so many times as long as the time without enough working links.
 constexpr std::int64_t kWaitTimes = 2;
 
-/// Up to so many nodes, all sets are tried if the quick search finds none.
+/// If the quick search finds no set, all sets are tried, but only of at most this many candidates.
 constexpr std::size_t kSearchMax = 12;
 
 bool is_acceptor(const Peer& peer) { return peer.acceptor && !peer.silent; }
@@ -44,7 +44,8 @@ bool arrives(const Peer& peer, const OrderState& state) {
   return state.has(peer.member) ? !peer.reception.failing() : peer.reception.works();
 }
 
-/// Its report is of the list that is active here; otherwise it means nothing here.
+/// Is the peer's report of the list that is active here? Otherwise its indexes of nodes mean
+/// nothing here.
 bool speaks_of_list(const Peer& peer, const OrderState& state) {
   return peer.state.next != 0 && state.known() && peer.state.first_list == state.nodes().first &&
          peer.state.list == state.nodes().number;
@@ -149,7 +150,7 @@ bool Company::is_enough(const Part& part, const NodeSet& set) const {
   return acceptors * 2 > part.acceptors.size() && common(part.nodes, set) * 2 > part.nodes.size();
 }
 
-/// A majority of the acceptors and of the nodes.
+/// Does `set` have a majority of the acceptors and of the nodes, and meet `demand`?
 bool Company::is_enough(const Peers& peers, const NodeSet& set, const Demand& demand) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -167,8 +168,8 @@ bool Company::suits_parts(const NodeSet& set) const {
 }
 
 // Most acceptors of the set should have disks that make progress. If no set has such a majority,
-// disks do not matter. If no set has a majority in all parts, the ensembles of parts without one
-// stop, and the others continue.
+// disks do not matter. If no set has a majority in all parts, the ensembles of parts that lack a
+// majority stop, and the others continue.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
     if (demand.parts && PEAL_MUTANT(px_parts_alone)) continue;
@@ -186,8 +187,8 @@ NodeSet Company::candidates(const Demand& demand) const {
   return set;
 }
 
-/// Adds the node if its links to all of the set work. Acceptors whose disks hang are removed in its
-/// favour.
+/// Adds the node if its links to all of the set work. Acceptors whose disks hang, and to which its
+/// link fails, are removed in its favour.
 void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) const {
   NodeSet left = set;
   const bool prefer =
@@ -200,9 +201,9 @@ void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) cons
   set = left;
 }
 
-// Members of the view stay, as long as their links work. Other nodes are admitted if their links to
-// all members whose disks make progress work. If that leaves too few, membership in the view no
-// longer matters.
+// Members of the view stay, as long as their links work. Other nodes are admitted if their links
+// work to all members whose disks make progress. If that leaves too few nodes, membership in the
+// view no longer matters.
 NodeSet Company::choose(const Peers& peers, const OrderState& state, const Demand& demand) const {
   const NodeSet among = candidates(demand);
   NodeSet set;
@@ -220,7 +221,8 @@ NodeSet Company::choose(const Peers& peers, const OrderState& state, const Deman
   return is_enough(peers, set, demand) ? set : search(peers, among, demand);
 }
 
-/// Tries all sets of few nodes: prefers the largest one, then the one with the lowest nodes.
+/// If the candidates are few, tries all sets of them: prefers the largest one, then the one with
+/// the lowest nodes.
 NodeSet Company::search(const Peers& peers, const NodeSet& among, const Demand& demand) const {
   std::vector<std::size_t> nodes;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -267,7 +269,8 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
     fitness = Fitness::connected;
     serve = own;
   }
-  // A coordinator whose disk hangs cannot vote. If all disks hang, another one is no better.
+  // A coordinator whose disk hangs cannot vote. If all disks hang, another coordinator is no
+  // better.
   const bool others_move = is_enough(peers, serve, {true, false});
   if (hangs(*listed_[self_]) && others_move) fitness = Fitness::hears;
   return fitness;
@@ -275,7 +278,7 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
 
 /// Links that failed together recover one after the other. The first few nodes whose links all work
 /// wait for the others, rather than exclude them for a moment. Links also fail one after the other:
-/// then there were such nodes until shortly before, and the wait is short.
+/// then links were enough until shortly before, and the wait is short.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

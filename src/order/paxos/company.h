@@ -37,9 +37,9 @@ class Company {
 
   /// Requirements on the nodes to be chosen.
   struct Demand {
-    bool moving = false;  ///< acceptors whose disk hangs do not count
-    bool parts = false;   ///< they are a majority of each part, and chosen by the ensemble of all
-                          ///< nodes
+    bool moving = false;  ///< acceptors whose disk hangs do not count towards a majority
+    bool parts = false;   ///< the nodes are a majority of each part, and the ensemble of all nodes
+                          ///< has chosen each of them
   };
   struct Part {
     NodeSet nodes, acceptors;
@@ -75,8 +75,9 @@ class Company {
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  Instant lost_at_{};   ///< when links last became too few for a majority; none: no wait is needed
-  Instant found_at_{};  ///< when there were enough again
+  Instant lost_at_{};   ///< when links last became too few for a majority; zero: nothing to wait
+                        ///< for
+  Instant found_at_{};  ///< when links were enough for a majority again
 };
 
 }  // namespace peal::order::paxos

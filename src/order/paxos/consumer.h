@@ -28,11 +28,11 @@ class Consumer {
   ViewId view() const { return view_; }
   /// The number of units delivered in view().
   Seq seq() const { return seq_; }
-  /// The key before the first value that this incarnation consumed without gaps.
+  /// Key of the last value before those that this incarnation consumed without gaps.
   std::uint64_t from() const { return from_; }
 
-  /// With several ensembles. `ready`: this node may be admitted to views, with keys of at least
-  /// `from`.
+  /// With several ensembles. `ready`: views may admit this node. `from`: lower bound of the keys of
+  /// views that admit it.
   void set_ready(bool ready, std::uint64_t from) {
     visiting_ = !ready;
     views_from_ = from;
@@ -55,7 +55,7 @@ class Consumer {
   ViewId view_{};
   Seq seq_ = 0;
   std::uint64_t from_ = 0;
-  bool visiting_;                 ///< this node must not be admitted to a view
+  bool visiting_;                 ///< views must not admit this node
   std::uint64_t views_from_ = 0;  ///< `from` of set_ready(); STATE reports it
   std::uint64_t delivered_ = 0;
   std::uint64_t ignored_ = 0;

@@ -12,7 +12,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// A coordinator without answers for this many timeouts begins a new round.
+/// In units of Options::suspect: a coordinator gives up its round if Phase 1 makes no progress for
+/// so long. It does not while it waits for promises, and most acceptors seem alive.
 constexpr std::int64_t kPatience = 10;
 
 }  // namespace
@@ -119,7 +120,8 @@ void Coordinator::tick(Instant now, Effects& out) {
     resend(now, out);
     return;
   }
-  // Promises wait for disks, however slow: those of a new round would wait even longer.
+  // Promises wait for disks, however slow these are. A new round would have to wait even longer for
+  // its promises.
   const bool waits_for_disks = phase_ == Phase::prepare && !PEAL_MUTANT(px_rounds_overtake) &&
                                p_.peers.live_acceptors() >= p_.peers.majority();
   if (now - since_ >= options.suspect * kPatience && !waits_for_disks) {

@@ -41,23 +41,23 @@ class Coordinator {
   bool leads() const { return phase_ == Phase::lead; }
   const Round& round() const { return round_; }
 
-  /// Begins Phase 1 of a round of this node. If the state is unknown, the order begins at instance
-  /// 1.
+  /// Begins Phase 1 of this node's round with this count. If the state of the order is unknown,
+  /// Phase 1 begins at instance 1.
   void prepare(Instant now, std::uint64_t count, Effects& out);
   void step_down();
   void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
   /// Takes a member's unit. `fresh`: nothing else uses the headroom in front of the bytes. `stamp`:
-  /// its timestamp, with optimistic delivery. False: the unit is refused, since it is for another
-  /// view, too far ahead, or a duplicate. If units before it are missing, work() requests them from
-  /// their sender.
+  /// the unit's timestamp, with optimistic delivery. False: the unit is refused, because it is for
+  /// another view, too far ahead, or a duplicate. If units before it are missing, work() requests
+  /// them from their sender.
   bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
   /// Proposes as much as possible. Call it whenever anything changed.
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
   /// With optimistic delivery: when the next waiting unit is to be proposed.
   std::optional<Instant> next_due() const;
-  /// Proposes an empty value with this key. False: not possible now.
+  /// Proposes an empty value whose key is at least `key`. False: not possible now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
   /// Retransmits proposals in progress of these instances to a node that lacks them. `again`: an
   /// earlier retransmission was lost, so this one takes the control lane.
@@ -71,15 +71,16 @@ class Coordinator {
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
   /// Limit of under_way().
   std::uint32_t window() const { return window_.size(); }
-  /// The member that is so far behind that the coordinator waits for it before it proposes more.
+  /// A member that is too far behind: the coordinator proposes nothing more until it has
+  /// progressed.
   std::optional<MemberId> too_far_behind() const;
   void check_invariants() const;
   void add_to(Digest& digest) const;
 
  private:
   struct Flight {
-    /// Empty if there was no buffer when it was built, or if the acceptor that is asked first has
-    /// the bytes.
+    /// The packet that proposes the value. Empty if no buffer was free for it, or if the acceptor
+    /// that is asked first has the bytes.
     BufferRef packet;
     Value value;
     Instant at{};         ///< when it was proposed
@@ -120,11 +121,11 @@ class Coordinator {
   // Phase 2
   Instance next_ = 0;          ///< the next instance to be proposed
   OrderState tip_;             ///< state after all proposed values
-  Instance view_at_ = 0;       ///< where tip_'s view was proposed; or an instance consumed before
-                               ///< this node led
+  Instance view_at_ = 0;       ///< the instance that proposed the view of tip_; or an instance
+                               ///< consumed before this node led
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
-  Instance passed_ = 0;  ///< where pass() proposed an empty value last
+  Instance passed_ = 0;  ///< instance for which pass() last proposed an empty value; 0: none
   WaitingUnits waiting_;
   struct Progress {
     Instance voted_upto{};

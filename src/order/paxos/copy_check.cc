@@ -19,7 +19,7 @@ bool CopyCheck::holds(const wire::LogHeard& heard) const {
   const auto is_it = [&](const Record::Start& start) { return start.epoch == heard.epoch; };
   const auto last = std::find_if(starts_.rbegin(), starts_.rend(), is_it);
   if (last == starts_.rend()) {
-    // The log does not keep incarnations from long ago.
+    // The log keeps only the last kStartsMax incarnations.
     const bool full = starts_.size() >= Record::kStartsMax;
     return starts_.empty() || (full && heard.epoch < starts_.front().epoch);
   }

@@ -18,8 +18,8 @@ namespace peal::order::paxos {
 /// shorter than remembered, is a copy. README.md says why a majority is asked.
 class CopyCheck {
  public:
-  /// `starts`: the incarnations in the log, this one last. If there is no log on disk, begin() is
-  /// not called and nothing is checked.
+  /// `starts`: the incarnations in the log, this one last. `was_put_back`: the log records that it
+  /// is an older copy. If there is no log on disk, begin() is not called and nothing is checked.
   void begin(std::vector<Record::Start> starts, bool was_put_back);
   /// An acceptor reports what it heard of this log. True: the log holds less, so it is a copy.
   bool note(NodeId from, const wire::LogAnswer& answer);

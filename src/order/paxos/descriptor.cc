@@ -6,14 +6,15 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Processes share processors with others, and a node that was suspected wrongly misses deliveries
-/// until it is back.
+/// Longer than the default: processes share processors with others, and a node that was suspected
+/// wrongly misses deliveries until it is back.
 constexpr Duration kSuspect = milliseconds(200);
-/// A recovering node requests 64 instances at a time, and must be faster than the others.
+/// Shorter than the default: a recovering node requests 64 instances at a time, and must get them
+/// faster than the other nodes order new ones.
 constexpr Duration kGap = microseconds(500);
-/// Streams lose hardly anything. A value that is late on one stream is on its way, for as long as
-/// its queue takes (headway.h). Requesting such values as early as with datagrams would send many
-/// of them twice, and fill full streams further.
+/// Streams lose hardly anything. A value that is late on one stream is still in transit, for as
+/// long as the stream's queue takes (headway.h). Requesting such values as early as with datagrams
+/// would send many of them twice, and fill full streams further.
 constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
 /// Limit of one node's values in progress, over streams: less than the queue for one peer, so that
@@ -58,8 +59,8 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
                     members * options.member_window,
           .log = kept_of(values).storage == Storage::disk,
           .optimistic = options.optimistic,
-          // All members' units wait at the coordinator; a restart reads the log from before a
-          // checkpoint.
+          // All members' units wait at the coordinator; a restart also reads values from before the
+          // last checkpoint.
           .held = 2 * (options.max_gap + options.window + options.checkpoint_every) +
                   members * options.member_window,
           .suspect = options.suspect,

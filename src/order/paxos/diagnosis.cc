@@ -45,9 +45,9 @@ WaitReason Diagnosis::why(const Question& question) const {
   return unheard.all.empty() ? quorum : unheard;
 }
 
-/// No order is known. Some acceptors, this node included, may have named acceptors for another list
-/// than the others: an acceptor does so for one list only. Then they never agree, and nothing else
-/// matters.
+/// No order is known. An acceptor names acceptors for one list only. If some acceptors, perhaps
+/// this node too, have named acceptors for another list than the others, they never agree, and no
+/// other reason matters.
 WaitReason Diagnosis::bootstrap() const {
   const wire::Lives& taken = from_.incarnations.bootstrap().taken();
   const bool bound_here = !taken.lives.empty() && taken.list != p_.given.list().hash;

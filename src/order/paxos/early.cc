@@ -11,12 +11,13 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Timestamps move clocks up to this limit, which is decades ahead of any honest one. At the
-/// largest possible timestamp, all units would get equal timestamps from then on.
+/// Timestamps move clocks up to this limit only, which is decades ahead of any honest timestamp.
+/// Otherwise one timestamp could move a clock to the largest possible value, and all later units
+/// would get equal timestamps.
 constexpr std::uint64_t kClockMax = wire::kEarlyStampMax / 2;
-/// Timestamps older than this count as this old. It is long enough for retransmitted units and full
-/// links, behind which later units wait. A sender that claims very old timestamps gains no more
-/// than this lead.
+/// Older timestamps count as this old. That is long enough for retransmitted units and full links,
+/// behind which later units wait. A sender that claims very old timestamps gains no more than this
+/// lead.
 constexpr std::uint64_t kOldestNs = 1'000'000'000;
 
 }  // namespace
@@ -73,7 +74,7 @@ wire::Drop Early::take(Instant now, std::size_t index, std::uint64_t number, Uni
   const std::uint64_t placed = member.told - member.guesses.size();
   if (number <= member.told) return wire::Drop::duplicate;
   if (number - placed > window_) return wire::Drop::out_of_window;
-  // A retransmitted unit does not measure the network's delay; nor does one whose sender has not
+  // A retransmitted unit does not measure the network's delay. Nor does a unit whose sender had not
   // seen any other timestamps yet.
   const std::uint64_t is = clock(now);
   const Duration late{static_cast<std::int64_t>(is - std::min(unit.stamp, is))};

@@ -76,11 +76,11 @@ class Early {
   void begin_view(std::size_t members);
   /// Unit `number` of the member with this index arrived, with the timestamp that see() returned.
   /// Any result but `none`: the unit was announced or received before; or it is further ahead than
-  /// the sender's window allows; or too many units wait.
+  /// the sender's window allows; or too many units wait already.
   wire::Drop take(Instant now, std::size_t index, std::uint64_t number, Unit unit, bool own);
   /// The member whose unit is to be announced now, if any.
   std::optional<std::size_t> next(Instant now) const;
-  /// When next() will return a unit, if none arrives before.
+  /// When next() will return a unit, unless another unit arrives before.
   std::optional<Instant> next_at() const;
   /// Takes out the next unit of this member, to be announced at once; timestamp 0 if the unit did
   /// not arrive.

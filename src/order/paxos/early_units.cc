@@ -7,7 +7,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Units announced in one call, before other work gets its turn.
+/// Maximum number of units announced in one call, before other work gets its turn.
 constexpr std::size_t kToldAtOnce = 64;
 
 }  // namespace
@@ -24,7 +24,7 @@ wire::Drop EarlyUnits::hear(Instant now, const wire::ValueFrame& frame, const Bu
 // A member that does not receive the packet learns of the unit together with its place.
 void EarlyUnits::send(const BufferRef& packet, const Peer& leader, Effects& out) {
   out.multicast(Lane::data, packet);
-  // Packets on the data lane reach only nodes of the view that this node has installed.
+  // A multicast on the data lane reaches only nodes of the view that this node has installed.
   if (!leader.self && !p_.state.has(leader.member)) out.send(leader.node, Lane::data, packet);
 }
 
@@ -40,7 +40,8 @@ void EarlyUnits::tell_due(Instant now, Effects& out) {
     const Early::Unit unit = p_.early->take_next(*index);
     tell(*index, unit, out);
   }
-  // Units that are due already wait for space in the application, and then work() is called.
+  // A unit that is due already waits for space in the application. It needs no timer: work() is
+  // called once there is space.
   const auto consider = [&](std::optional<Instant> at) {
     if (at && *at > now && (!at_ || *at < *at_)) at_ = at;
   };

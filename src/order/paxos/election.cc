@@ -66,8 +66,8 @@ void Election::run(Instant now, bool votes, Effects& out) {
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
   if (p_.peers.live_acceptors() < p_.peers.majority()) return;
   if (!votes || !most_miss_last()) return;
-  // The promise of the last round waits for the disk. Another round would make it worthless, and
-  // its own promise would wait longer: with slow disks no round would ever end.
+  // The promise of the last round waits for the disk. Another round would make that promise
+  // worthless, and the new promise would wait even longer: with slow disks no round would ever end.
   if (p_.acceptor->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
   const Peer* best = p_.peers.candidate(p_.config.first_candidate);
   if (best == nullptr || !best->self) return;
@@ -102,22 +102,22 @@ bool Election::misses_last(Instant now) const {
   // This node's own coordinator becomes idle once it sees a higher round.
   if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
   if (last->suspected || !last->acceptor || last->state.leaving) return true;
-  // Its data may arrive while its STATE does not.
+  // The coordinator's data may arrive while its STATE does not.
   if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
   const bool leads = leading_ == round_ && p_.state.governs(round_);
   if (!leads && now - round_at_ >= last->patience * 4) return true;
   return now - fit_enough_at_ >= p_.config.options.suspect * kLessFitFor;
 }
 
-// A coordinator that fails to serve only this node may serve most others. Taking over from it would
-// only swap the roles.
+// A coordinator that does not serve this node may serve most others. Taking over from it would only
+// swap the roles.
 bool Election::most_miss_last() const {
   if (PEAL_MUTANT(px_one_misses) || round_.coordinator == p_.config.self) return misses_;
   const auto& peers = p_.peers.all();
   const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
-    // A peer in a lower round does not hear this round's coordinator.
+    // `misses` in a lower round counts too: that peer does not hear this round's coordinator.
     return peer.state.misses && peer.state.round <= round_;
   });
   return static_cast<std::size_t>(missing) >= p_.peers.majority();
@@ -135,9 +135,9 @@ void Election::forgive(Instant now) {
 void Election::forget() { round_ = leading_ = {}; }
 
 void Election::begin_list(Instant now, bool led) {
-  // The coordinator of the previous list tries first.
   if (coordinator_ != nullptr) coordinator_->step_down();
   round_at_ = now;
+  // The node that coordinated under the previous list tries first under this one.
   leads_again_ = led && p_.peers.self().acceptor;
 }
 

@@ -15,16 +15,17 @@ class Election {
   /// `coordinator`: this node's own; null on nodes that never vote.
   Election(const Parts& parts, Coordinator* coordinator) : p_(parts), coordinator_(coordinator) {}
 
-  /// A packet named this round. A coordinator of a lower round steps down.
+  /// A packet named this round. If this node coordinates a lower one, it steps down. Rounds of
+  /// later lists are ignored.
   void see(Instant now, const Round& round);
-  /// The highest round that any packet named.
+  /// The highest round that see() has not ignored.
   const Round& round() const { return round_; }
 
   /// The coordinator of this round has completed Phase 1. The round is of the active list, and
-  /// higher than all rounds known to have completed it before.
+  /// higher than all rounds known to have completed Phase 1 before.
   void follow(const Round& round);
-  /// The same for this node's own round. False: this node does not lead, or leading() is that round
-  /// already.
+  /// As follow(), for this node's own round. False: this node does not lead, or leading() is that
+  /// round already.
   bool follow_self();
   /// The highest round known to have completed Phase 1.
   const Round& leading() const { return leading_; }
@@ -35,7 +36,7 @@ class Election {
   void look(Instant now, wire::Fitness own);
   /// Begins a round, if this node is the one to take over. `votes`: this node may vote.
   void run(Instant now, bool votes, Effects& out);
-  /// This process was suspended for a while: that does not make the coordinator unfit.
+  /// This process was suspended for a while, which does not make the coordinator unfit.
   void forgive(Instant now);
   /// This node begins no Phase 1 before `until`.
   void put_off(Instant until) { retry_at_ = std::max(retry_at_, until); }

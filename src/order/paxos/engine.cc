@@ -9,19 +9,19 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Passes of one call, before other work gets its turn.
+/// Maximum number of passes in one call, before other work gets its turn.
 constexpr int kPassesMax = 4;
 
 constexpr std::uint32_t kConsumedAtOnce = 64;
 
-/// Above the consumed instances there are those that the slowest member lacks and, after a restart,
-/// those that were consumed since the checkpoint before the last one.
+/// Maximum number of instances above the consumed ones: those that the slowest member lacks and,
+/// after a restart, those that were consumed after the second-last checkpoint.
 std::uint32_t slots_max(const Options& options) {
   return options.max_gap + options.window + 2 * options.checkpoint_every;
 }
 
 /// Kept ranges may have to be written again at each checkpoint, so they are limited to what is
-/// ordered between two of them.
+/// ordered between two checkpoints.
 std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
@@ -214,7 +214,7 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     return;
   }
   if (acceptor_->on_durable()) report_.announce();
-  update_self();  // its own vote counts at once
+  update_self();  // this node's own vote counts at once
   voter_.answer_prepare(out);
   work(now, out);
 }
@@ -300,7 +300,7 @@ bool PaxosEngine::consume(Effects& out) {
   return true;
 }
 
-// Units that were sent to the previous coordinator did not reach the new one.
+// The new coordinator lacks the units that this node sent to the previous one.
 void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
   election_.follow(round);
   own_units_.follow(now, out);
@@ -390,8 +390,8 @@ void PaxosEngine::put_back(Effects& out) {
 
 void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   if (life_ == Life::stopped) return;
-  // The list for the bootstrap may change until this node has named acceptors: it does so for one
-  // list only in its incarnation.
+  // The list for the bootstrap may change until this node has named acceptors: an incarnation names
+  // acceptors for one list only.
   const bool free_to_choose = incarnations_.bootstrap().taken().lives.empty();
   if (reconfiguration_.give(nodes, free_to_choose)) {
     routes_->nodes_changed();

@@ -28,7 +28,7 @@ class Merger {
   /// retains for them the values that it decided before.
   virtual void on_excluded(std::span<const MemberId> members) = 0;
   /// The merged order has not reached a view that on_excluded() reported. Until it does, a restart
-  /// must consume that view again.
+  /// of this node must consume that view again.
   virtual bool exclusions_ahead() const = 0;
   /// True: all values that are decided from now on are needed, whether or not this node is in the
   /// ensemble's view.
@@ -64,14 +64,14 @@ class Ensemble : public Engine {
   virtual bool joined() const = 0;
   /// This node is close enough to the other nodes to catch up without a checkpoint.
   virtual bool near() const = 0;
-  /// It has consumed all values with keys above this one.
+  /// It has consumed all values with keys above the returned one.
   virtual std::uint64_t from() const = 0;
   /// This node coordinates, and has no proposal in progress.
   virtual bool idle() const = 0;
   /// If this node coordinates, the key of the last value that it proposed.
   virtual std::optional<std::uint64_t> tip_key() const = 0;
-  /// Proposes an empty value with this key, so that the other ensembles need not wait for this one.
-  /// False: not possible now.
+  /// Proposes an empty value whose key is at least `key`, so that the other ensembles need not wait
+  /// for this one. False: not possible now.
   virtual bool pass(Instant now, std::uint64_t key, Effects& out) = 0;
   /// The coordinator, as far as this node knows; no member if unknown.
   virtual MemberId coordinated_by() const = 0;
@@ -84,16 +84,16 @@ class Ensemble : public Engine {
   virtual bool chooses(NodeId node) const = 0;
   /// This node is fully fit to coordinate.
   virtual bool fit() const = 0;
-  /// Why this ensemble orders nothing, while another one waits for it.
+  /// Why this ensemble orders nothing, while another ensemble waits for it.
   virtual WaitReason why_awaited() const = 0;
   /// The log has something to write, but makes nothing durable.
   virtual bool disk_hangs() const = 0;
-  /// `ready`: this node may be admitted to views, with keys of at least `from`. Initially it may
-  /// not.
+  /// `ready`: views may admit this node. `from`: lower bound of the keys of views that admit it.
+  /// Initially views may not admit it.
   virtual void set_ready(bool ready, std::uint64_t from) = 0;
 };
 
-/// `config` has a merger.
+/// For one of several ensembles, `config` has a merger.
 std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
                                         MakeRoutes make_routes);
 

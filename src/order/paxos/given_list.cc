@@ -18,8 +18,8 @@ std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
 }
 
-/// The acceptor incarnation that the peer reports, if it knows the active list. Else its report may
-/// be late, and of an earlier incarnation than the one that the list names: returns `named`.
+/// The acceptor incarnation that the peer reports, if it knows the active list. Otherwise the
+/// peer's report may be late, and name an earlier incarnation than the list does: returns `named`.
 std::uint64_t life_said(const OrderState& state, const Peer& peer, std::uint64_t named) {
   const bool knows = peer.self || (peer.has_state && peer.state.list == state.nodes().number &&
                                    peer.state.first_list == state.nodes().first);
@@ -47,7 +47,7 @@ bool GivenList::holds_all(const std::vector<wire::ViewMember>& members, const Pe
   });
 }
 
-/// It knows this order and is nearly up to date.
+/// The peer knows this order and is nearly up to date.
 bool GivenList::is_near(const OrderState& state, const Peer& peer) const {
   if (peer.self || state.has(peer.member)) return true;
   return peer.state.next != 0 && peer.state.next + lag_ >= state.next();
@@ -69,14 +69,14 @@ wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const 
   return nodes;
 }
 
-/// For the acceptor with this index: its present incarnation, if it is to vote in that one.
+/// The incarnation in which the acceptor with this index is to vote: its present one, or the one
+/// that the active list names.
 std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
                                   std::size_t index) const {
   const wire::Nodes& nodes = state.nodes();
   const Peer* peer = peers.find(nodes.acceptors[index]);
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
-  // The acceptor knows this order already, so what it reported of the bootstrap of another one is
-  // void.
+  // The acceptor knows this order already, so its report of the bootstrap of another order is void.
   const bool comes = heard && is_near(state, *peer);
   return comes ? life_said(state, *peer, nodes.lives[index]) : nodes.lives[index];
 }
@@ -95,8 +95,9 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
-/// Other nodes of the pending list are in the view, and none of them has that list. A list that
-/// removes a node is given to all the others; an outdated list remains at a single node.
+/// Other nodes of the pending list are in the view, and none of them has that list. So the list is
+/// outdated: a list that removes a node is given to all the other nodes, but an outdated list
+/// remains at a single node.
 bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
   bool any = false;
   for (const wire::ViewMember& each : state.members()) {
@@ -115,7 +116,8 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   using Kind = NodesWait::Kind;
   if (next(state) == nullptr) return {};
   if (!state.known() || state.view().number == 0) return {Kind::view, {}};
-  // Otherwise nodes that never heard of this cluster's order could bootstrap one of their own.
+  // Most new acceptors must be nodes of the active list. Otherwise acceptors that never heard of
+  // this cluster's order could bootstrap one of their own.
   const auto strangers =
       std::count_if(list_.acceptors.begin(), list_.acceptors.end(),
                     [&state](NodeId node) { return !holds(state.nodes().all, node); });

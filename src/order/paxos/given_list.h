@@ -15,7 +15,8 @@ namespace peal::order::paxos {
 /// this class only determines when a coordinator may propose it.
 class GivenList {
  public:
-  /// `lag`: nodes that lag by more instances are stale. Members of the view are never stale.
+  /// `lag`: a node that lags by more instances is not up to date. Members of the view always count
+  /// as up to date.
   GivenList(NodeList list, Instance lag) : list_(std::move(list)), lag_(lag) {}
 
   void give(NodeList list) { list_ = std::move(list); }
@@ -27,10 +28,10 @@ class GivenList {
   /// What the change to next() waits for, as far as this node knows.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
-  /// The value that makes the list active. It names acceptors that are up to date in their present
-  /// incarnations. Amnesiac ones are included: they have neither promised nor voted in rounds of
-  /// the list. An acceptor that is not heard, or lags, keeps the incarnation that the active list
-  /// names: it may return with all its votes.
+  /// The value that makes the list active. It names, in their present incarnations, the acceptors
+  /// that are up to date. Amnesiac acceptors are among them: they have neither promised nor voted
+  /// in rounds of the list. An acceptor that is not heard, or lags, keeps the incarnation that the
+  /// active list names: it may return with all its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
   /// Is there an acceptor that is heard and up to date, in another incarnation than the active list

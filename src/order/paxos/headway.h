@@ -9,11 +9,11 @@
 namespace peal::order::paxos {
 
 /// Limits how far a coordinator may be ahead of the slowest member: at most as far as other nodes
-/// keep decided values. If values go to most nodes only after the decision, they wait in queues of
-/// nodes and links, and heartbeats wait behind them. So the limit is the number of instances
-/// consumed in half the time after which a silent node is suspected. Where queues are shorter than
-/// that, members lose values; then the limit shrinks until losses are rare. If shrinking does not
-/// help, loss has another cause, and the limit returns to its maximum.
+/// keep decided values. If values go to most nodes only after the decision (`distributes`), they
+/// wait in queues of nodes and links, and heartbeats wait behind them. Then the limit is the number
+/// of instances consumed in half the time after which a silent node is suspected. Where queues are
+/// shorter than that, members lose values, and the limit shrinks until losses are rare. If
+/// shrinking does not help, loss has another cause, and the limit returns to its maximum.
 class Headway {
  public:
   Headway(const Options& options, bool distributes)
@@ -46,8 +46,7 @@ class Headway {
   /// A queue of this length does no harm, and is enough to begin with.
   static constexpr std::uint32_t kFirstBytes = 2U << 20;
   static constexpr wire::Instance kLeast = 16;
-  /// Per heartbeat: on loss the limit shrinks by 1/kLess, else it grows by 1/kMore of its first
-  /// value.
+  /// Per heartbeat: with loss the limit shrinks by 1/kLess; without, it grows by first_/kMore.
   static constexpr wire::Instance kLess = 8;
   static constexpr wire::Instance kMore = 128;
   /// After kInVain heartbeats with loss in a row, loss has another cause. Then losses are ignored
@@ -80,7 +79,7 @@ class Headway {
   wire::Instance first_;
   wire::Instance limit_;  ///< reduced after losses
   wire::Instance next_ = 0;
-  wire::Instance per_beat_ = 0;  ///< consumed per heartbeat, recently
+  wire::Instance per_beat_ = 0;  ///< instances consumed per heartbeat, recently
   unsigned in_vain_ = 0;
   unsigned ignored_ = 0;
   unsigned another_ = kAnother;

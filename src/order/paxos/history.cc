@@ -55,7 +55,7 @@ void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
 
 void History::retain_for(std::span<const MemberId> excluded) {
   if (!p_.state.known()) return;
-  // The coordinator was never further ahead of a member that seemed alive.
+  // The coordinator was never further than this ahead of a member that seemed alive.
   const Instance most = p_.config.options.max_gap + p_.config.options.window;
   const Instance next = p_.store.next();
   const Instance guess = next - std::min(most, next);
@@ -65,7 +65,7 @@ void History::retain_for(std::span<const MemberId> excluded) {
     const Peer* peer = p_.peers.find(member.node);
     if (peer == nullptr || peer->self || peer->member.epoch > member.epoch) continue;
     const bool heard = peer->member == member && peer->has_state;
-    // A member that leaves needs nothing, and one that is too far behind cannot be helped.
+    // A member that leaves needs nothing. A member that is too far behind cannot be helped.
     if (heard && (peer->state.leaving || !reaches(peer->state.next))) continue;
     members.push_back(member);
     first = std::min(first, heard ? peer->state.next : guess);

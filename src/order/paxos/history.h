@@ -16,7 +16,8 @@ namespace peal::order::paxos {
 /// members, and what was kept of instances that this node skipped.
 class History {
  public:
-  /// If several ensembles share an object for retained values, this engine has none of its own.
+  /// If several ensembles share an object for retained values (Config::left_out), this engine has
+  /// none of its own.
   explicit History(const Parts& parts);
 
   /// Reads the retained values from their log, if they are this engine's own. False: the log cannot
@@ -29,12 +30,12 @@ class History {
 
   /// The active view excluded members of `before`: retains the values that they may lack.
   void retain_for_excluded(const std::vector<wire::ViewMember>& before);
-  /// Retains for these members the values below the next instance that they may lack.
+  /// Retains for `excluded` the values that they may lack, up to the last consumed instance.
   void retain_for(std::span<const MemberId> excluded);
   /// Call it once per heartbeat: drops retained values that no member needs any more, and reports
-  /// those that were dropped for lack of space. `view`: the last one that this node installed.
+  /// those that were dropped for lack of space. `view`: the last view that this node installed.
   void look(ViewId view, Effects& out);
-  /// Appends retained values that the log does not have yet.
+  /// Appends to the log the retained values that it does not have yet.
   void write() { retained_.write(); }
   /// All retained values are on disk, or are kept in memory only.
   bool durable() const { return retained_.durable(); }
@@ -51,7 +52,7 @@ class History {
   OwedPart part() const;
 
   Parts p_;
-  std::unique_ptr<LeftOut> own_;  ///< null if several ensembles share one
+  std::unique_ptr<LeftOut> own_;  ///< null if several ensembles share one object
   LeftOut& retained_;
   std::uint64_t sent_ = 0;
 };

@@ -102,10 +102,10 @@ bool Incarnations::may_speak_for_order() const {
   return p_.state.known() && (may_vote_ || !p_.peers.self().acceptor);
 }
 
-// An order in which nothing is decided may be over before any but one of its acceptors has heard
+// An order in which nothing is decided may be over although only one of its acceptors ever heard
 // that it began. So nodes learn it only from its acceptors, and an acceptor that could not vote in
 // it does not adopt it. Otherwise acceptors without an order would wait in this one for ever, and
-// keep others from bootstrapping one.
+// keep others from bootstrapping a new one.
 bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) const {
   if (p_.state.known() || said.next > 1) return true;
   if (bootstrap_.took_those_of(said.nodes)) return true;
@@ -136,7 +136,7 @@ void Incarnations::let_vote() {
   if (is_put_back()) return;
   PEAL_ASSERT(p_.state.known());
   if (std::exchange(may_vote_, true)) return;
-  // The log has no values that were consumed before.
+  // The log has no values that this node consumed before.
   checkpointer_.begin_history();
   checkpointer_.want(keeps_log());
 }

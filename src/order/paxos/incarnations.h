@@ -24,14 +24,14 @@ class Incarnations {
   // ---- start ----
   /// The log was replayed.
   void start();
-  /// The log on disk records that this incarnation begins. False: the log takes no record.
+  /// Records in the log on disk that this incarnation begins. False: the log takes no record.
   bool open();
-  /// Call it once per heartbeat: other acceptors may be asked about the log.
+  /// Call it once per heartbeat: counts the answers of other acceptors about the log.
   void look() { copy_check_.look(p_.peers); }
 
   // ---- bootstrap ----
   /// Call it once per heartbeat while no order is known: reports to all nodes the acceptors that
-  /// this one names for the bootstrap. False: it names none yet.
+  /// this one names for the bootstrap. False: it names none, or its log has not recorded them yet.
   bool tell_lives(Effects& out);
   wire::Drop on_lives(Peer& from, const BufferRef& packet);
   /// Begins the order, if all named acceptors have named the same ones. False: not yet.

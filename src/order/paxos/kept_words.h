@@ -23,7 +23,7 @@ class KeptWords {
  public:
   /// What is known of one instance.
   struct Word {
-    Round round{};         ///< of the vote; none: it did not vote
+    Round round{};         ///< of this node's vote; no round: it did not vote
     bool decided = false;  ///< `bytes` is the decided value
     wire::ValueHead head;
     ByteView bytes;  ///< valid until this object changes
@@ -43,27 +43,27 @@ class KeptWords {
     std::vector<Kept> words;  ///< from `first` up; nothing is known of instances after the last one
     std::vector<std::byte> bytes;
 
-    // Its state in the acceptor's log.
-    LogPosition at{};         ///< of its first record
+    // How much of this range is in the acceptor's log.
+    LogPosition at{};         ///< position of the first record of the range
     std::size_t written = 0;  ///< entries of `words` written from `at` on
-    bool named = false;       ///< by a checkpoint after all of its records
+    bool named = false;       ///< a checkpoint after all records of the range names it
 
     Word word(Instance instance) const;
     void add(Instance instance, const Word& word);
     std::uint64_t memory() const { return bytes.size() + words.size() * sizeof(Kept); }
   };
 
-  /// `bytes_max`: limit of what is kept. New ranges replace the oldest; a range that is larger than
-  /// the limit alone is cut at its end.
+  /// `bytes_max`: limit of what is kept. New ranges replace the oldest; a range that alone exceeds
+  /// the limit is cut at its end.
   explicit KeptWords(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   /// Keeps what the store knows of the instances from `first` to below `end`.
   void keep(Instance first, Instance end, const Store& store);
-  /// Keeps a range, for example as read from the log.
+  /// Keeps a range, for example as read from the log. Ignores an empty or too large one.
   void keep(Range range);
   std::uint64_t bytes_max() const { return bytes_max_; }
-  /// Drops what no node can need any more: each other node of the list has consumed it, knows no
-  /// order, or leaves.
+  /// Drops ranges that no node can need any more: each other node of the list has consumed all of
+  /// the range, knows no order, or leaves.
   void look(const Peers& peers);
   std::optional<Word> find(Instance instance) const;
 

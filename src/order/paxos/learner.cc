@@ -44,14 +44,15 @@ Drop Learner::take_decided(Instance instance, const wire::ValueHead& head, const
   if (slot->decided) return Drop::duplicate;
   slot->decided = true;
   slot->heard = {head, bytes};
-  // No round: an acceptor must not vote for it as if it had been proposed in its round.
+  // No round: otherwise an acceptor could vote for this value as if it had been proposed in the
+  // acceptor's round.
   slot->heard_round = {};
   return Drop::none;
 }
 
 // An instance is decided once a majority voted for it in one round. Votes come in order of
-// instances: with the last voted instances of the acceptors in descending order, the one that
-// completes a majority is the highest decided instance.
+// instances. So, if the last voted instances of the acceptors are sorted in descending order, the
+// one at which a majority is complete is the highest decided instance.
 void Learner::count_votes() {
   const auto& peers = p_.peers.all();
   const std::size_t majority =

@@ -19,9 +19,10 @@ class Learner {
   /// Is the proposal in a round of this node's order and active list? If not, its sender has
   /// another list, and the proposal only shows how far other nodes are.
   bool is_ours(const Arrival& proposal);
-  /// A value was proposed. Returns duplicate or out_of_window, or none: it is in the store now.
+  /// A value was proposed. Returns duplicate or out_of_window, or none: the store has the value
+  /// now.
   wire::Drop take_proposal(const Arrival& proposal, const BufferRef& bytes);
-  /// A decided value arrived. Returns the same.
+  /// A decided value arrived. Returns as take_proposal() does.
   wire::Drop take_decided(Instance instance, const wire::ValueHead& head, const BufferRef& bytes);
   /// Another node knows that this instance is decided.
   void note_decided(Instance instance) { highest_ = std::max(highest_, instance); }
@@ -30,7 +31,7 @@ class Learner {
   void count_votes();
   /// More instances are decided by votes than at the last call.
   bool has_news();
-  /// The round in which a majority voted last, and the instance up to which it did.
+  /// The round in which a majority voted last, and the instance up to which a majority voted in it.
   const Round& round() const { return round_; }
   Instance decided_upto() const { return decided_upto_; }
   /// The highest instance that any node reported as decided.

@@ -54,8 +54,8 @@ void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, cons
   for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
   const std::uint64_t count = store.next() - std::min(range.end(), store.next());
   const std::uint64_t more = bytes + count * sizeof(OwedRange::Kept);
-  // New values that do not fit must not displace those that are retained: the members may lack no
-  // others.
+  // The members may lack no values but those that are retained for them already. New values that do
+  // not fit must not displace these.
   if (ranges_.make_room(range.memory() + more)) {
     range.bytes.reserve(range.bytes.size() + bytes);
     range.values.reserve(range.values.size() + count);

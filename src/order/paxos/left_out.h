@@ -30,8 +30,9 @@ class LeftOut {
   LeftOut(const LeftOut&) = delete;
   LeftOut& operator=(const LeftOut&) = delete;
 
-  /// Reads these parts from the log; call it first. False: the log holds a record that this release
-  /// did not write, or cannot be read.
+  /// Reads all ranges from the log; call it first. `parts`: the ensembles of this node. False: the
+  /// log holds a range of another ensemble or a record that this release did not write, or cannot
+  /// be read.
   bool restore(std::span<const std::uint8_t> parts);
 
   /// Retains for `members` the consumed values from `first` up that the store still holds.
@@ -42,7 +43,7 @@ class LeftOut {
   void look(const OwedPart& part, const Peers& peers);
   std::optional<Store::Decided> decided(const OwedPart& part, Instance instance) const;
 
-  /// Appends retained values that the log does not have yet, as many as it takes now.
+  /// Appends retained values that the log does not have yet, as many as the log takes now.
   void write();
   /// All retained values are durable, or there is no log.
   bool durable() const { return !log_ || log_->durable(); }

@@ -5,8 +5,8 @@
 
 namespace peal::order::paxos {
 
-/// How often a node sends link checks: heartbeats between two checks, and checks between two that
-/// have the size of the largest packet.
+/// How often a node sends link checks: once in `every` heartbeats. One check in `large_every` has
+/// the size of the largest packet.
 struct LinkRhythm {
   std::uint32_t every;
   std::uint32_t large_every;

@@ -7,11 +7,11 @@
 
 namespace peal::order::paxos {
 
-/// The log of an acceptor with votes in memory. It keeps nothing, as a restarted acceptor does not
-/// read it. While the acceptor runs, its Store has its votes.
+/// The log of an acceptor with votes in memory. It keeps nothing, because a restarted acceptor does
+/// not read it. While the acceptor runs, its Store has its votes.
 class MemoryLog final : public port::Log {
  public:
-  /// `epoch`: of the incarnation, which names the log.
+  /// `epoch`: of the incarnation; also the id of the log.
   explicit MemoryLog(std::uint64_t epoch) : epoch_(epoch) {}
 
   Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }

@@ -138,15 +138,15 @@ Drop PaxosEngine::on_submit(Instant now, const Peer& from, const BufferRef& pack
   return coordinator_->submit(frame.head, bytes, false, frame.count) ? Drop::none : Drop::duplicate;
 }
 
-// A value arrives on the routes, and is forwarded even if this node knew it before: nodes behind
-// this one may not.
+// A value arrives on the routes, and is forwarded even if this node knew it before: the next nodes
+// on the route may not know it.
 Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   Arrival arrival;
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
   if (!arrival.decided && !learner_.is_ours(arrival)) return Drop::wrong_state;
-  // The header of the received packet leaves room for that of the next one.
+  // The received packet's header leaves room for the header of the packet that is forwarded.
   bool fresh = true;
   const BufferRef bytes = arrival.own ? own_units_.bytes_of(arrival.head, fresh)
                                       : bytes_behind(packet, routes_->header_bytes());

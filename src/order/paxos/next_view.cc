@@ -4,8 +4,8 @@
 namespace peal::order::paxos {
 namespace {
 
-// A node with another list than the active one may not know all members. It is admitted if this
-// node has the same list, and all members are in it.
+// A node with a pending list may not know all members. It is admitted if this node has the same
+// pending list, and all members that seem alive are in it.
 bool may_come(const Parts& parts, const OrderState& tip, const Peer& peer) {
   const NodeList* next = parts.given.next(parts.state);
   const std::uint64_t own = next == nullptr ? 0 : next->hash;
@@ -19,9 +19,9 @@ bool is_served(const Parts& parts, const Peer& peer, Instant now) {
   return peer.self || (!peer.suspected && peer.serve && !parts.peers.is_stuck(now, peer));
 }
 
-// Members stay while they are served. Other nodes are admitted once they are nearly up to date. A
-// node that was in a view before must have consumed the end of that view, so that nothing of it is
-// pending there.
+// Members stay while they are served. Other nodes are admitted once they are nearly up to date. If
+// such a node was in a view before, it must have consumed the end of that view, so that it has
+// nothing of that view left to deliver.
 std::vector<wire::ViewMember> wanted_members(const Parts& parts, const ViewBasis& basis) {
   const OrderState& tip = basis.tip;
   std::vector<wire::ViewMember> wanted;

@@ -10,8 +10,8 @@ namespace peal::order::paxos {
 /// What a coordinator bases the next view on.
 struct ViewBasis {
   const OrderState& tip;  ///< state after all its proposals
-  Instance view_at;       ///< where tip's view was proposed; or an instance consumed before this
-                          ///< node led
+  Instance view_at;       ///< the instance that proposed tip's view; or an instance consumed before
+                          ///< this node led
   Instant now;
 };
 

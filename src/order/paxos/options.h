@@ -28,7 +28,8 @@ enum class Storage : std::uint8_t { disk, memory };
 /// Tunables. The defaults suit a data centre; none needs to be set.
 struct Options {
   Duration heartbeat = milliseconds(10);  ///< between heartbeats; also the timer of the engine
-  Duration suspect = milliseconds(100);   ///< without a heartbeat: suspected. Adapts itself
+  Duration suspect = milliseconds(100);   ///< a node without a packet for so long is suspected;
+                                          ///< adapts itself
   Duration suspect_max = seconds(2);
   Duration resend = milliseconds(20);       ///< until a message without an answer is sent again
   Duration gap = milliseconds(2);           ///< between two requests for missing values
@@ -39,11 +40,12 @@ struct Options {
   std::uint32_t window_first = 64;       ///< first size of both windows, before anything is
                                          ///< measured
   std::uint32_t member_window = 512;     ///< limit of units of one member without a place
-  std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new
-                                         ///< proposal
+  std::uint32_t max_gap = 4'096;         ///< limit of instances between the slowest member and a
+                                         ///< new proposal
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   /// Limit of the history of decided values, for nodes that lag. Values retained for excluded
-  /// members may take twice as much besides. With several ensembles, the limit is for all together.
+  /// members may take twice as much in addition. With several ensembles, the limit is for all
+  /// together.
   std::uint64_t history_bytes_max = 64ULL << 20;
   /// Optimistic delivery (early.h); equal on all nodes.
   bool optimistic = false;
@@ -55,12 +57,12 @@ struct Options {
 /// All options with their ranges. No user sets them.
 std::span<const Field<Options>> fields();
 
-/// Checks each value and the rules between them; empty if all is well, else one line that names the
-/// key, the value and what is accepted.
+/// Checks each value and the rules between them. Returns an empty text if all is well, else one
+/// line that names the key, the value and what is accepted.
 std::string validate(const Options& options);
 
-/// Instances between the slowest member and a new proposal: `max_gap`, or fewer if the history
-/// cannot hold as many of the largest values. At least 1.
+/// Limit of instances between the slowest member and a new proposal: `max_gap`, or fewer if the
+/// history cannot hold as many of the largest values. At least 1.
 wire::Instance gap_max(const Options& options);
 
 /// The acceptors if none are configured: all of up to two nodes, three of up to four, else five;
@@ -89,15 +91,15 @@ struct Config {
   /// For one of several ensembles (ensemble.h): merges their orders. Units then begin with a
   /// wire::Placing. Must outlive the engine.
   Merger* merger = nullptr;
-  /// If no node coordinates, the acceptor with this index is the first candidate, followed by those
-  /// after it, cyclically: so several ensembles have different coordinators.
+  /// If no node coordinates, the acceptor with this index is the first candidate, followed by the
+  /// later ones, cyclically. So several ensembles have different coordinators.
   std::uint32_t first_candidate = 0;
   /// A node in no view that lags by more instances than this takes a checkpoint; 0:
   /// Options::max_gap. A node that takes a checkpoint loses decided values that others may still
   /// request.
   std::uint32_t far_behind = 0;
   /// With several ensembles: the retained values of all of them, which their owner has already read
-  /// from their log; and the part of this ensemble. Must outlive the engine.
+  /// from their log, and this ensemble's number there (`part`). Must outlive the engine.
   LeftOut* left_out = nullptr;
   std::uint8_t part = 0;
 };

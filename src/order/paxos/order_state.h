@@ -17,13 +17,14 @@ namespace peal::order::paxos {
 using wire::Instance;
 using wire::Round;
 
-/// What one instance decides. It never changes once it was proposed in a round.
+/// A value for one instance. A round proposes at most one for each instance.
 struct Value {
   wire::ValueHead head;
   BufferRef bytes;  ///< of a unit or a view; empty for an empty value
 };
 
-/// The key that a value names, or 0. `placed`: units begin with a wire::Placing.
+/// The lower bound of its own key that a value names (wire::Placing), or 0. `placed`: units begin
+/// with a wire::Placing.
 std::uint64_t stamp_of(const wire::ValueHead& head, ByteView bytes, bool placed);
 
 void add_to(Digest& digest, const Round& round);
@@ -33,8 +34,8 @@ void add_to(Digest& digest, const Value& value);
 /// view, and how many units of each member have a place. It is a function of the instances alone,
 /// so all nodes that consume them agree, even if one begins with the state of another node.
 ///
-/// A unit gets a place if it is for the active view and the next one of its sender. So no unit has
-/// two places, however often it was proposed, and the units of one member stay in their order.
+/// A unit gets a place if it is for the active view and is the next one of its sender. So no unit
+/// has two places, however often it was proposed, and the units of one member stay in their order.
 class OrderState {
  public:
   enum class Outcome : std::uint8_t {
@@ -52,7 +53,7 @@ class OrderState {
   /// Sets the state before the first instance.
   void begin() { at_.next = 1; }
 
-  /// False: the first instance is not known yet.
+  /// False: the instance to begin with is not known yet.
   bool known() const { return at_.next != 0; }
   /// The next instance.
   Instance next() const { return at_.next; }
@@ -77,14 +78,14 @@ class OrderState {
   std::uint64_t next_view() const {
     return at_.view.number == 0 ? wire::first_view_of(at_.nodes) : at_.view.number + 1;
   }
-  /// Acceptors in these incarnations bootstrap an order.
+  /// Begins the order that acceptors in the incarnations `lives` bootstrap.
   void begin_order(std::vector<std::uint64_t> lives) {
     at_.nodes.lives = std::move(lives);
     at_.nodes.first = wire::first_of(at_.nodes);
     begin();
   }
 
-  /// Consumes the value of instance next(). `stamp`: the key that the value names.
+  /// Consumes the value of instance next(). `stamp`: the result of stamp_of() for this value.
   Outcome apply(const wire::ValueHead& head, ByteView bytes, std::uint64_t stamp = 0);
 
   void add_to(Digest& digest) const;

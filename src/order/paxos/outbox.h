@@ -77,13 +77,13 @@ class Outbox {
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
-  /// Calls wrap() if `fresh`: nothing else uses the headroom in front of the bytes. Else calls
+  /// Calls wrap() if `fresh`: nothing else uses the headroom in front of the bytes. Otherwise calls
   /// value_packet().
   BufferRef value(wire::PaxosKind kind, const wire::ValueFrame& frame, const BufferRef& bytes,
                   bool fresh) {
     return fresh ? wrap(kind, frame, bytes) : value_packet(kind, frame, bytes.view());
   }
-  /// The same three for packets that are passed along a chain.
+  /// As value_packet(), wrap() and value(), for packets that are passed along a chain.
   BufferRef relay_packet(wire::PaxosKind kind, const wire::Relay& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kRelayHeaderBytes, bytes);
     if (packet) {

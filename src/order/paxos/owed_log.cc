@@ -59,7 +59,7 @@ class OwedLog::Replay final : public port::LogReader {
     if (ranges_.make_room(0)) ranges_.push(std::move(range));
   }
 
-  // A newer copy of a range repeats values that are here already.
+  // A newer copy of a range repeats values that were read already.
   void add(const OwedRecord& record) {
     OwedRange* range = ranges_.find(record.id);
     if (range == nullptr) return;
@@ -133,7 +133,7 @@ void OwedLog::write() {
   }
 }
 
-/// False: the log does not take all now.
+/// Appends what the log does not have yet. False: the log does not take all of it now.
 bool OwedLog::write_all() {
   // The checkpoint is written first, so that a restart never finds more than was retained at one
   // time.
@@ -199,8 +199,9 @@ bool OwedLog::write_checkpoint() {
   return true;
 }
 
-/// All ranges are written. If most of the log is of removed ranges, the range at the beginning of
-/// the log is written again at the end.
+/// Call it when all ranges are written. If the log, from its first range on, has at least
+/// bytes_max() more than one copy of each range needs, that first range is written again at the
+/// end.
 void OwedLog::begin_rewrite() {
   OwedRange* oldest = nullptr;
   std::uint64_t needed = 0;

@@ -23,11 +23,11 @@ class OwedLog {
   /// Both must outlive this object.
   OwedLog(port::Log& log, OwedRanges& ranges) : log_(log), ranges_(ranges) {}
 
-  /// Reads the ranges of these parts from the log. False: the log holds a record that this release
-  /// did not write, or cannot be read.
+  /// Reads all ranges from the log. `parts`: the ensembles of this node. False: the log holds a
+  /// range of another ensemble or a record that this release did not write, or cannot be read.
   bool replay(std::span<const std::uint8_t> parts);
-  /// Appends retained values that the log does not have yet, as many as it takes now. If the log is
-  /// full of durable records, the oldest range is dropped.
+  /// Appends retained values that the log does not have yet, as many as the log takes now. If the
+  /// log is full of durable records, the oldest range is dropped.
   void write();
   /// All retained values survive a crash.
   bool durable() const;
@@ -49,8 +49,8 @@ class OwedLog {
 
   port::Log& log_;
   OwedRanges& ranges_;
-  std::uint64_t appended_ = 0;  ///< bytes of records since the first one that was read or appended
-  std::uint64_t removed_ = 0;   ///< removed ranges that the last checkpoint still names
+  std::uint64_t appended_ = 0;  ///< approximate bytes of all records read or appended so far
+  std::uint64_t removed_ = 0;   ///< ranges_.removed() at the last checkpoint
   bool shorten_ = false;        ///< a checkpoint can make the log drop the older copy of a range
   std::vector<std::byte> scratch_;
 };

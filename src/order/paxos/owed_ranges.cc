@@ -10,7 +10,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Members that are reported at a time; more are only counted.
+/// Maximum number of members reported at a time. Instances dropped for further members are only
+/// counted.
 constexpr std::size_t kToldMax = wire::kMembersMax;
 
 }  // namespace

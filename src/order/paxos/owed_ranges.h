@@ -15,21 +15,21 @@
 
 namespace peal::order::paxos {
 
-/// Identifies the order of these instances. If a log of votes was lost, retained values may be of
-/// an earlier order, whose instances have the same numbers as those of the present one.
+/// The ensemble and the order of retained instances. If a log of votes was lost, retained values
+/// may be of an earlier order, whose instances have the same numbers as those of the present one.
 struct OwedPart {
   std::uint8_t ensemble = 0;
-  std::uint64_t order = 0;  ///< its id; 0: none is known
+  std::uint64_t order = 0;  ///< id of the order (wire::Nodes::first); 0: no order is known
   friend bool operator==(const OwedPart&, const OwedPart&) = default;
 };
 
 /// One copy of a range in the log: a head record, and the value records after it.
 struct OwedCopy {
-  LogPosition head{};       ///< 0: not appended
-  LogPosition last{};       ///< of its last record
-  std::uint64_t at = 0;     ///< bytes of the log before it
-  std::uint64_t bytes = 0;  ///< of its records
-  std::size_t written = 0;  ///< values that were appended
+  LogPosition head{};       ///< position of the head record; 0: not appended
+  LogPosition last{};       ///< position of the last record of this copy
+  std::uint64_t at = 0;     ///< bytes of the log before this copy
+  std::uint64_t bytes = 0;  ///< bytes of the records of this copy
+  std::size_t written = 0;  ///< number of values that were appended
 };
 
 /// Consecutive decided values that are retained in memory for some excluded members, and how much
@@ -49,7 +49,7 @@ struct OwedRange {
   std::vector<std::byte> bytes;
   OwedCopy copy;
   std::optional<OwedCopy> again;  ///< a newer copy, which is to replace `copy`
-  std::size_t durable = 0;        ///< values that survive a crash
+  std::size_t durable = 0;        ///< number of values that survive a crash
 
   Instance end() const { return first + values.size(); }
   std::uint64_t memory() const { return bytes.size() + values.size() * sizeof(Kept); }
@@ -57,7 +57,7 @@ struct OwedRange {
   void add(const wire::ValueHead& head, ByteView value);
 };
 
-/// All such ranges of one node, within its limit of bytes: the oldest are dropped first.
+/// All ranges that one node retains, within a limit of bytes: the oldest are dropped first.
 class OwedRanges {
  public:
   /// Limit of the number of ranges: a checkpoint of the log names all of them.
@@ -70,7 +70,7 @@ class OwedRanges {
 
   explicit OwedRanges(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// Oldest first. Only the calls below change their number and their sizes.
+  /// The ranges, the oldest first. Only the functions below may change their number and sizes.
   std::deque<OwedRange>& all() { return ranges_; }
   const std::deque<OwedRange>& all() const { return ranges_; }
   OwedRange* find(std::uint64_t id);
@@ -80,7 +80,8 @@ class OwedRanges {
 
   /// Takes out the range, to be changed and added again.
   OwedRange take(std::deque<OwedRange>::iterator range);
-  /// Drops the oldest ranges until so many bytes fit. False: they exceed the limit alone.
+  /// Drops the oldest ranges until `bytes` more fit. False: `bytes` alone exceeds the limit, and no
+  /// range was dropped.
   bool make_room(std::uint64_t bytes);
   /// Appends a value to `range`, which is one of all(). False: the value does not fit even without
   /// all other ranges, and `range` was dropped.
@@ -89,7 +90,7 @@ class OwedRanges {
   void push(OwedRange range);
   std::deque<OwedRange>::iterator erase(std::deque<OwedRange>::iterator range);
   void drop_oldest();
-  /// Records that so many more instances are dropped for these members, for lack of space.
+  /// Records that `instances` more instances were dropped for these members, for lack of space.
   void note_dropped(const MemberSet& members, std::uint64_t instances);
 
   std::uint64_t bytes() const { return bytes_; }

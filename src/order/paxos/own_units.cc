@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Units of this node that are retransmitted at a time.
+/// Maximum number of units that this node retransmits at a time.
 constexpr std::size_t kResentAtOnce = 8;
 
 }  // namespace
@@ -92,8 +92,9 @@ std::optional<Instant> OwnUnits::resend_at() const {
   return sent_at_ + patience_.wait(vain_);
 }
 
-// Either no unit after the first one reached the coordinator, since it would request the first one;
-// or the coordinator is busy. Few units are retransmitted, since nothing shows that all are lost.
+// The coordinator would request the oldest unit as soon as it had a later one, and has not done so.
+// So no later unit has reached the coordinator, or the coordinator is busy. Only a few units are
+// retransmitted, because nothing shows that all are lost.
 void OwnUnits::resend_late(Instant now, Effects& out) {
   const std::optional<Instant> at = resend_at();
   if (!at || now < *at) return;
@@ -138,7 +139,7 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   }
   Own& own = units_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
   if (!early_.is_on()) {
-    // The unit reached its coordinator. If it must go to another one, its bytes are copied.
+    // The unit reached its coordinator. If it must go to another coordinator, its bytes are copied.
     own.packet.reset();
     own.used = true;
   }
@@ -159,7 +160,7 @@ void OwnUnits::place(Instant now) {
     vain_ = 0;
   }
   units_.pop_front();
-  sent_at_ = now;  // the other units have their turn
+  sent_at_ = now;  // the wait for the other units begins anew
   ++placed_;
 }
 

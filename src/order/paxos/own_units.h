@@ -24,7 +24,8 @@ class OwnUnits {
 
   /// Takes units from the host, as many as the window allows, and sends them.
   void pull(Instant now, Effects& out);
-  /// Another node coordinates: units sent to the previous coordinator did not reach the new one.
+  /// Another node coordinates: sends it the units without a place, since those sent to the previous
+  /// coordinator did not reach it.
   void follow(Instant now, Effects& out);
   /// This node coordinates from now on: submits its pending units to its own coordinator.
   void submit_to_self();
@@ -32,18 +33,18 @@ class OwnUnits {
   void resend_late(Instant now, Effects& out);
   /// When resend_late() has something to do; none while no unit waits.
   std::optional<Instant> resend_at() const;
-  /// The coordinator names missing units of this node.
+  /// The coordinator requests missing units of this node: retransmits these.
   wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
-  /// The bytes of a unit of this node, for a packet that lacks them; none if the unit is not this
-  /// node's, or has its place by now. `fresh`: set if a header may be written in front of the
-  /// bytes.
+  /// The bytes of a unit of this node, for a packet that lacks them; empty if the unit is not this
+  /// node's, or has its place by now. `fresh` is set to whether a header may be written in front of
+  /// the bytes.
   BufferRef bytes_of(const wire::ValueHead& head, bool& fresh);
 
   /// Is the unit with this number the next one to be placed?
   bool is_next(std::uint64_t number) const {
     return !units_.empty() && units_.front().head.number == number;
   }
-  /// That unit has its place.
+  /// The next unit to be placed has its place.
   void place(Instant now);
   /// Another view is active: units without a place are void, and the host hands them out again.
   void begin_view();
@@ -60,7 +61,7 @@ class OwnUnits {
   struct Own {
     wire::ValueHead head;
     BufferRef bytes;
-    BufferRef packet;         ///< as it was sent; empty if it never was
+    BufferRef packet;         ///< the packet that was sent; empty if none was
     bool used = false;        ///< the headroom in front of the bytes was overwritten
     std::uint64_t stamp = 0;  ///< with optimistic delivery
     Instant at{};             ///< when the host handed it over
@@ -76,9 +77,10 @@ class OwnUnits {
   EarlyUnits& early_;
   std::deque<Own> units_;
   std::uint64_t number_ = 0;  ///< of the last unit
-  Instant sent_at_{};         ///< when units were last sent again, or one was placed
+  Instant sent_at_{};         ///< when units were last sent, or one was placed
   Instant resent_at_{};       ///< when units were last retransmitted
-  unsigned vain_ = 0;         ///< retransmissions since a unit was placed
+  unsigned vain_ = 0;         ///< retransmissions after a unit last measured its delay (see
+                              ///< place())
   Patience patience_;
   Window window_;
   std::uint64_t placed_ = 0;

@@ -29,12 +29,12 @@ class Pace {
   Duration lately_{};
 };
 
-/// The time to wait for a value that may arrive without a request: twice the longest such delay in
-/// the last one to two seconds.
+/// The time to wait for a value that may arrive without a request: twice the longest delay of such
+/// values in the last one to two seconds.
 class Patience {
  public:
-  /// Each request without success doubles the time, up to `most`; a late value that arrived without
-  /// a request lengthens it, up to `limit`.
+  /// Each request without success doubles the time, up to `most`. A late value that arrived without
+  /// a request lengthens the time, up to `limit`.
   Patience(Duration least, Duration most, Duration limit)
       : least_(least), most_(std::max(least, most)), limit_(std::max(most_, limit)) {}
 

@@ -14,8 +14,8 @@
 
 namespace peal::order::paxos {
 
-/// What the classes of one engine share. Each class also has state of its own, and changes that of
-/// another class only by calling its functions.
+/// What the classes of one engine share. Each class also has state of its own, and changes the
+/// state of another class only by calling its functions.
 struct Parts {
   const Config& config;
   Host& host;
@@ -37,9 +37,9 @@ struct Parts {
   bool shares_order(const Peer& peer) const {
     return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;
   }
-  /// The round's coordinator has the order of this node. A node that knows no order yet may have a
-  /// list that was never active: then a round of the first list may be of another list than this
-  /// node's.
+  /// The round's coordinator has the order of this node. The number of a list does not show this: a
+  /// node that knows no order yet may have a list that was never active, and a round of the first
+  /// list may then be of another list than this node's.
   bool knows_order_of(const Round& round) const {
     const Peer* peer = peers.find(round.coordinator.node);
     return peer != nullptr && peer->has_state && peer->state.first_list == state.nodes().first;

@@ -13,15 +13,15 @@ namespace {
 /// In units of Options::suspect: a member without progress for so long is not served.
 constexpr std::int64_t kStuckFor = 7;
 
-/// A node that was suspected wrongly keeps its longer patience for so long. Then it shrinks by a
-/// third in each step: the other nodes wait for all of it if the node dies.
+/// After a wrong suspicion, the longer patience lasts for kTrial. Then it shrinks by a third in
+/// each step, since the other nodes wait for all of it if the node dies.
 constexpr Duration kTrial = seconds(10);
 constexpr Duration kStep = seconds(1);
 /// The longest silence of the last one or two of these periods counts.
 constexpr Duration kLately = seconds(5);
 /// In units of Options::suspect: the limit to which patience grows because of silences that ended
-/// in time. Busy processors cause such silences, and none of them may double the cost of the next
-/// failure.
+/// in time. Busy processors cause such silences; the cost of the next failure must not double with
+/// each of them.
 constexpr std::int64_t kNearlyMax = 4;
 
 void look_at_life(Peer& peer) {

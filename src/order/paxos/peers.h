@@ -60,29 +60,30 @@ struct Peer {
   MemberId member{};         ///< its newest known incarnation; epoch 0: none
   bool suspected = true;     ///< never true of this node itself
   Instant heard{};
-  Duration patience{};        ///< the time without a heartbeat after which it is suspected
-  Duration silence{};         ///< the longest time without a heartbeat in the last seconds
-  Duration silence_before{};  ///< and in the seconds before
+  Duration patience{};        ///< the time without a packet after which it is suspected
+  Duration silence{};         ///< the longest time without a packet in the last seconds
+  Duration silence_before{};  ///< the same in the seconds before
   Instant lately_until{};     ///< when `silence` is reset
   Instant shrinks_at{};       ///< when patience shrinks, if nothing lengthens it
-  Duration forgiven{};        ///< part of the present silence in which this process was suspended
-  bool asked = false;         ///< it requested decided values since this node's coordinator last
+  Duration forgiven{};        ///< the longest suspension of this process in the present silence
+  bool asked = false;         ///< it requested decided values after this node's coordinator last
                               ///< looked
   Reception reception;        ///< how well its packets arrive
   bool works = true;          ///< this node and it hear each other
   bool serve = true;          ///< it can be in a view that this node coordinates
   bool chosen = true;         ///< it is one of the nodes that should be in one view
   Instant keeps_up{};  ///< when it last progressed, had everything, or its application was full
-  wire::Instance came_to{};  ///< its next instance at the last watch()
+  wire::Instance came_to{};  ///< its next instance (State::next) at the last watch()
   bool has_state = false;
   wire::State state;     ///< its last STATE; until the first one, default values
   bool refused = false;  ///< its last STATE was of another list or of another order
-  bool bound = false;    ///< it sent LIVES for another list, which it never changes in its
-                         ///< incarnation
+  bool bound = false;    ///< it named acceptors for another list (LIVES), and an incarnation does
+                         ///< so for one list only
   LogsHeard logs;        ///< what it reported of its log
 };
 
-/// Only its acceptors may tell of an order in which nothing is decided yet.
+/// Does the peer show that an order exists? As long as nothing is decided in an order, only the
+/// acceptors of that order may show it.
 inline bool tells_of_order(const Peer& peer) {
   return peer.state.next > 1 || (peer.state.next == 1 && peer.named);
 }
@@ -95,7 +96,8 @@ class Peers {
         const LinkRhythm& rhythm = kRhythmOfOne);
 
   void start(Instant now);
-  /// Sets the active list, and other nodes to be known, sorted. Keeps what is known of each node.
+  /// Sets the active list (`counts`) and further nodes to be known (`others`, sorted). Keeps what
+  /// is known of each node.
   void know(const wire::Nodes& counts, const std::vector<NodeId>& others);
   Peer* find(NodeId node);
   const Peer* find(NodeId node) const;

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Votes that a new coordinator requests and awaits at a time; answers make it request more.
+/// Maximum number of votes that a new coordinator awaits at a time; answers make it request more.
 constexpr std::uint32_t kFetchesAtOnce = 64;
 
 }  // namespace
@@ -66,7 +66,8 @@ bool Phase1::note(NodeId from, const wire::Promise& promise) {
   return promises_.size() >= enough;
 }
 
-// For every instance, chooses the vote of the highest round: if a value is decided, it is that one.
+// For every instance, chooses the vote of the highest round: if the instance is decided, that vote
+// is for the decided value.
 void Phase1::choose() {
   PEAL_ASSERT(choices_.empty() && values_.empty());
   base_ = from_;
@@ -74,7 +75,7 @@ void Phase1::choose() {
   for (const auto& [node, promise] : promises_) {
     for (const wire::VoteRun& run : promise.runs) {
       const Instance end = run.first + run.length;
-      // No acceptor votes further ahead of its decided instances.
+      // No acceptor votes further than this ahead of its decided instances.
       const Instance most = base_ + p_.store.ahead_max();
       for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
         Choice& choice = choices_[k];

@@ -23,16 +23,16 @@ class Phase1 {
   void begin();
   /// Forgets all of the round, which is over.
   void clear();
-  /// Drops promises and chosen values: all of them are proposed.
+  /// Drops promises and chosen values. Call it once all chosen values are proposed.
   void finish();
 
   void ask(const Round& round, Effects& out);
   bool has_promise_of(NodeId node) const { return promises_.count(node) != 0; }
   /// An acceptor promised. True: a majority has promised now.
   bool note(NodeId from, const wire::Promise& promise);
-  /// Chooses, once a majority has promised.
+  /// Chooses the values. Call it once a majority has promised.
   void choose();
-  /// All instances below are decided: nodes that consumed them have the values.
+  /// All instances below the result are decided: nodes that consumed them have the values.
   Instance base() const { return base_; }
 
   /// True: all chosen values are here. Else fetch() requests missing ones.
@@ -47,7 +47,8 @@ class Phase1 {
   Instance end(Instance next) const {
     return choices_.empty() ? next : choices_.rbegin()->first + 1;
   }
-  /// The value chosen for the instance; null if no acceptor of the majority reported a vote for it.
+  /// The value chosen for the instance; null if no acceptor of the majority reported a vote for the
+  /// instance.
   const Value* chosen(Instance instance) const;
 
   void check_invariants() const;
@@ -59,10 +60,10 @@ class Phase1 {
     NodeId voter{};  ///< the acceptor that has the value
   };
   struct Fetching {
-    Instance known_upto = 0;    ///< the values of choices below are here
+    Instance known_upto = 0;    ///< all values chosen for instances below are here
     Instance asked_upto = 0;    ///< values below were requested
     std::uint32_t awaited = 0;  ///< values that were requested and have not arrived
-    bool came = false;          ///< a value arrived since the last heartbeat
+    bool came = false;          ///< a value arrived after the last heartbeat
   };
 
   bool take_known(Instance instance, const Choice& choice);

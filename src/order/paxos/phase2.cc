@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kResendsAtOnce = 8;
 /// Consecutive unanswered requests to an acceptor before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
-/// Before the first view, all configured nodes have so many times the patience to appear.
+/// In units of Options::suspect: all configured nodes have so long to appear before the first view.
 constexpr std::int64_t kFirstViewPatience = 3;
 
 }  // namespace
@@ -44,8 +44,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
   if (slot->decided) {
-    // The instance was decided in a higher round, of which this node has not heard. The other value
-    // waits: its sender sends it again.
+    // The instance was decided in a higher round, of which this node has not heard. This node does
+    // not propose `value` now: the sender of a unit sends it again.
     PEAL_PROBE("paxos.proposes_decided");
     value = slot->heard;
     fresh = false;
@@ -139,8 +139,9 @@ bool Coordinator::somebody_asked() {
   return asked;
 }
 
-// Proposes one unit of each member in turn. False if there was none. The turn is kept between
-// calls: mostly the window has space for one more, which must not always be the first member's.
+// Proposes one unit of each member in turn. False: no unit was proposed. The turn is kept between
+// calls: mostly the window has space for one more unit, which must not always be the first
+// member's.
 bool Coordinator::propose_units(Effects& out) {
   if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
@@ -154,7 +155,7 @@ bool Coordinator::propose_units(Effects& out) {
 }
 
 // With optimistic delivery: proposes the unit with the lowest timestamp, as all nodes expect, once
-// all units with lower ones should have arrived. False if there was none.
+// all units with lower timestamps should have arrived. False: no unit was proposed.
 bool Coordinator::propose_by_stamp(Effects& out) {
   const std::optional<std::size_t> index = waiting_.lowest();
   if (!index || p_.early->due(waiting_.stamp_of(*index)) > now_) return false;
@@ -200,8 +201,8 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   head.kind = wire::ValueKind::view;
   head.view = tip_.next_view();
   head.origin = p_.config.self;
-  // With several ensembles: the key of the view is such that each new member has all values after
-  // the view.
+  // With several ensembles: the key of the view is so high that each new member has all values
+  // after the view.
   for (const wire::ViewMember& each : wanted) {
     const Peer* peer = p_.peers.find(each.member.node);
     if (peer != nullptr && !tip_.has(each.member)) {
@@ -247,7 +248,8 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, bool ag
   }
 }
 
-// A node that is far behind requests much that was not lost recently.
+// Only requests for recent instances show a recent loss. A node that is far behind also requests
+// much that was never lost.
 void Coordinator::note_lost(Instant now, Instance first) {
   if (leads() && first + p_.config.options.window > p_.state.next()) window_.lost(now);
 }

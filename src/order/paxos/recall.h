@@ -13,9 +13,9 @@ namespace peal::order::paxos {
 
 /// Derives the decided value of an instance from the acceptors' votes, if no live node that
 /// consumed the instance still has the value. An acceptor is asked only about instances known to be
-/// decided. So a majority had voted for the value in one round by then. Any majority reports a vote
-/// of that round, or of a higher one, in which only the same value was proposed: the vote of the
-/// highest round is for the decided value.
+/// decided: before the question, a majority had voted for the value in one round. Any majority
+/// reports a vote of that round, or of a higher one, in which only the same value was proposed. So
+/// the vote of the highest round is for the decided value.
 ///
 /// The reports must come from a majority of the acceptors of the list that is active at the
 /// instance. An acceptor that has dropped its vote for an instance reports nothing, which differs
@@ -37,7 +37,7 @@ class Recall {
  private:
   struct Words {
     std::vector<NodeId> from;
-    Round round{};  ///< the highest
+    Round round{};  ///< highest round of a reported vote; no round: no vote reported
     Value value;
   };
 

@@ -12,15 +12,17 @@ namespace {
 /// In units of Options::suspect. A link has to fail for this long before it is reported: a node
 /// that paused for a moment is not a broken link.
 constexpr std::int64_t kFailsFor = 3;
-/// A lane without a packet for so long fails. On a working link, each lane carries several packets
-/// in that time.
+/// In units of Options::suspect: a lane without a packet for so long fails. On a working link, each
+/// lane carries several packets in that time.
 constexpr std::int64_t kLaneSilence = 8;
-/// A silent lane has lost at least so many link checks in a row.
+/// The data lane counts as silent only once at least so many link checks in a row are lost.
 constexpr std::int64_t kChecksOfSilence = 4;
-/// How long a link must be good after its first failure; twice as long after each relapse.
+/// In units of Options::suspect: how long a link must be good after its first failure; twice as
+/// long after each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
-/// A failure within this time is a relapse.
+/// In units of Options::suspect: a failure within this time after the link worked again is a
+/// relapse.
 constexpr std::int64_t kRelapseWithin = 100;
 
 /// A link fails if it loses so many of 64 heartbeats or of 24 link checks: 20 or 29 %. It is good
@@ -93,7 +95,8 @@ void Reception::look(Instant now, bool silent, const Options& options, const Lin
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
-    // The other kinds of failure took their time to show.
+    // Heavy loss and a failing lane have taken long enough to show. A node that is merely silent
+    // may have paused.
     const bool shown = loses_much || lane_fails;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;

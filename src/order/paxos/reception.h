@@ -79,7 +79,7 @@ class Reception {
   bool lacks_data_ = false;
   bool lacks_beats_ = false;  ///< at the last look nothing arrived on the control lane
   bool works_ = true;
-  bool fails_ = false;         ///< at the last look
+  bool fails_ = false;         ///< the link failed at the last look
   Instant changed_at_{};       ///< when the link began to fail, or to be good
   Instant worked_again_at_{};  ///< when the link was last found to work again
   unsigned relapses_ = 0;

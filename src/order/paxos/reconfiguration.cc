@@ -50,7 +50,8 @@ void Reconfiguration::report_list(ViewId view, Effects& out) {
   if (hash == std::exchange(list_told_, hash)) return;
   const bool given = hash == given_.list().hash;
   if (given) out.report({&event::nodes_adopted, view, {}, hash, 0});
-  // A node may start with the pending list.
+  // A node that starts with the pending list meets older lists until it is a member: these need not
+  // be given to it.
   const bool member = view.number != 0;
   if (!given && member && p_.peers.self().listed) {
     out.report({&event::nodes_not_given, view, {}, hash, 0});

@@ -11,19 +11,19 @@ namespace peal::order::paxos {
 ///
 /// The list is a value like others. The coordinator proposes it once all members have the pending
 /// list and no proposal is in progress, and proposes nothing after it. Each round is for one list,
-/// which is part of the round's number. So a node that has consumed the value has left all earlier
-/// rounds, and the next round begins with Phase 1 among the acceptors of the new list. Thus exactly
-/// the acceptors of the list that is active at an instance vote for it, and decided values stay
-/// decided, however the two lists differ. Earlier rounds may have left votes for instances after
-/// the value. They can never become a majority: the round that decided the value asked a majority
-/// about these instances, and found no votes.
+/// whose number is part of the round's count. So a node that has consumed the value has left all
+/// earlier rounds, and the next round begins with Phase 1 among the acceptors of the new list. Thus
+/// exactly the acceptors of the list that is active at an instance vote for it, and decided values
+/// stay decided, however the two lists differ. Earlier rounds may have left votes for instances
+/// after the value. Those votes can never become a majority: the round that decided the value asked
+/// a majority about these instances, and found no votes.
 ///
 /// An acceptor's log records the list, in a checkpoint after the value, before the acceptor says
 /// anything in a round of the list (Checkpointer). Otherwise all acceptors could restart at a state
 /// before the value, though all had promised to be past it.
 class Reconfiguration {
  public:
-  /// `given`: the same object as in `parts`.
+  /// `given`: the object that `parts` has too.
   Reconfiguration(const Parts& parts, GivenList& given);
 
   /// This node was given a list. True: the list is active at once, since no order is known, and

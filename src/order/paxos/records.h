@@ -15,14 +15,14 @@ struct Record {
   enum class Kind : std::uint8_t {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
-    decided = 3,  ///< `instance`, `head`, `bytes`: differs from the vote, if there was one
-    /// `round` (the promise, or none), `state`, `kept`, `starts`, and `instance`: the oldest
-    /// instance below `state.next` whose last record is known to hold the decided value.
+    decided = 3,  ///< `instance`, `head`, `bytes`: a decided value, unless the vote is for it
+    /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`: from there to
+    /// below `state.next`, the last record of each instance is known to hold the decided value.
     checkpoint = 4,
     taken = 5,     ///< `lives`, `heard`: the acceptors that this node names for the bootstrap
-    kept = 6,      ///< `instance`, `round` (of a vote, or none: it was decided), `head`, `bytes`
+    kept = 6,      ///< `instance`, `round` (of the vote; no round: it was decided), `head`, `bytes`
     started = 7,   ///< `epoch`: an incarnation of the node begins to write
-    put_back = 8,  ///< the log is an older copy of itself: nothing in it may be used
+    put_back = 8,  ///< this log is an older copy: nothing in it may be used
   };
   /// Where in the log an incarnation began.
   struct Start {
@@ -31,12 +31,12 @@ struct Record {
     friend bool operator==(const Start&, const Start&) = default;
   };
   static constexpr std::size_t kStartsMax = 16;
-  /// A range of skipped instances whose words were kept.
+  /// A range of skipped instances whose votes were kept (KeptWords).
   struct Range {
     wire::Instance first{};
     wire::Instance end{};
-    /// All of it was written in `kept` records since the previous checkpoint, which need not name
-    /// it.
+    /// `kept` records after the previous checkpoint hold the whole range. The previous checkpoint
+    /// need not name it.
     bool again = false;
     friend bool operator==(const Range&, const Range&) = default;
   };
@@ -49,7 +49,7 @@ struct Record {
   ByteView bytes;  ///< lies in the record
   wire::Checkpoint state;
   std::vector<Range> kept;    ///< of a checkpoint
-  std::vector<Start> starts;  ///< of a checkpoint: the last ones before it, in order
+  std::vector<Start> starts;  ///< of a checkpoint: the last starts before it, in order
   std::uint64_t epoch{};
   wire::Lives lives;
   std::vector<MemberId> heard;  ///< in which process incarnations the acceptors with these lives

@@ -31,8 +31,8 @@ struct Arrival {
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
   bool own = false;      ///< a unit of this node; the packet lacks its bytes
-  /// All proposals of the round that this node has below instance - behind were decided by votes in
-  /// the same round.
+  /// Of the round's proposals that this node has, all below instance - behind were decided by votes
+  /// in the same round.
   bool tells_decided = false;
   std::uint16_t chain{};
 };
@@ -64,13 +64,13 @@ class Routes {
   virtual bool asks(const Peer& acceptor) const = 0;
   /// This acceptor was asked repeatedly for its vote, and did not vote.
   virtual void note_slow(Instant now, NodeId acceptor) = 0;
-  /// The packet that proposes a value in a round of this node; empty without a buffer. `fresh`:
-  /// nothing else uses the headroom in front of the bytes.
+  /// Builds the packet that proposes a value in a round of this node; empty if no buffer is free.
+  /// `fresh`: nothing else uses the headroom in front of the bytes.
   virtual BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) = 0;
   virtual void propose(const BufferRef& packet, Effects& out) = 0;
   /// Proposes a unit without its bytes, if its sender is the first node on the route. False:
-  /// nothing was sent. Call it once for each proposal: if the sender no longer has the bytes, a
-  /// packet with the bytes is needed.
+  /// nothing was sent. Call it only once for each proposal: later the sender may no longer have the
+  /// bytes, so a retransmission needs them.
   virtual bool propose_own(const Arrival& proposal, Effects& out) = 0;
 
   // For all nodes.

@@ -31,7 +31,7 @@ class SelfReport {
   SelfReport(const Parts& parts, const Sources& sources) : p_(parts), from_(sources) {}
 
   wire::State state() const;
-  /// Applies this node's own report like those of other nodes.
+  /// Records this node's own report in its Peer, as reports of other nodes are.
   void update();
   void tell(NodeId to, Effects& out) const;
   void tell_all(const wire::State& said, Lane lane, Effects& out) const;

@@ -21,7 +21,7 @@ constexpr unsigned kRecallTicks = 4;
 /// lacks, and no node that may help made progress. Until then, its knowledge of other nodes may be
 /// outdated.
 constexpr unsigned kCutOffTicks = 100;
-/// The same while an acceptor is away, whose log may hold the value.
+/// The same while an acceptor is away: its log may hold the value.
 constexpr unsigned kCutOffTicksAway = 1'000;
 
 }  // namespace
@@ -105,9 +105,9 @@ void StateTransfer::seek(Effects& out) {
   if (ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) cut_off_ = true;
 }
 
-// Progress of a node that may help begins a new count. An acceptor that lags may have a vote for
-// the value, which is then proposed again. Other nodes may be sending the value, or one that
-// another ensemble lacks, if they retained it.
+// Progress of this node, or of an acceptor that may help, begins a new count. An acceptor that lags
+// may have a vote for the value, which is then proposed again. Nodes that retained the value, or a
+// value that another ensemble lacks, may be sending it.
 void StateTransfer::count_tick() {
   const Instance next = p_.state.next();
   Instance behind = next + (p_.config.merger == nullptr ? 0 : p_.config.merger->merged());
@@ -129,8 +129,8 @@ Drop StateTransfer::judge(const Peer& from, const wire::Checkpoint& said) {
   if (!incarnations_.believes(from, said)) return Drop::wrong_state;
   if (!may_skip() || said.next <= p_.state.next()) return Drop::duplicate;
   if (OrderState(said).has(p_.config.self)) {
-    // This node was admitted to a view since it asked: it must consume that view by itself, to
-    // install it.
+    // This node was admitted to a view after it had asked for the checkpoint. It must consume that
+    // view itself, to install it.
     PEAL_PROBE("paxos.checkpoint_of_own_view");
     if (ticks_ >= kCutOffTicks) cut_off_ = true;
     return Drop::wrong_state;

@@ -54,8 +54,9 @@ class StateTransfer {
   bool cut_off_ = false;
   unsigned ticks_ = 0;     ///< consecutive heartbeats in which no node could help and none
                            ///< progressed
-  std::size_t heard_ = 0;  ///< number of acceptors heard at the last of them
-  Instance behind_ = 0;    ///< sum of the positions of this node and those that may help
+  std::size_t heard_ = 0;  ///< number of acceptors heard at the last such heartbeat
+  Instance behind_ = 0;    ///< sum of the next instances of this node and of the acceptors that may
+                           ///< help, and of Merger::merged()
   std::uint64_t checkpoints_ = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Limit of values in the history: those without bytes take memory too.
+/// Maximum number of values in the history: values without bytes take memory too.
 constexpr std::size_t kPastMax = 1U << 20;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace peal::order::paxos {
 
 /// What a node knows of one instance that it has not consumed.
 struct Slot {
-  Round vote_round{};  ///< of this node's vote as an acceptor; none: it has not voted
+  Round vote_round{};  ///< of this node's vote as an acceptor; no round: it has not voted
   Value vote;
   Round heard_round{};  ///< the highest round in which a value was received
   Value heard;          ///< as proposed in that round; once decided, the decided value
@@ -29,7 +29,7 @@ class Store {
 
   /// Forgets everything; the next instance is `next`.
   void begin(Instance next);
-  /// Moves the next instance up to `next`; keeps what is known from there on.
+  /// Moves the next instance up to `next`; keeps the slots from there on, and drops the history.
   void skip_to(Instance next);
   Instance next() const { return next_; }
   std::uint32_t ahead_max() const { return ahead_max_; }

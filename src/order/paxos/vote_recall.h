@@ -11,8 +11,8 @@
 
 namespace peal::order::paxos {
 
-/// Asks acceptors for their votes for instances that are decided, but whose decided value no node
-/// has any more; and answers such requests. README.md says why votes of a majority reveal it
+/// Asks acceptors for their votes in instances that are decided, but whose decided value no node
+/// has any more; and answers such requests. README.md says why votes of a majority reveal the value
 /// ("Decided values that no node has").
 class VoteRecall {
  public:

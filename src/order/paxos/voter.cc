@@ -33,7 +33,7 @@ void Voter::answer_prepare(Effects& out) {
   promise_for_.reset();
   const Round& promised = p_.acceptor->promised();
   if (promised.coordinator.node != to) return;
-  // Before the promise, STATE reports the length of the log that holds it.
+  // This STATE precedes the promise, and reports the length of the log that holds the promise.
   report_.tell(to, out);
   p_.outbox.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_promise(header, promise_of(promised, p_.store, p_.state), bytes);

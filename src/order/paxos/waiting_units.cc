@@ -10,7 +10,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Gaps in members' units that are requested at a time; further ones are requested later.
+/// Maximum number of gaps in members' units that are requested at a time; further ones are
+/// requested later.
 constexpr std::size_t kGapsMax = 64;
 
 }  // namespace
@@ -18,7 +19,7 @@ constexpr std::size_t kGapsMax = 64;
 void WaitingUnits::begin_view() {
   units_.assign(tip_.members().size(), {});
   came_.assign(tip_.members().size(), {});
-  gaps_.clear();  // they name members of the previous view
+  gaps_.clear();  // the gaps name members of the previous view
 }
 
 bool WaitingUnits::take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh,

@@ -12,9 +12,9 @@
 
 namespace peal::order::paxos {
 
-/// Units of members that the coordinator has and has not proposed. A member's units are proposed in
-/// the order of their numbers, which have no gaps: so a gap shows missing units, and the
-/// coordinator requests them from their member.
+/// Units of members that the coordinator has, but has not proposed yet. A member's units are
+/// proposed in the order of their numbers, which have no gaps: so a gap shows missing units, and
+/// the coordinator requests them from their member.
 class WaitingUnits {
  public:
   /// `tip`: the coordinator's state after all its proposals.
@@ -24,7 +24,8 @@ class WaitingUnits {
   void begin_view();
   /// Releases the buffers of all units. Call begin_view() before the next take().
   void clear() { units_.clear(); }
-  /// False: the unit is refused, since it is for another view, too far ahead, or a duplicate.
+  /// Adds a unit. False: the unit is refused, because it is for another view, too far ahead, or a
+  /// duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 
   /// Call it once per heartbeat: ask_for_gaps() will request units again that were missing at the

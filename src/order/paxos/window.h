@@ -43,7 +43,7 @@ class Window {
     ++size_;
   }
 
-  /// A packet had to be retransmitted. Calls shortly after a loss that counted do not count.
+  /// A packet had to be retransmitted. Calls shortly after the window shrank are ignored.
   void lost(Instant now) {
     if (now - shrunk_at_ < lately_) return;
     const Duration enough = std::min(best_now_, best_before_) * kQueued;
@@ -56,7 +56,7 @@ class Window {
 
  private:
   static constexpr std::uint32_t kLeast = 16;
-  /// Once the limit of the path is known: answers until the window grows by one.
+  /// Once the limit of the path is known, the window grows by one after so many answers.
   static constexpr std::uint32_t kSlowly = 16;
   /// Answers that take so many times as long as the fastest ones waited in queues.
   static constexpr std::int64_t kQueued = 4;

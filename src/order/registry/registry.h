@@ -18,9 +18,10 @@ std::span<const Descriptor* const> engines();
 const Descriptor* find_engine(std::string_view name);
 /// Sets `target` to the engine with this name. False, and no change, if there is none.
 bool take_engine(std::string_view name, const Descriptor*& target);
-/// The option of any engine with this key, as "ridge.merge"; null if there is none.
+/// The option with this key, such as "ridge.merge", of any engine; null if there is none.
 const Option* find_option(std::string_view key);
-/// The chosen value, as a file spells it ("\"rotation\"", "3"), or the default. The option exists.
+/// The chosen value or the default, as a file spells it ("\"rotation\"", "3"). An option with this
+/// key must exist.
 std::string chosen_text(const OptionValues& values, std::string_view key);
 /// The chosen value or the default, as a number.
 std::int64_t chosen(const OptionValues& values, std::string_view key);

@@ -13,12 +13,14 @@ using wire::PaxosKind;
 
 namespace {
 
-/// The last acceptor itself sends a value to all nodes if the copies have at most this size in
-/// total. That saves a step and costs hardly more than handing the value to a distributor.
+/// The last acceptor itself sends a value to all nodes outside the chain if the copies have at most
+/// this size in total. That saves a step and costs hardly more than handing the value to a
+/// distributor.
 constexpr std::size_t kSmallBytes = 1'024;
 /// Size of a packet besides its value.
 constexpr std::size_t kPacketBytes = 128;
-/// A node that was silent for so many heartbeats is not made a distributor.
+/// A node that was silent for more heartbeats than this becomes a distributor only if no better
+/// node exists.
 constexpr std::int64_t kQuietHeartbeats = 3;
 
 }  // namespace
@@ -81,8 +83,8 @@ bool Chain::votes(std::size_t index) const {
 }
 
 // The chain consists of the coordinator and of acceptors that are alive and fast. It stays the same
-// while all its acceptors are alive and fast. If there are too few of them, the chain includes
-// other acceptors too, which may have recovered.
+// while all its acceptors are alive and fast. If too few acceptors are alive and fast, the chain
+// includes others too, which may have recovered.
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
   const std::size_t count = l_.state.nodes().acceptors.size();

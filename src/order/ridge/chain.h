@@ -18,12 +18,12 @@ using paxos::Links;
 using paxos::Peer;
 using paxos::Round;
 
-/// Ridge's routes. The coordinator sends a value to the next acceptor of a chain, which forwards
-/// it; so each acceptor of a majority receives a value once. Votes do not travel along the chain:
-/// each acceptor sends the number of its last vote to the last acceptor of the chain and to the
-/// coordinator as soon as its own disk is done, so that disks work in parallel. The last acceptor
-/// detects decisions and announces them to the chain. It also hands each value to a distributor,
-/// which sends the value to all nodes outside the chain.
+/// Ridge's routes. The coordinator sends a value to the next acceptor of a chain, which forwards it
+/// to the next, and so on; so each acceptor of the chain, which is a majority, receives a value
+/// once. Votes do not travel along the chain: each acceptor sends the number of its last vote to
+/// the last acceptor of the chain and to the coordinator as soon as its own disk is done, so that
+/// disks work in parallel. The last acceptor detects decisions and announces them to the chain. It
+/// also hands each value to a distributor, which sends the value to all nodes outside the chain.
 class Chain final : public paxos::Routes {
  public:
   explicit Chain(const Links& links);
@@ -55,7 +55,7 @@ class Chain final : public paxos::Routes {
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
   std::size_t index_of(NodeId node) const;
-  /// The acceptor behind `at`; kNobody if `at` is the last.
+  /// The acceptor behind `at` in the chain that begins with `first`; kNobody if `at` is the last.
   std::size_t next_in(Bits chain, std::size_t first, std::size_t at) const;
   std::size_t last_in(Bits chain, std::size_t first) const;
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
@@ -81,7 +81,8 @@ class Chain final : public paxos::Routes {
 
   Links l_;
   std::size_t self_ = kNobody;  ///< index of this node among the acceptors
-  /// For a coordinator: acceptors that were slow are not chosen before these times.
+  /// For a coordinator: acceptors that were slow are chosen before these times only if others do
+  /// not suffice.
   std::array<Instant, wire::kChainMax> avoid_until_{};
   Bits mine_ = 0;  ///< the chain of this node's proposals
 
@@ -90,7 +91,7 @@ class Chain final : public paxos::Routes {
   Bits chain_ = 0;
   std::size_t first_ = kNobody;
   std::size_t last_ = kNobody;
-  Instance told_ = 0;  ///< as the last acceptor: decided values below this are distributed
+  Instance told_ = 0;  ///< as the last acceptor: decided values below this instance are distributed
   Distributors distributors_;
 };
 

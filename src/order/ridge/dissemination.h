@@ -9,15 +9,15 @@ namespace peal::order::ridge {
 
 /// How values reach all nodes; equal on all of them.
 enum class Dissemination : std::uint8_t {
-  distributors,  ///< along a chain of a majority of the acceptors, and from one other node to all
-                 ///< others
+  distributors,  ///< along a chain of a majority of the acceptors, and from a distributor to all
+                 ///< other nodes
   ring,          ///< from node to node, for comparison
 };
 
 /// How the orders of several ensembles are merged; equal on all nodes.
 enum class Merging : std::uint8_t {
   keys,      ///< by keys, which are derived from senders' clocks
-  rotation,  ///< one value of each in turn, or a skip: for comparison
+  rotation,  ///< one value or skip of each ensemble in turn, for comparison
 };
 
 /// The maximum number of ensembles.

@@ -10,14 +10,16 @@
 
 namespace peal::order::ridge {
 
-/// Chooses which node sends a decided value to the others: the one that has sent the fewest bytes,
-/// so that all share the load; or one that has the value already, if it is hardly ahead of the
-/// others. Its knowledge is local: nothing depends on agreement with other nodes.
+/// Chooses which node sends a decided value to the others: the node that has sent the fewest bytes,
+/// so that all share the load; or a node that has the value already, if it has sent only little
+/// more. This object counts only what this node chose: nothing depends on agreement with other
+/// nodes.
 class Distributors {
  public:
-  /// Chooses from `able`, sorted and not empty; the chosen node will send `bytes`. A node that was
-  /// not able for a while does not catch up. `wanted` is a node in `able` that has the value, if
-  /// any: it may be ahead by kAhead such values.
+  /// Chooses from `able`, the nodes that can distribute, sorted and not empty; the chosen node will
+  /// send `bytes`. A node that was not in `able` for a while begins at the minimum again. `wanted`:
+  /// a node that has the value, if any. If it is in `able`, it is chosen even when it is ahead by
+  /// kAhead such values.
   NodeId choose(const std::vector<NodeId>& able, std::uint64_t bytes, NodeId wanted = {});
 
   void add_to(Digest& digest) const;

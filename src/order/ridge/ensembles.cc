@@ -12,7 +12,7 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Most passes of one call, so that other work gets its turn.
+/// Maximum number of passes of one pump(), so that other work gets its turn.
 constexpr int kPassesMax = 4;
 /// Each ensemble gets an equal share of one engine's limits.
 paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
@@ -118,7 +118,7 @@ void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effec
   now_ = now;
   out_ = &out;
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
-  std::size_t to = 0;  // the first ensemble counts packets for no ensemble
+  std::size_t to = 0;  // packets for no ensemble go to the first one, which counts them
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     if (cluster == inner_[i]->cluster) to = i;
   }
@@ -205,9 +205,9 @@ void Ensembles::pump() {
   }
 }
 
-// A new member of the view needs everything that the ensembles order from then on. So this node
-// joins the views of the other ensembles before that of the first. It joins no view while it may
-// still have to take a checkpoint in any ensemble.
+// A new member of the view needs everything that all ensembles order from then on. So this node
+// joins the views of the other ensembles before that of the first ensemble. It joins no view while
+// it may still need a checkpoint in some ensemble.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;
@@ -224,7 +224,7 @@ void Ensembles::make_ready() {
   for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
 }
 
-// Calls the ensembles that can take units, or that have space for their results again.
+// Calls the ensembles that can take units, and those for whose results there is space again.
 void Ensembles::feed() {
   for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
     Inner& inner = *inner_[i];
@@ -243,7 +243,7 @@ void Ensembles::Inner::multicast(Lane lane, const BufferRef& packet) {
   for (const NodeId node : others) all_.out_->send(node, lane, packet);
 }
 
-/// Includes nodes of a list that is not active yet.
+/// Adds `nodes`, the domain's part of a list that may not be active yet, to `others`.
 void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
   for (const NodeId node : nodes) {
     const auto at = std::lower_bound(others.begin(), others.end(), node);
@@ -262,7 +262,7 @@ void Ensembles::Inner::report(const Event& event) {
   if (!once || index_ == 0) all_.out_->report(event);
 }
 
-/// The list of nodes that all ensembles have made active becomes the engine's.
+/// Reports a list of nodes as active once it is active in all ensembles.
 void Ensembles::adopted(const Event& event) {
   const bool all = std::all_of(inner_.begin(), inner_.end(),
                                [&](const auto& inner) { return inner->adopted_list == event.a; });

@@ -69,7 +69,7 @@ class Ensembles final : public Engine {
   class Inner;
   /// One element of an ensemble's order.
   struct Item {
-    /// `nothing`: only `excluded` is used.
+    /// `left_out`: a view without this node. `nothing`: only `excluded` is used.
     enum class Kind : std::uint8_t { unit, view, left_out, nothing } kind = Kind::unit;
     wire::Placing placing;
     MemberId origin{};
@@ -77,8 +77,9 @@ class Ensembles final : public Engine {
     BufferRef bytes;  ///< of the unit, without its placing
     ViewId view{};
     MemberSet members;   ///< of the view
-    MemberSet company;   ///< of the transitional view before it; empty if there is none
-    MemberSet excluded;  ///< by the view, whether or not this node is in it
+    MemberSet company;   ///< members of the transitional view before `view`; empty if there is none
+    MemberSet excluded;  ///< members that the view excluded, whether or not this node is in that
+                         ///< view
   };
 
   // ensembles.cc
@@ -114,34 +115,37 @@ class Ensembles final : public Engine {
 
   const MemberId self_;
   const Layout layout_;
-  const std::uint32_t waiting_max_;  ///< items of one ensemble that wait to be merged
+  const std::uint32_t waiting_max_;  ///< maximum number of items of one ensemble that wait to be
+                                     ///< merged
   Host& host_;
   BufferPool& pool_;
   std::unique_ptr<SharedLog> log_;
-  paxos::LeftOut left_out_;  ///< of all ensembles
+  paxos::LeftOut left_out_;  ///< retained values of all ensembles
   bool has_log_ = true;      ///< both logs could be read
   std::vector<std::unique_ptr<Inner>> inner_;
   Merge<Item> merge_;
-  Effects* out_ = nullptr;  ///< during a call
+  Effects* out_ = nullptr;  ///< set during a call
   Instant now_{};
   bool stopped_ = false;
   bool more_ = false;   ///< the last call left work over
-  bool ready_ = false;  ///< may be admitted to views, and takes no checkpoint from then on
+  bool ready_ = false;  ///< this node may be admitted to views, and takes no checkpoint from then
+                        ///< on
 
   KeyClock keys_;      ///< not used in rotation
   RotationLine line_;  ///< used only in rotation
   OwnUnits own_;
 
   // The merged order.
-  bool joined_ = false;  ///< is in view_
+  bool joined_ = false;  ///< this node is in view_
   ViewId view_{};        ///< the last view with this node in it
   MemberSet members_;
   SenderOrder<Item> senders_;
   Seq seq_ = 0;
   std::uint64_t merged_ = 0;          ///< key of the last item
-  std::size_t merged_from_ = 0;       ///< number of the ensemble that brought it
+  std::size_t merged_from_ = 0;       ///< number of the ensemble that brought that item
   std::size_t views_ahead_ = 0;       ///< views of the first ensemble that are not merged yet
-  std::size_t exclusions_ahead_ = 0;  ///< of these, the ones that excluded members
+  std::size_t exclusions_ahead_ = 0;  ///< views of the first ensemble that excluded members and are
+                                      ///< not merged yet
 
   struct Counts {
     std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, asked = 0, deferred = 0,

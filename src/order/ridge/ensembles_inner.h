@@ -16,7 +16,7 @@
 namespace peal::order::ridge {
 
 /// One ensemble, and the interface between its engine and everything else: all requests and effects
-/// of the engine pass through here. Its order goes to the merge; packets pass unchanged.
+/// of the engine pass through here. The ensemble's order goes to the merge; packets pass unchanged.
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
   /// `index`: among the ensembles of this node; `its_number`: among all ensembles.
@@ -101,15 +101,15 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     std::uint64_t number{};
   };
   const std::uint8_t number;
-  const std::uint64_t cluster;  ///< in its packets
-  const Domain domain;          ///< the domain whose nodes learn it
-  std::vector<NodeId> others;   ///< of a domain: the other nodes that may learn it
+  const std::uint64_t cluster;  ///< cluster field of the ensemble's packets
+  const Domain domain;          ///< the domain whose nodes learn the ensemble
+  std::vector<NodeId> others;   ///< with a domain: the other nodes that may learn the ensemble
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was not empty
   std::uint64_t skip_to = 0;       ///< in rotation: the place to reach, as of the last tick
-  std::optional<Instant> want_at;  ///< when to ask for an empty value; nothing: no need
-  mutable bool starved = false;    ///< there was no space for its results
-  std::uint64_t adopted_list = 0;  ///< hash of its last active list of nodes
+  std::optional<Instant> want_at;  ///< when to ask for an empty value; nullopt without need
+  mutable bool starved = false;    ///< there was no space for the ensemble's results
+  std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that the ensemble adopted last
   std::unique_ptr<paxos::Ensemble> engine;
 
  private:
@@ -124,7 +124,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   std::uint64_t passing_ = 0;  ///< key of the last proposed empty value
   Instant passing_at_{};
   MemberSet company_;     ///< of the last transitional view
-  bool in_view_ = false;  ///< its last view contains this node
+  bool in_view_ = false;  ///< the ensemble's last view contains this node
 };
 
 }  // namespace peal::order::ridge

@@ -8,7 +8,8 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// The results depend on the merged order alone, so all nodes that merge agree.
+// The results depend on the merged order alone, so all nodes that merge the same ensembles agree on
+// them.
 //
 // The views are the first ensemble's. A unit gets a place if it is for the active view and from one
 // of its members, whichever ensemble ordered it. A unit is placed once all earlier units of its
@@ -78,7 +79,7 @@ void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
   all_.merge_.push(index_, key_, std::move(item));
 }
 
-/// Units without a place at the end of this ensemble's view are sent again.
+/// Units without a place at the end of this ensemble's view go to an ensemble again.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
     const bool ours = each.view == all_.view_.number && all_.joined_;
@@ -129,7 +130,7 @@ void Ensembles::take_unit(Item item) {
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = senders_.placed(index);
   // With domains, a sender waits whenever it changes the domain, and other nodes see only some of
-  // its units.
+  // its units: numbers have gaps.
   const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
   if (in_order || PEAL_MUTANT(re_arrival_order)) {
     senders_.place(index, number);
@@ -151,8 +152,8 @@ void Ensembles::take_unit(Item item) {
 }
 
 // A node that learns more domains delivers more units, so the number of delivered units cannot be
-// the position. With domains, a position is derived from the value, which all nodes that learn it
-// see alike. Keys leave space for that (wire::kKeyMax).
+// the position. With domains, a position is derived from the value's key and ensemble, which are
+// the same at all nodes that learn the value. Keys are small enough for that (wire::kKeyMax).
 Seq Ensembles::next_position() const {
   if (layout_.domains.empty()) return seq_ + 1;
   static_assert(kEnsemblesMax <= 16 && wire::kKeyMax < (std::uint64_t{1} << 60));
@@ -179,8 +180,8 @@ void Ensembles::place(const Item& item) {
 }
 
 /// Everything before the view that excludes these members has been merged here, so every ensemble
-/// of this node has it. A restarted node that is in no view yet keeps it too: few nodes may have
-/// it.
+/// of this node has it. A restarted node that is in no view yet retains the values too: few nodes
+/// may have them.
 void Ensembles::keep_for_excluded(const MemberSet& members) {
   --exclusions_ahead_;
   if (PEAL_MUTANT(px_owed_by_members) && !joined_) return;

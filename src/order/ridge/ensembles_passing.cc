@@ -24,8 +24,8 @@ constexpr Duration kPassingMax = milliseconds(10);
 }  // namespace
 
 // A value is merged after everything that other ensembles may still order before it. An ensemble
-// with nothing to order announces that, and repeats it before it expires, as long as other
-// ensembles order values.
+// with nothing to order announces that, and repeats the announcement before it expires, as long as
+// other ensembles order values.
 void Ensembles::let_others_pass() {
   if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
@@ -37,7 +37,7 @@ void Ensembles::let_others_pass() {
 }
 
 /// Key of the last unit or view that another ensemble has ordered; 0 if that key is beyond all
-/// timestamps, since no empty value can reach it.
+/// timestamps, because no empty value can reach such a key.
 std::uint64_t Ensembles::Inner::last_of_others() const {
   std::uint64_t last = 0;
   for (const auto& other : all_.inner_) {
@@ -47,7 +47,8 @@ std::uint64_t Ensembles::Inner::last_of_others() const {
 }
 
 /// The greatest key at which this node began in the order of another ensemble. Other nodes may
-/// still have to reach that key, and this node does not see the values that they need.
+/// still have to merge values before that key. These values, which this node does not see, wait for
+/// this ensemble too.
 std::uint64_t Ensembles::Inner::others_begin() const {
   std::uint64_t from = 0;
   for (const auto& other : all_.inner_) {
@@ -56,8 +57,9 @@ std::uint64_t Ensembles::Inner::others_begin() const {
   return from > wire::kStampMax ? 0 : from;
 }
 
-// An ensemble with units of its own needs no announcement, unless the units come from nodes whose
-// keys are behind those of other ensembles: such a node need not learn the other ensembles' values.
+// An ensemble that orders units needs no announcement, unless other nodes ask for one (wanted_):
+// keys of the units may be behind those of other ensembles, if the senders of the units do not
+// learn the other ensembles' values.
 void Ensembles::Inner::let_pass(std::uint64_t last) {
   const bool idle = engine->idle();
   const bool enough = last == 0 || engine->key() >= last + kAheadUs / 2;
@@ -74,7 +76,7 @@ void Ensembles::Inner::let_pass(std::uint64_t last) {
 
 // The coordinator of an ensemble may not learn the values that wait for the ensemble. Then the
 // first node that learns both ensembles asks the coordinator. If that does not help, all other
-// nodes that learn both ask too.
+// nodes that learn both ensembles ask too.
 void Ensembles::Inner::want_pass(std::uint64_t last) {
   const bool waits = engine->key() < last;
   const std::uint64_t enough = last + kAheadUs / 2;
@@ -90,7 +92,7 @@ void Ensembles::Inner::want_pass(std::uint64_t last) {
     learns = false;
     first = all_.first_to_learn(domain, other->domain);
   }
-  // A time in the past would trigger the timer again and again.
+  // Leave no time in the past, which would trigger the timer again and again.
   if (learns || coordinator == MemberId{} || coordinator == all_.self_) {
     want_at.reset();
     return;

@@ -11,16 +11,16 @@
 //
 // An ensemble that orders fewer values than the line (rotation_line.h) demands skips the rest: its
 // coordinator proposes an empty value, in one instance, with the place that the ensemble should
-// reach. That place is on a line that all coordinators see alike: it advances with the time, and a
-// coordinator that is behind another's skip moves its line there. So skips follow from decided
-// values and from the time, not from a coordinator's memory; a new coordinator skips to the line at
-// once. An ensemble that orders more is ahead of the line: it skips nothing, and its values wait
-// until the line has come so far. This is the cost of rotation.
+// reach. That place is on the line, which all coordinators see alike: the line advances with the
+// time, and a coordinator whose line is behind another's skip moves its line to the place of that
+// skip. So skips follow from decided values and from the time, not from a coordinator's memory; a
+// new coordinator skips to the line at once. An ensemble that orders more is ahead of the line: it
+// skips nothing, and its values wait until the line has come so far. This is the cost of rotation.
 
 namespace peal::order::ridge {
 
-// This node does not see skips from before its start. Clocks begin at any value, but the line has
-// reached the places of this node's logs and checkpoints.
+// This node does not see skips from before its start. Clocks begin at any value. But the other
+// nodes' line has certainly reached the places in this node's logs and checkpoints.
 void Ensembles::Inner::see_where_it_begins() {
   const std::uint64_t key = engine->key();
   if (key == key_) return;
@@ -29,8 +29,9 @@ void Ensembles::Inner::see_where_it_begins() {
 }
 
 // While other ensembles have ordered a value that an ensemble has not reached, that ensemble skips
-// at each tick. While there is anything to order, an ensemble keeps up with the line, but skips
-// only after its last skip is decided. Thus nothing is in progress soon after the last message.
+// at each tick. While any ensemble has ordered a value lately (RotationLine::awake), all ensembles
+// keep up with the line, but each skips again only after its last skip is decided. Thus nothing is
+// in progress soon after the last message.
 void Ensembles::skip_turns() {
   const bool tick = line_.tick_due(now_);
   const bool awake = line_.awake(now_);

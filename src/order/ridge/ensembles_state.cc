@@ -36,7 +36,8 @@ WaitReason Ensembles::why() const {
     WaitReason reason = ask(i);
     if (reason.kind == &wait::slow_application) return reason;
   }
-  // A node in no view waits for the other ensembles' views before the first one admits it.
+  // A node in no view waits for views of the other ensembles before the first ensemble admits the
+  // node.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;
     const WaitReason reason = ask(i);

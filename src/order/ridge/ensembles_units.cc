@@ -12,18 +12,19 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Units that a member hands to the first ensemble before it uses other ensembles too; then, the
-/// most by which one ensemble may be ahead of the others.
+/// Number of units that a member has in progress in the first ensemble before it uses other
+/// ensembles too. From then on, the maximum by which one ensemble may have more of these units than
+/// another.
 constexpr std::size_t kHandedAhead = 16;
 
 }  // namespace
 
-/// The first ensemble is enough while there is little to order: then other ensembles delay its
-/// units only until their empty values arrive.
+/// True if this ensemble may take the next unit. While there is little to order, the first ensemble
+/// takes all units: the other ensembles delay these only until their empty values arrive.
 ///
 /// A node that learns two domains sees units of this node ordered by the keys of their ensembles,
 /// which do not show which unit was sent first. So all units in progress are of one domain, and the
-/// first one of another domain waits until they have their places.
+/// first unit of another domain waits until all units in progress have their places.
 bool Ensembles::Inner::may_take() const {
   if (domain != all_.next_domain()) return false;
   if (all_.rotates()) return index_ == all_.home_ring();
@@ -42,7 +43,7 @@ bool Ensembles::may_add() const {
          host_.next_domain() == own_.last().domain;
 }
 
-/// The domain of the next unit: units that a view took back go first.
+/// The domain of the next unit: units that came back from an ensemble go first.
 Domain Ensembles::next_domain() const {
   if (layout_.domains.empty()) return 0;
   return own_.again() == 0 ? host_.next_domain() : own_.at(own_.first_again()).domain;
@@ -61,7 +62,7 @@ bool Ensembles::Inner::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   if (all_.own_.full() || !all_.may_add())
     return false;  // other nodes would not keep a unit so far ahead
   if (!all_.host_.next_unit(unit_bytes_max - head, out)) return false;
-  // In rotation a unit takes the next place of its ring, regardless of the time.
+  // In rotation a unit takes the next place of its ensemble, regardless of the time.
   const std::uint64_t stamp = all_.rotates() ? 0 : all_.keys_.stamp(all_.now_);
   const wire::Placing placing{stamp, all_.view_.number, all_.own_.next_number()};
   out.bytes.grow_front(head);

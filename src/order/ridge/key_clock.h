@@ -12,13 +12,14 @@ namespace peal::order::ridge {
 /// The timestamps of a node's units and empty values, which are keys of the merge: the node's time
 /// in microseconds, moved ahead to the keys of all values that it has seen ordered. So a unit is
 /// ordered behind those that its sender knew, and clocks of different machines agree up to the
-/// delay of packets. Keys of empty values are ahead of the time on purpose, and do not move it.
+/// delay of packets. Keys of empty values are ahead of the time on purpose, and do not move the
+/// clock.
 class KeyClock {
  public:
   std::uint64_t at(Instant now) const {
     return static_cast<std::uint64_t>(now.ns / 1'000 + ahead_);
   }
-  /// A value with this key has been ordered, or a node waits for it.
+  /// A value with this key has been ordered, or a node waits until keys exceed this one.
   void see(Instant now, std::uint64_t key) {
     const std::uint64_t time = at(now);
     if (key >= time && key <= wire::kStampMax) ahead_ += static_cast<std::int64_t>(key - time + 1);

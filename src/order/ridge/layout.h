@@ -27,14 +27,15 @@ struct Layout {
   bool has(Domain domain, NodeId node) const;
 };
 
-/// All ensembles belong to one cluster. This value in their packets identifies the ensemble.
+/// The cluster field of an ensemble's packets. All ensembles belong to one cluster; this value
+/// identifies the ensemble.
 std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble);
 
 /// Empty if the layout is accepted, else one line that says what is accepted. `universe`: the
 /// configured nodes; each domain has at least one of them.
 std::string validate(const Layout& layout, const std::vector<NodeId>& universe);
 
-/// The part of a list of nodes that belongs to a domain of the layout, which is not 0.
+/// The part of `list` that belongs to `domain`, a domain of the layout other than 0.
 NodeList part_of(const Layout& layout, Domain domain, const NodeList& list);
 
 }  // namespace peal::order::ridge

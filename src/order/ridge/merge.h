@@ -34,7 +34,7 @@ class Merge {
   void advance(std::size_t stream, std::uint64_t key) {
     streams_[stream].key = std::max(streams_[stream].key, key);
   }
-  /// The item of the stream with this key, if it is the last one so far; else null.
+  /// The stream's last waiting item, if it has this key; else null.
   Item* last(std::size_t stream, std::uint64_t key) {
     auto& waiting = streams_[stream].waiting;
     return waiting.empty() || waiting.back().first != key ? nullptr : &waiting.back().second;
@@ -65,7 +65,7 @@ class Merge {
     streams_[stream].waiting.pop_front();
     return item;
   }
-  /// The stream that items of other streams wait for; nothing if none wait.
+  /// The stream for which items of other streams wait; nullopt if none wait.
   std::optional<std::size_t> awaited() const {
     bool any = false;
     std::size_t least = 0;
@@ -79,7 +79,7 @@ class Merge {
 
  private:
   struct Stream {
-    std::uint64_t key = 0;  ///< the last one so far
+    std::uint64_t key = 0;  ///< key of the last item so far, or a larger one from advance()
     std::deque<std::pair<std::uint64_t, Item>> waiting;
   };
   /// The stream's next item has at least this key.

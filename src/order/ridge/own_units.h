@@ -14,7 +14,7 @@
 namespace peal::order::ridge {
 
 /// This node's units that have no place in the merged order yet, numbered from 1 in each view. Of
-/// these, units that the view of an ensemble took back are handed to an ensemble again.
+/// these, units that come back from an ensemble whose view ended are handed to an ensemble again.
 class OwnUnits {
  public:
   struct Unit {
@@ -35,15 +35,15 @@ class OwnUnits {
   bool empty() const { return units_.empty(); }
   bool full() const { return units_.size() >= max_; }
   std::size_t size() const { return units_.size(); }
-  /// Of the first unit without a place.
+  /// Number of the first unit without a place.
   std::uint64_t first_number() const { return first_; }
-  /// Of the next unit to be added.
+  /// Number of the next unit to be added.
   std::uint64_t next_number() const { return first_ + units_.size(); }
   const Unit& last() const { return units_.back(); }
   const Unit& at(std::uint64_t number) const { return units_[number - first_]; }
 
   void add(Unit unit) { units_.push_back(std::move(unit)); }
-  /// The unit has a place. False: it is not the first one without a place.
+  /// The unit with this number has a place. False: it was not the first unit without a place.
   bool place(std::uint64_t number) {
     if (units_.empty() || number != first_) return false;
     again_.erase(first_);
@@ -52,7 +52,8 @@ class OwnUnits {
     return true;
   }
 
-  /// An ensemble did not order the unit. False: another one did, and it has a place.
+  /// An ensemble did not order the unit with this number. False: another ensemble did, and the unit
+  /// has a place.
   bool take_back(std::uint64_t number) {
     if (number < first_ || number >= next_number()) return false;
     again_.insert(number);

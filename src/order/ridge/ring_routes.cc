@@ -115,8 +115,8 @@ BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool
     base_ = proposal.instance;
     decided_ = told_ = 0;
   }
-  // Values that this node consumed may have been decided in a higher round, and differ from what it
-  // proposed itself.
+  // `behind` counts only decisions of this round. Other values that this node consumed may have
+  // been decided in a higher round, and differ from its own proposals.
   Instance floor = std::max(base_, decided_ + 1);
   if (PEAL_MUTANT(rr_proposed_is_decided)) floor = proposal.instance;
   if (floor <= proposal.instance) told_ = decided_;
@@ -154,8 +154,8 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   return Drop::none;
 }
 
-// Values of an earlier ring of the round are forwarded along this one: nodes behind this one may
-// not have them.
+// Values of an earlier ring of the round are forwarded along the current one: nodes behind this
+// node may not have them.
 void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) {
   if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
   const Peer* peer = next();

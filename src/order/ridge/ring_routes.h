@@ -16,8 +16,8 @@ namespace peal::order::ridge {
 /// first, from the coordinator on, and then the other nodes; a sender skips nodes that seem dead.
 ///
 /// Votes do not travel along the ring: acceptors send the numbers of their votes to the
-/// coordinator. It announces decisions to all nodes, with the next value if one is proposed at
-/// once, else in packets without a value.
+/// coordinator. The coordinator announces decisions to all nodes, with the next value if one is
+/// proposed at once, else in packets without a value.
 class RingRoutes final : public paxos::Routes {
  public:
   explicit RingRoutes(const paxos::Links& links);
@@ -33,7 +33,7 @@ class RingRoutes final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const paxos::Peer& from, wire::PaxosKind kind, ByteView packet,
                   paxos::Arrival& out) const override;
-  /// As in the original pattern, all bytes travel around the ring.
+  /// As in Ring Paxos, all bytes travel around the ring.
   bool propose_own(const paxos::Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
   void pass_on(const paxos::Arrival& arrival, const BufferRef& bytes, bool fresh,
                Effects& out) override;
@@ -48,10 +48,11 @@ class RingRoutes final : public paxos::Routes {
   /// More values than a coordinator has in progress.
   static constexpr std::size_t kUnderWayMax = 8'192;
 
-  /// Index of a node in the ring of this coordinator; kNowhere if there is no such ring.
+  /// Index of `node` in the ring of `coordinator`; kNowhere if the node, or the ring, does not
+  /// exist.
   std::size_t place_of(NodeId coordinator, NodeId node) const;
   NodeId at(NodeId coordinator, std::size_t place) const;
-  /// The next live node behind this one in its ring. Null: none.
+  /// The next live node behind this one in the current ring; null if there is none.
   const paxos::Peer* next() const;
   bool mine() const { return round_.count != 0 && round_.coordinator == l_.config.self; }
   /// Makes the ring that a packet names the current ring of this node. False: this node is in a
@@ -64,14 +65,15 @@ class RingRoutes final : public paxos::Routes {
   std::vector<NodeId> others_;  ///< nodes that are not acceptors, sorted
 
   paxos::Round round_{};
-  std::uint16_t number_ = 0;  ///< of the ring: a new one each time that a node is missing
+  std::uint16_t number_ = 0;  ///< number of the current ring in its round; a missing node leads to
+                              ///< a new ring
   /// By instance modulo kUnderWayMax: the last instance forwarded along this ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.
   std::vector<MemberId> ring_;   ///< members of the ring at the last choose()
-  paxos::Instance base_ = 0;     ///< the first instance of its round
-  paxos::Instance decided_ = 0;  ///< a majority voted in its round, up to here
+  paxos::Instance base_ = 0;     ///< the first instance of this coordinator's round
+  paxos::Instance decided_ = 0;  ///< instances up to here are decided by votes in that round
   paxos::Instance told_ = 0;     ///< decisions are announced up to here
 };
 

@@ -26,10 +26,10 @@ class RotationLine {
   /// An ensemble has ordered a value that is not empty.
   void see_item(Instant now) { last_at_ = now; }
 
-  /// Ensembles keep up with the line, since something was ordered not long ago.
+  /// True while all ensembles keep up with the line: for kAwake after the last value.
   bool awake(Instant now) const { return last_at_ && now < *last_at_ + kAwake; }
   bool tick_due(Instant now) const { return tick_at_ && now >= *tick_at_; }
-  /// Nothing: no tick is needed.
+  /// When to tick next; nullopt if no tick is needed.
   std::optional<Instant> next_tick() const { return tick_at_; }
   void end_ticks() { tick_at_.reset(); }
   /// Arms the next tick if the last one is due or there is none.
@@ -42,15 +42,15 @@ class RotationLine {
   std::int64_t ahead() const { return ahead_; }
 
  private:
-  /// From one place of the line to the next: 50,000 values per second.
+  /// Time from one place of the line to the next: 50,000 values per second.
   static constexpr Duration kPlace = microseconds(20);
-  /// Between two ticks; ticks are at multiples of this interval, whenever they begin.
+  /// Time between two ticks. Ticks are at multiples of this interval, whenever ticking begins.
   static constexpr Duration kInterval = milliseconds(1);
   /// For so long after the last non-empty value, ensembles keep up with the line.
   static constexpr Duration kAwake = milliseconds(50);
 
   std::int64_t ahead_ = 0;
-  std::optional<Instant> last_at_;  ///< when a value was last ordered
+  std::optional<Instant> last_at_;  ///< when a value that is not empty was last ordered
   std::optional<Instant> tick_at_;
 };
 

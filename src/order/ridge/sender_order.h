@@ -11,15 +11,15 @@
 
 namespace peal::order::ridge {
 
-/// The units of each member of a view, in the order in which it sent them: two ensembles may order
-/// two units of one sender the other way round. A unit that comes before earlier units of its
-/// sender is kept until its turn.
+/// The units of each member of a view, in the order in which that member sent them. Two ensembles
+/// may order two units of one sender the other way round. A unit that comes before earlier units of
+/// its sender is kept until its turn.
 template <class Item>
 class SenderOrder {
  public:
   using Kept = typename std::map<std::uint64_t, Item>::node_type;
 
-  /// `ahead_max`: no sender has more units without a place.
+  /// `ahead_max`: maximum number of units of one sender without a place.
   explicit SenderOrder(std::uint64_t ahead_max) : ahead_max_(ahead_max) {}
 
   /// Begins a view with so many members.
@@ -28,7 +28,7 @@ class SenderOrder {
     kept_.assign(members, {});
   }
   std::size_t members() const { return placed_.size(); }
-  /// Number of the last unit of the member that has a place.
+  /// Number of the member's last unit with a place.
   std::uint64_t placed(std::size_t member) const { return placed_[member]; }
   void place(std::size_t member, std::uint64_t number) { placed_[member] = number; }
 
@@ -52,7 +52,8 @@ class SenderOrder {
 
  private:
   const std::uint64_t ahead_max_;
-  std::vector<std::uint64_t> placed_;                ///< by member: units with a place
+  std::vector<std::uint64_t> placed_;                ///< by member: number of its last unit with a
+                                                     ///< place
   std::vector<std::map<std::uint64_t, Item>> kept_;  ///< by member and number
 };
 

@@ -38,7 +38,7 @@ class SharedLog::Part final : public port::Log {
 
   const std::uint8_t number;
   std::vector<Kept> kept;
-  LogPosition needed_from{};  ///< this acceptor needs nothing before it
+  LogPosition needed_from{};  ///< this acceptor needs nothing before this position
 
  private:
   SharedLog& shared_;

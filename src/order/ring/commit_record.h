@@ -20,9 +20,9 @@ inline constexpr std::uint64_t kSpanMax = 16'384;
 
 /// What the members of a view agree on about its packets.
 struct ViewOptions {
-  std::uint32_t packet_bytes_max{};  ///< smallest of the members'; at least kDataHeaderBytes + 1
-  std::uint32_t request_lag{};       ///< largest of the members'
-  std::uint32_t max_gap{};           ///< smallest of the members'; >= 1
+  std::uint32_t packet_bytes_max{};  ///< minimum of all members; at least kDataHeaderBytes + 1
+  std::uint32_t request_lag{};       ///< maximum of all members
+  std::uint32_t max_gap{};           ///< minimum of all members; >= 1
   friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
 };
 
@@ -34,10 +34,11 @@ struct OldViewRecord {
                                     ///< members; <= base
   std::vector<std::uint64_t> have;  ///< bit i: a survivor has base + 1 + i; (high-base+63)/64
                                     ///< words, bits past high are zero
-  MemberSet obligation;
+  MemberSet obligation;             ///< members whose packets the survivors must deliver even
+                                    ///< behind a gap
   friend bool operator==(const OldViewRecord&, const OldViewRecord&) = default;
 
-  /// Whether a survivor has the position `first_bit + i`, by bit i of the list.
+  /// Whether a survivor has the position base + 1 + i: bit i of `have`.
   bool bit(std::uint64_t i) const {
     return i / 64 < have.size() && ((have[i / 64] >> (i % 64)) & 1) != 0;
   }
@@ -47,8 +48,8 @@ struct OldViewRecord {
 
 extern const wire::CommitFormat kCommitFormat;
 
-/// The bytes for a commit token. Limits are not checked: a token that exceeds one has no encoding,
-/// or its receivers drop it.
+/// The bytes for a commit token. Limits are not checked: a token that exceeds a limit has no
+/// encoding, or its receivers drop it.
 wire::CommitOptions encode(const ViewOptions& options);
 std::vector<std::byte> encode(const OldViewRecord& record);
 

@@ -144,7 +144,7 @@ void RingEngine::flush(Effects& /*out*/) {
 }
 
 void RingEngine::fold_options(wire::CommitOptions& options) const {
-  // In the original ring every position that the token announces has been sent.
+  // In the original ring every position on the token has been sent, so requests need no lag.
   const std::uint32_t lag =
       options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
   const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};

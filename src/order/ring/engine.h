@@ -29,7 +29,7 @@ namespace peal::order::ring {
 /// forms the views. This engine repairs the old view on the new view's token.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
-/// them and the token, and decides which of them acts on an input.
+/// an object of each, and the token, and decides which object acts on an input.
 ///
 /// engine.cc: inputs, timers, status. messages.cc: packets. visit.cc: what happens while the token
 /// is here.
@@ -56,11 +56,11 @@ class RingEngine final : public Engine, private evs::Protocol {
   std::uint64_t digest() const override;
 
  private:
-  /// The visits of the token in the current view.
+  /// Hop numbers of the token in the current view.
   struct Hops {
     explicit Hops(std::uint64_t first) : last(first), sent(first) {}
-    std::uint64_t last;  ///< of the last accepted token
-    std::uint64_t sent;  ///< of the last token that this member sent
+    std::uint64_t last;  ///< hop of the last accepted token
+    std::uint64_t sent;  ///< hop of the last token that this member sent
     Instant sent_at{};   ///< when this member last sent the token
   };
 

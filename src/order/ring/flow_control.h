@@ -18,12 +18,12 @@ class FlowControl {
 
   /// Packets that the other members sent in the last rotation.
   std::uint32_t others() const { return minus(p_.token.fcc, fcc_before_); }
-  /// Units that this member may order after it has answered `answered` requests. `room`: units for
-  /// which positions are left.
+  /// Number of units that this member may order after it has answered `answered` requests. `room`:
+  /// number of units for which positions are left.
   std::uint32_t allowance(std::uint32_t answered, std::uint64_t room);
   /// What this member did on a visit.
   struct Visit {
-    std::uint32_t limit = 0, sent = 0;  ///< units that it might order, and did
+    std::uint32_t limit = 0, sent = 0;  ///< units that it was allowed to order, and that it ordered
     std::uint32_t answered = 0;         ///< packets that it retransmitted
     std::uint32_t requested = 0;        ///< positions that it requested for the first time
   };
@@ -32,30 +32,30 @@ class FlowControl {
   /// All members wait for the application of the member credit_index().
   bool is_blocked() const { return credit_ == 0 && credit_index_ != wire::kNoIndex; }
   std::uint16_t credit_index() const { return credit_index_; }
-  /// This member wants the token: it has units to order, unless all members wait for another
-  /// member's application; or its own application, for which all members waited, has just read its
-  /// messages.
+  /// True if this member wants the token: with a credit_ above 0, because it has units to order;
+  /// with 0, because its own application, for which all members wait, has read messages.
   bool wants_token() const;
 
   AcceleratedWindow& accelerated() { return accelerated_; }
   const AcceleratedWindow& accelerated() const { return accelerated_; }
   std::uint32_t global_window() const { return global_window_; }
   std::uint32_t personal_window() const { return personal_window_; }
-  /// The global window ignores the current rotation.
+  /// The global window ignores the current epoch (windows.h).
   void spoil() { window_.spoil(); }
   void begin_view();
   void check_invariants() const;
 
  private:
-  /// Most packets per rotation, so that members notice missing packets before max_gap is used up.
+  /// Maximum number of packets per rotation with which members notice missing packets before
+  /// max_gap is used up.
   std::uint32_t largest_window() const {
     return std::max(1U, p_.limits.max_gap / (p_.limits.request_lag + 3));
   }
 
   Parts p_;
-  /// This member's contributions to the token's sums, last rotation.
+  /// This member's contributions to the token's sums in the last rotation.
   std::uint32_t fcc_before_ = 0, losses_before_ = 0, limited_before_ = 0, backlog_before_ = 0;
-  std::uint32_t credit_ = 0;  ///< of the last token, as is credit_index_
+  std::uint32_t credit_ = 0;  ///< from the last token, like credit_index_
   std::uint16_t credit_index_ = wire::kNoIndex;
   std::uint32_t personal_window_ = 0, global_window_ = 0;  ///< as used on the last visit
   GlobalWindow window_;

@@ -42,8 +42,9 @@ void ListRun::on_token(Instant now, Effects& out) {
   const bool mine = next != 0 && p_.token.list == next;
   block_ = mine && p_.token.list_run < n ? p_.token.list_block : kNoIndex;
   const bool had = p_.token.list != 0 && p_.token.list == p_.membership.lists().active();
-  // Only a member with a pending list begins a count. If members with the list already active
-  // could, the count would never be zero, and no other pending list could begin.
+  // Only a member with a pending list begins a count. If members that have already adopted that
+  // list could begin one too, the count would never be zero, and no count of another pending list
+  // could begin.
   if (had && p_.token.list_run == 0 && next == 0) return;
   if (mine || (had && p_.token.list_run > 0 && !(next != 0 && p_.token.list_run >= enough))) {
     p_.token.list_run =

@@ -13,23 +13,23 @@ class ListRun {
  public:
   explicit ListRun(const Parts& parts) : p_(parts) {}
 
-  /// Counts consecutive members that have the same pending list. After one rotation all members
-  /// have it; after two all know that.
+  /// Counts consecutive members that have the same pending list. When the count spans one rotation,
+  /// all members have the list; when it spans two, all members know that.
   void on_token(Instant now, Effects& out);
   /// This node was given another pending list, or none.
   void on_set();
   void begin_view(Instant now, Effects& out);
   NodesWait waits() const;
   void check_invariants() const;
-  /// The last token advanced the run.
+  /// The last token advanced the count.
   bool moves() const { return moves_; }
   /// This member waits for the token, to put the pending list on it.
   bool wanted() const { return wanted_; }
 
  private:
   Parts p_;
-  std::uint16_t best_ = 0;                ///< the longest run of the pending list in this view
-  std::uint16_t block_ = wire::kNoIndex;  ///< the member that lacks the list
+  std::uint16_t best_ = 0;                ///< the highest count for the pending list in this view
+  std::uint16_t block_ = wire::kNoIndex;  ///< index of the member that lacks the list
   bool moves_ = false;
   bool wanted_ = false;
 };

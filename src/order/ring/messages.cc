@@ -17,8 +17,9 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   if (membership_.left()) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
-  // A node with another engine has other settings and so another cluster value. Its packets reach
-  // admit(), which reports the node.
+  // A packet of a kind that no ring sends. Its sender has another engine or other settings, and so
+  // another cluster value: the packet goes to admit(), which reports the sender. With this
+  // cluster's value, the packet is invalid.
   const bool foreign = wire::is_paxos_kind(header.kind) || header.kind == FrameKind::settings;
   if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
@@ -101,11 +102,12 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (arriving_.hop <= hops_.last && !PEAL_MUTANT(token_duplicate_accepted)) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
     // The predecessor retransmits only if it sees no sign of life. So the token that this member
-    // passed on does not rest: the token was lost.
+    // passed on is not at rest: that token was lost.
     if (arriving_.hop == hops_.last) membership_.tracked().resend_overdue(now, out);
     return parts_.drop(Drop::duplicate);
   }
-  // Every position received was assigned before this token arrived, so the token must include it.
+  // All positions received were assigned before this token arrived, so the token's seq must be at
+  // least the highest of them.
   if (arriving_.seq < view_.stored().high()) return parts_.drop(Drop::bad_value);
   token_ = arriving_;
   visit(now, out);
@@ -121,7 +123,7 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
   if (data.view != membership_.view() || !contains(membership_.members(), data.origin)) {
     if (state == State::recovery && data.view == recovery_.agreement().view)
       ++counts_.data_in_recovery;
-    // A packet is foreign if its transmitter is no member. A packet of a member that names another
+    // A packet is foreign if its transmitter is no member. A member's packet that names another
     // view is not foreign: slower members may still retransmit packets of the old view after an
     // installation.
     if (!contains(membership_.members(), from)) membership_.on_foreign(now, from, out);

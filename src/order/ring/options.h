@@ -38,13 +38,13 @@ struct Options {
   std::uint32_t global_window = 0;    ///< packets per rotation; 0: automatic
   std::uint32_t accelerated_window =
       kAutoWindow;                         ///< packets after the token; 0 is the original ring
-  std::uint32_t max_gap = 4'096;           ///< lead of a new packet over the last position
+  std::uint32_t max_gap = 4'096;           ///< maximum lead of a new packet over the last position
                                            ///< that all members have
   std::uint32_t retransmit_max = 64;       ///< retransmissions per visit
   std::uint32_t request_ranges_max = 64;   ///< request ranges added per visit
   std::uint32_t request_lag = 1;           ///< rotations before a missing packet is requested
-  std::uint32_t idle_rounds = 3;           ///< idle rotations before the token is held
-  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; a view uses the smallest of its
+  std::uint32_t idle_rounds = 3;           ///< idle rotations before the token rests
+  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; a view uses the minimum of its
                                            ///< members
 
   PriorityMethod priority = PriorityMethod::careful;
@@ -53,8 +53,8 @@ struct Options {
   static constexpr std::uint32_t kAutoWindow = 0xffff'ffff;
 };
 
-/// All options with their ranges and texts, in the order in which documentation lists them.
-/// `internal` ones are not keys of the table [ring].
+/// All options with their ranges and texts, in the order in which documentation lists them. Those
+/// that are `internal` are for tests and the simulator only.
 std::span<const Field<Options>> fields();
 /// The same without the mapping to the struct.
 std::span<const Option> all_options();
@@ -82,9 +82,9 @@ struct Config {
   std::uint64_t first_count = 0;
 };
 
-/// The engine builds its own packets in `packets`. Slabs may be smaller than 64 KiB: a control
-/// frame that does not fit one slab is counted and not sent. Slabs must have wire::kDataHeaderBytes
-/// of headroom in front of each unit that the host hands over.
+/// The engine builds retransmissions in `packets`, whose slabs must have at least
+/// Options::packet_bytes_max bytes. Each unit that the host hands over must have
+/// wire::kDataHeaderBytes free bytes in front of it.
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host);
 
 }  // namespace peal::order::ring

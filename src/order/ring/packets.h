@@ -13,7 +13,7 @@ namespace peal::order::ring {
 /// One packet of a view, received or ordered at this member.
 struct Packet {
   wire::Data data;
-  BufferRef unit;             ///< empty: this member does not have the packet
+  BufferRef unit;             ///< empty if this member does not have the packet
   std::uint32_t answers = 0;  ///< times that this member retransmitted the packet
 };
 
@@ -39,7 +39,7 @@ class Packets {
   bool received(Seq seq) const { return seq <= contiguous_ || has(seq); }
   Packet& at(Seq seq) { return slot(seq); }
   const Packet& at(Seq seq) const { return slot(seq); }
-  /// Prefetches the bytes of the packet that is needed next.
+  /// Prefetches the bytes of the packet at `seq`, which is needed next.
   void prefetch(Seq seq) const { __builtin_prefetch(slot(seq).unit.view().data()); }
   /// Stores a packet. Requires `in_window(seq)` and not `has(seq)`.
   void put(const wire::Data& data, BufferRef unit);

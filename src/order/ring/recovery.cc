@@ -81,7 +81,8 @@ void Recovery::begin(Instant now, const evs::Agreement& agreement, Effects& out)
 
 // ---- what is missing ----
 
-/// True if at least one survivor of this member's old view held the packet when it froze.
+/// True if at least one survivor of this member's old view had the packet when that survivor froze
+/// its record.
 bool Recovery::in_union(Seq seq) const {
   const OldViewRecord& old = old_;
   if (PEAL_MUTANT(union_off_by_one)) {
@@ -162,7 +163,8 @@ void Recovery::on_guard(Instant now, Effects& out) {
   p_.membership.accuse(now, other, &gather::guard, out);
 }
 
-/// The incomplete member that the recovery token names; this member if it names none.
+/// The member with this index, which the recovery token names as incomplete; this member if the
+/// token names none.
 MemberId Recovery::incomplete_member(std::optional<std::uint16_t> index) const {
   const MemberSet& members = agreement_.members;
   const bool said = p_.token.view == agreement_.view && index && *index < members.size();
@@ -185,14 +187,15 @@ void Recovery::finish_old_view(Effects& out) {
   };
 
   // Zone 1 belongs to the old regular view: up to the first gap, or the first safe packet that no
-  // survivor knows to be stable. The test uses the union, not what this member holds.
+  // survivor knows to be stable. These tests use what the survivors hold together, not what this
+  // member holds alone.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? view_.safe_line() : old.safe;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) break;
     if (is_safe(view_.stored().at(seq).data.service) && seq > safe) break;
     view_.deliver(view_.stored().at(seq), false, out);
   }
-  // Zone 2: from here on guarantees hold among the survivors only.
+  // Zone 2: the transitional view. From here on guarantees hold among the survivors only.
   if (p_.membership.place().announced() && !PEAL_MUTANT(transitional_omitted)) {
     View view;
     view.transitional = true;
@@ -202,8 +205,8 @@ void Recovery::finish_old_view(Effects& out) {
     view.primary = p_.membership.lists().primary_of(survivors);
     out.install(view);
   }
-  // Zone 3: behind a gap, deliver only packets whose senders must have all packets that these
-  // depend on.
+  // Zone 3: behind a gap, deliver only packets of bound members (bound_): these certainly have all
+  // packets on which their own packets depend.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

@@ -25,7 +25,7 @@ class Recovery {
   /// Hop of the last token of this attempt.
   std::uint64_t last_hop() const { return last_hop_; }
   bool done() const { return done_; }  ///< this member misses nothing
-  /// Highest position of the old view.
+  /// Highest position of the old view that any survivor received.
   Seq high() const { return old_.high; }
   bool in_union(Seq seq) const;
 
@@ -39,11 +39,13 @@ class Recovery {
   void on_visit();
   /// Writes on the token whether this member is complete. True if all members are.
   bool mark_token();
-  /// The attempt has taken too many rounds.
+  /// The attempt has taken too many rounds, and Options::stall or longer.
   bool is_overdue(Instant now) const;
-  /// The attempt takes too long: accuses the member that blocks it.
+  /// The attempt takes too long: accuses the member that blocks it. If this member itself blocks
+  /// the attempt, it first gives the others time to accuse it.
   void on_guard(Instant now, Effects& out);
-  /// Zones 1 to 3: delivers what the survivors hold of the old view, each part in its own view.
+  /// Zones 1 to 3: delivers what the survivors hold of the old view, first in that view, then in
+  /// the transitional view.
   void finish_old_view(Effects& out);
   /// The attempt has succeeded.
   void end();
@@ -60,17 +62,19 @@ class Recovery {
   Parts p_;
   ViewPackets& view_;
   const Seq first_;
-  MemberSet obligation_;  ///< members whose packets this member must deliver with its own
+  MemberSet obligation_;  ///< members, this one included, whose packets this member must deliver
+                          ///< even behind a gap
   bool active_ = false;
   evs::Agreement agreement_;
   OldViewRecord old_;  ///< what the survivors hold together
-  MemberSet bound_;    ///< members whose packets are delivered even behind a gap
+  MemberSet bound_;    ///< in this attempt: members whose packets are delivered even behind a gap
   std::uint64_t last_hop_ = 0;
   std::uint64_t rounds_ = 0;
   Instant since_{};
   bool gave_time_ = false;  ///< this member blocked recovery and gave the others time to accuse it
   bool done_ = false;
-  /// If this member misses packets: another member that missed packets at its last visit.
+  /// If this member misses packets: another member that missed packets when the token last visited
+  /// that member.
   std::optional<std::uint16_t> other_incomplete_;
 };
 

@@ -17,8 +17,8 @@ using wire::FrameKind;
 
 constexpr std::uint32_t kPaceAfterRounds = 8;
 constexpr std::uint32_t kSameRequestsMax = 64;
-constexpr std::uint32_t kFairAnswers = 2;  // a member's answers for one packet before members take
-                                           // turns
+constexpr std::uint32_t kFairAnswers = 2;  // how often a member retransmits one packet before
+                                           // members take turns
 constexpr Seq kNone = std::numeric_limits<Seq>::max();
 
 /// Iterates over the positions of a section, ascending.
@@ -52,7 +52,7 @@ class Positions {
   std::uint64_t bits_ = 0;
 };
 
-/// Adds a position above all others. False if the section is full.
+/// Adds `seq`, which is above all positions in the section. False if the section is full.
 bool push(wire::RequestSection& section, Seq seq) {
   auto& ranges = section.ranges;
   if (!ranges.empty() && seq - ranges.back().first < 64) {
@@ -164,9 +164,10 @@ void Requests::retransmit(Packet& packet, Effects& out) {
   out.multicast(Lane::data, copy);
 }
 
-/// Rewrites the section of `view` with the positions it already requests and those that
-/// `next_missing(from)` names (the first missing position at or above `from`, or kNone). Positions
-/// that do not fit wait for a rotation. Returns how many positions were not requested before.
+/// Rewrites the section of `view` with the positions that the section already requests and those
+/// that `next_missing(from)` names (the first missing position at or above `from`, or kNone).
+/// Positions that do not fit wait for a rotation. Returns how many positions this member requests
+/// for the first time.
 template <class NextMissing>
 std::uint32_t Requests::merge(const ViewId& view, NextMissing next_missing) {
   Seq mine = next_missing(view_.stored().contiguous() + 1);

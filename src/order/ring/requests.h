@@ -15,7 +15,7 @@ namespace peal::order::ring {
 /// Requests of missing packets, which travel on the token, and the answers of this member.
 class Requests {
  public:
-  /// Rotations for which the token's position is remembered.
+  /// Number of rotations for which the token's seq is remembered.
   static constexpr std::size_t kHistory = 8;
 
   Requests(const Parts& parts, ViewPackets& view, const Recovery& recovery, FlowControl& flow,
@@ -32,8 +32,8 @@ class Requests {
   /// Requests packets that should have arrived by now. Returns how many are new requests.
   std::uint32_t add_in_view();
   void add_in_recovery();
-  /// Slows down a token whose requests no member could answer for many rotations: a fast token
-  /// would only add load.
+  /// How long to delay a token whose requests no member could answer for many rotations; 0 for
+  /// other tokens. A fast token would only add load.
   Duration pace();
 
   void check_invariants() const;

@@ -10,7 +10,7 @@
 namespace peal::order::ring {
 
 /// Decides when this member delays the token: the token rests at the representative while no member
-/// has anything to order, and waits a while if no member can answer its requests.
+/// has anything to order, and the token waits a while if no member can answer the requests on it.
 class TokenRest {
  public:
   TokenRest(const Parts& parts, FlowControl& flow, const ListRun& list)

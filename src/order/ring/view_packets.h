@@ -10,7 +10,8 @@
 namespace peal::order::ring {
 
 /// The packets of the current view at this member: orders its own, stores those of others, and
-/// delivers them in order, up to the first that is missing or not yet stable.
+/// delivers them in order, up to the first packet that is missing, or that is safe and not yet
+/// stable.
 class ViewPackets {
  public:
   ViewPackets(const Parts& parts, std::uint32_t capacity, Seq first)
@@ -22,7 +23,8 @@ class ViewPackets {
   /// Highest position known to be received by all members.
   Seq safe_line() const { return safe_line_; }
 
-  /// Units that this member could order now: the positions left in the view and in its store.
+  /// Number of units that this member could order now: limited by the positions left in the view,
+  /// and by the space in this member's store.
   std::uint64_t room() const;
   /// Gives up to `limit` of this node's units the next positions. Returns how many.
   std::uint32_t order_units(std::uint32_t limit, Effects& out);
@@ -38,7 +40,8 @@ class ViewPackets {
   void deliver(const Packet& packet, bool transitional, Effects& out);
   /// A view begins.
   void begin_view();
-  /// Only for a mutant of the simulator: forgets what was repaired.
+  /// Only for a mutant of the simulator: forgets the retransmitted packets that are not yet
+  /// delivered.
   void forget_repaired();
 
   void add_to(Digest& digest) const;

@@ -126,7 +126,7 @@ void RingEngine::visit_alone(Instant now, Effects& out) {
 // ---- recovery ----
 
 void RingEngine::lead_recovery(Instant now, Effects& out) {
-  // Called once per attempt: a second first token must not overtake the one under way.
+  // Called once per attempt: a second token of the attempt must not overtake the first.
   PEAL_ASSERT(recovery_.last_hop() == first_);
   token_ = first_token(recovery_.agreement().view, first_);
   token_.hop = first_ + 1;

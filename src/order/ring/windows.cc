@@ -11,16 +11,17 @@ constexpr std::uint64_t kForgetLossEpochs = 64;
 constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above the tolerated loss
 constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
-constexpr std::uint64_t kEvidence = 30;  // expected lost packets before the verdict on a retreat
-constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reached all members
-// Rates in thousandths of the rate at home, the current window. Twice the window must reach at
-// least kStartGain or kUpGain; half the window must keep at least kDownCost. In between, both
-// windows are equally good.
+constexpr std::uint64_t kEvidence = 30;  // lost packets, expected or counted, that a verdict on a
+                                         // retreat needs
+constexpr std::uint32_t kSettling = 1;   // rotations until a new window has reached all members
+// Rates in thousandths of the rate with the current window (home). With twice the window, the rate
+// must reach kStartGain in the phase `start`, or kUpGain in a trial; with half the window,
+// kDownCost in a trial. Otherwise the current window stays.
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
-constexpr std::uint64_t kClear = 60;  // this far from the threshold, a few pairs of epochs are
-                                      // enough
+constexpr std::uint64_t kClear = 60;  // if the rate is this far from the threshold, a few pairs of
+                                      // epochs are enough
 constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
 constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
 constexpr std::uint32_t kAcceleratedEpochRotations = 32, kAcceleratedEpochRotationsMax = 512;
@@ -99,8 +100,8 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
   end_epoch(now, took, epoch_);
 }
 
-/// True if the window is down to half or to its minimum. If that does not cure the loss, the window
-/// is not the cause.
+/// True if the window is down to half of its value before the retreat, or to its minimum. If such a
+/// small window does not cure the loss, the window is not the cause.
 bool GlobalWindow::far() const { return window_ * 2 <= retreat_.window || window_ == least_; }
 
 GlobalWindow::Verdict GlobalWindow::verdict() const {
@@ -117,8 +118,8 @@ GlobalWindow::Verdict GlobalWindow::verdict() const {
 void GlobalWindow::retreat(Instant now, const Tally& epoch) {
   const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
-    // The retreat may have followed a chance burst of losses. Measure a cure by the part of this
-    // loss, or of the usual loss, that is beyond chance.
+    // The losses before the retreat may be a chance burst. So the loss to be cured is the part of
+    // this epoch's loss, or of the usual loss, that is beyond chance.
     const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
@@ -130,7 +131,7 @@ void GlobalWindow::retreat(Instant now, const Tally& epoch) {
     skip_ = 2;
   }
   set(std::max(heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16), floor));
-  if (window_ != window) retreat_.since = {};  // at the smallest window, keep counting
+  if (window_ != window) retreat_.since = {};  // with an unchanged window, keep counting
   rest(now, kRestMin);
 }
 
@@ -164,7 +165,7 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
   if (epoch.loss() > tolerated_ + kLightLoss &&
       significant(epoch.losses, epoch.packets * tolerated_ / 1'000'000)) {
     if (phase_ != Phase::trial || trial_.other < trial_.home) return retreat(now, epoch);
-    // The larger window is to blame, even in an epoch at home, since losses show late.
+    // The larger window is to blame, even in an epoch at home, because losses show late.
     if (significant(epoch.losses, epoch.packets * usual / 1'000'000)) {
       cap_ = static_cast<std::uint32_t>((trial_.home + trial_.other) / 2);
       skip_ = 2;
@@ -248,7 +249,8 @@ void AcceleratedWindow::on_rotation() {
   if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
   if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
       epoch_.rotations < kAcceleratedEpochRotationsMax) {
-    // Packets sent before the token show the usual loss rate; a few of them are not enough.
+    // Packets sent before the token show the usual loss rate, but these are too few to tell: send
+    // more of them, and measure on.
     share_ = std::min(share_, kShareWithControl);
     return;
   }

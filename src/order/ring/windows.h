@@ -7,12 +7,13 @@
 
 namespace peal::order::ring {
 
-/// How many packets all members together may send in one rotation. Only the representative of a
-/// view decides. It doubles the window while that clearly raises throughput. After that it
-/// sometimes tries twice or half the window, alternating with the current one. It keeps the larger
-/// window only if throughput rises, and the smaller one if throughput does not fall. It retreats on
-/// loss. If half the window does not cure the loss, the window is not the cause: it tolerates that
-/// loss from then on and restores the window. Integers only, so that runs repeat.
+/// How many packets all members together may send in one rotation. Throughput and loss are measured
+/// in epochs of several rotations. Only the representative of a view decides. The representative
+/// doubles the window while that clearly raises throughput. After that it sometimes tries twice or
+/// half the window, alternating with the current one. It keeps the larger window only if throughput
+/// rises, and the smaller one if throughput does not fall. On loss it reduces the window. If half
+/// the window does not cure the loss, the window is not the cause: it restores the window, and
+/// tolerates that loss from then on. Integers only, so that runs repeat.
 class GlobalWindow {
  public:
   /// `fixed` > 0 disables tuning. `limit` is the largest window that the view allows.
@@ -20,9 +21,10 @@ class GlobalWindow {
              std::uint32_t fixed);
   std::uint32_t value() const { return window_; }
 
-  /// Called once per rotation, with the sums of the last rotation.
+  /// Called once per rotation, with the sums of the last rotation. `limited`: a member used up its
+  /// allowance.
   void on_rotation(Instant now, std::uint64_t new_packets, std::uint64_t losses, bool limited);
-  /// Discards the running epoch, because a token was held or retransmitted.
+  /// Discards the running epoch, because the token rested or this process paused.
   void spoil() { spoiled_ = true; }
 
  private:
@@ -32,19 +34,20 @@ class GlobalWindow {
     std::uint64_t packets = 0, losses = 0;
     /// Loss rate in millionths.
     std::uint64_t loss() const { return losses * 1'000'000 / (packets == 0 ? 1 : packets); }
-    /// Lower bound of the loss rate: four standard deviations less.
+    /// Lower bound of the loss rate: the measured rate less four standard deviations.
     std::uint64_t sure_loss() const;
     void add(const Tally& more) { packets += more.packets, losses += more.losses; }
   };
-  /// From the first loss that requires a retreat until it is cured or found incurable.
+  /// From the first loss that requires a retreat until the loss is cured or found incurable.
   struct Retreat {
-    std::uint32_t window = 0, cap = 0;  ///< values before the retreat; window 0: no retreat
+    std::uint32_t window = 0, cap = 0;  ///< values before the retreat; there is no retreat while
+                                        ///< `window` is 0
     bool starting = false;              ///< the phase before the retreat was `start`
-    std::uint64_t loss = 0;             ///< before the retreat, in millionths
+    std::uint64_t loss = 0;             ///< loss rate before the retreat, in millionths
     Tally since;
   };
   enum class Verdict : std::uint8_t { open, cured, incurable };
-  /// Packets ordered in a period.
+  /// Packets ordered in a period, and the length of the period.
   struct Side {
     std::uint64_t packets = 0, ns = 0;
     std::uint64_t rate() const { return packets * 1'000'000'000 / (ns == 0 ? 1 : ns); }
@@ -74,7 +77,7 @@ class GlobalWindow {
   std::uint32_t epoch_rotations_ = 0;
   Phase phase_ = Phase::start;
   bool up_next_ = true;
-  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // 0: none
+  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // window 0: none
   Trial trial_;
   std::uint32_t refusals_ = 0;  // in a row
   Instant rest_until_{};
@@ -88,8 +91,9 @@ class GlobalWindow {
   std::uint64_t epochs_ = 0;
 };
 
-/// How many of a visit's packets follow the token. Each member tunes its own share. Overlap hurts
-/// only when buffers overflow; then packets sent after the token are lost more often than others.
+/// How many of a visit's packets follow the token. Each member tunes its own share. Packets sent
+/// after the token overlap with those of the next member. That hurts only when buffers overflow:
+/// then packets sent after the token are lost more often than others.
 class AcceleratedWindow {
  public:
   static constexpr std::uint32_t kAuto = 0xffff'ffff;

@@ -33,12 +33,12 @@ void InputFlow::pause(Connection& from, Pause reason) {
   if (from.pause == Pause::none) paused_.push_back(&from);
   set_pause(from, reason);
   if (reason == Pause::output && from.reserved > 0) {
-    // Other connections may wait for the memory that this one's record reserves, so its client must
-    // read its replies soon.
+    // Other connections may wait for the memory that the record of `from` reserves, so the client
+    // of `from` must read its replies soon.
     from.record_begun = context_.now;
     context_.due(record_deadline(from));
   }
-  // Deadlines of records are earlier now: check them.
+  // The first connection that waits for memory makes the deadlines of records earlier: check them.
   if (reason == Pause::input && input_waiters_ == 1) context_.due(context_.now);
 }
 
@@ -47,7 +47,7 @@ void InputFlow::resume(Connection& from) {
   set_pause(from, Pause::none);
   from.last_heard = context_.now;
   from.record_begun = context_.now;
-  // While the connection was paused, it had no deadline.
+  // While the connection was paused, its deadline may not have been checked.
   context_.due(record_deadline(from));
   wanted_.read.push_back(from.id);
 }
@@ -81,7 +81,7 @@ bool InputFlow::reserve(Connection& from, std::size_t bytes) {
 }
 
 Instant InputFlow::record_deadline(const Connection& of) const {
-  // Small records reserve no memory: they have the same time at either rate.
+  // Small records reserve no memory, so they get the same time at either rate.
   static_assert(kSmallRecordBytes < kBytesPerSecondLeast);
   const std::int64_t rate = input_waiters_ > 0 ? kBytesPerSecondBusy : kBytesPerSecondLeast;
   return of.record_begun +

@@ -11,12 +11,13 @@
 namespace peal::session::native {
 
 /// The connections that the daemon does not read from, with the reasons, and the memory that
-/// unfinished records take. Connections that wait for memory get it in their order.
+/// unfinished records take. Connections that wait for memory get it in the order in which they
+/// began to wait.
 class InputFlow {
  public:
   InputFlow(Context& context, Wanted& wanted) : context_(context), wanted_(wanted) {}
 
-  /// The daemon does not read from the connection until it is resumed.
+  /// Makes the daemon not read from the connection until resume_one() or resume_all().
   void pause(Connection& from, Link::Pause reason);
   void resume_one(Connection& from);
   /// Resumes all connections that are paused for this reason.
@@ -28,9 +29,10 @@ class InputFlow {
   /// Frees the memory of a record that is finished or given up. Connections that wait for memory
   /// then try again.
   void release(Connection& from);
-  /// When an unfinished record must be complete; earlier while other connections wait for memory.
+  /// When the connection's unfinished record must be complete; earlier while other connections wait
+  /// for memory.
   Instant record_deadline(const Connection& of) const;
-  /// The connection, which has released its memory, is gone.
+  /// Forgets a connection that is gone; call release() before.
   void forget(Connection& it);
 
   /// Memory that unfinished records take.

@@ -10,7 +10,7 @@ namespace peal::session::native {
 namespace {
 
 constexpr std::size_t kPieces = 64;
-constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< of refusals, at a time
+constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< of refusals that are repeated at a time
 /// How many bytes of written records the buffer may keep.
 constexpr std::size_t kControlKept = 64 * 1'024;
 
@@ -31,7 +31,7 @@ void Output::repeat_refusals(const Account& account) {
 }
 
 void Output::tell_acked(const Account& account) {
-  // Refusals precede the acknowledgement that covers them.
+  // A refusal must be written before the acknowledgement that covers it.
   std::uint64_t settled = account.settled;
   if (repeat_ > 0) settled = std::min(settled, repeat_ - 1);
   if (settled <= acked_told_) return;

@@ -15,33 +15,34 @@ namespace peal::session::native {
 /// the records that are not events.
 class Output {
  public:
-  /// Adds a record: its struct, or its kind and its struct.
+  /// Adds a record that is not an event. `parts`: the record's struct, or its kind and its struct.
   template <class... Parts>
   void say(const Parts&... parts) {
     append(control_, parts...);
   }
-  /// The session begins on this connection. `acked`: the client was told that all messages up to
-  /// this number are acknowledged. `repeat`: number of the first refusal to repeat; 0: none.
+  /// Call when a session begins on this connection. `acked`: the client was told that all messages
+  /// up to this number are acknowledged. `repeat`: number of the first refusal to repeat; 0: none.
   void begin(std::uint64_t acked, std::uint64_t repeat) {
     acked_told_ = acked;
     repeat_ = repeat;
   }
-  /// The session leaves this connection: events end with the one that is partly written, so that
-  /// the client can read the records after it.
+  /// Call when the session leaves this connection. Of its events, only the rest of a partly written
+  /// one is still written, so that the client can read the records after that event.
   void finish(const Session& session);
 
-  /// Appends the bytes to write next; valid until the next call. `session`: null if there is none.
+  /// Appends to `out` the bytes to write next, which are valid until the next call. `session`: null
+  /// if there is none.
   void gather(Session* session, std::vector<ByteView>& out);
   /// The first `bytes` of the last gather() were written. Returns how many of these bytes belong to
   /// events that gather() put behind the other records.
   std::size_t written(Session* session, std::size_t bytes);
 
-  /// No record other than events waits.
+  /// True if no record waits, apart from events.
   bool empty() const { return control_offset_ == control_.size(); }
   std::size_t unread_bytes() const { return control_.size() - control_offset_; }
-  /// The buffer of records takes no more memory than it may keep.
+  /// True if the buffer of records is so small that it can be kept for reuse.
   bool is_small() const;
-  /// Refusals remain to be repeated. The client reads them before any new refusals.
+  /// True if refusals remain to be repeated. The client reads them before any new refusals.
   bool repeats() const { return repeat_ > 0; }
   void check_invariants() const;
 
@@ -53,11 +54,12 @@ class Output {
   std::size_t control_offset_ = 0;
   ChunkRef tail_;       ///< after finish(): a partly written event
   ByteView tail_rest_;  ///< the rest of it
-  /// The bytes that gather() gave: of a partly written event, and of `control_` behind it.
+  /// How many bytes the last gather() returned of a partly written event, and of `control_` behind
+  /// this event.
   std::size_t planned_event_ = 0;
   std::size_t planned_control_ = 0;
   std::uint64_t acked_told_ = 0;
-  std::uint64_t repeat_ = 0;  ///< next refusal to repeat; 0: none
+  std::uint64_t repeat_ = 0;  ///< number of the next refusal to repeat; 0: none
 };
 
 }  // namespace peal::session::native

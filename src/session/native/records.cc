@@ -9,7 +9,7 @@
 namespace peal::session::native {
 namespace {
 
-constexpr std::size_t kUnreadBytesMax = 64 * 1'024;  ///< of replies; beyond, reading pauses
+constexpr std::size_t kUnreadBytesMax = 64 * 1'024;  ///< of replies; above it, reading pauses
 
 std::string wrong(std::string_view what, wire::Drop drop) {
   return std::string(what) + " is wrong: " + std::string(wire::drop_name(drop));
@@ -36,7 +36,7 @@ Connections::Handled Connections::pause(Connection& from, Pause reason) {
   return Handled::paused;
 }
 
-/// Without an answer, the node has no room: the record is handled again later.
+/// If there is no `answer`, the node has no room: the record is handled again later.
 Connections::Handled Connections::reply(Connection& to, std::uint32_t request,
                                         const std::optional<Answer>& answer) {
   if (!answer) return pause(to, Pause::node);
@@ -51,7 +51,7 @@ Connections::Handled Connections::handle(Connection& from, const wire::Record& r
     return bad_record(from, "the first record is no hello");
   }
   if (from.session->leaving) return bad_record(from, "a record came after the goodbye");
-  // Repeated refusals precede new ones.
+  // Refusals that are repeated must be written before new ones.
   if (from.output.repeats() || from.output.unread_bytes() > kUnreadBytesMax) {
     return pause(from, Pause::output);
   }

@@ -11,7 +11,7 @@
 
 namespace peal::order::paxos {
 
-/// The ghost of engines with acceptors: of one ensemble, or of several whose logs are one.
+/// The ghost of engines with acceptors: of one ensemble, or of several that share a log.
 ///
 /// ghost_order.h: what was decided. ghost_acceptors.h: what acceptors promised and voted for.
 class GhostEnsembles final : public Ghost {

@@ -8,7 +8,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Incarnations remembered of one log: as many as the log itself keeps.
+/// Maximum number of incarnations remembered of one log: as many as the log itself keeps.
 constexpr std::size_t kEpochsMax = Record::kStartsMax;
 constexpr LogPosition kEverything{~std::uint64_t{0}};
 
@@ -146,7 +146,8 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   Log& log = of.log;
   Pending pending;
   pending.at = position;
-  // A durable checkpoint replaces such a record, so it is not checked at each start.
+  // A record of an instance below the durable checkpoint is replaced by that checkpoint, so it is
+  // not checked again at each start.
   const bool over = reading && record.instance < of.before.next_durable;
   switch (record.kind) {
     case Record::Kind::promise:
@@ -192,7 +193,7 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       break;
     case Record::Kind::started: pending.begun = record.epoch; break;
     case Record::Kind::put_back: of.told = true; break;
-    case Record::Kind::kept: break;  // such words prove no more than votes do
+    case Record::Kind::kept: break;  // a copy of a vote proves no more than the vote
   }
   if (!reading) {
     log.pending.push_back(pending);
@@ -214,7 +215,7 @@ void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
   report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");
 }
 
-/// Whether the acceptor may promise, or vote, in this round.
+/// Reports an acceptor that must not promise, or vote, in this round.
 void GhostAcceptors::check_rights(const Life& of, const Round& round) {
   check_silence(of, "promises or votes in " + text_of(round));
   const Log& log = of.log;
@@ -241,7 +242,8 @@ std::uint64_t GhostAcceptors::fold_vote(Life& of, LogPosition position, const Re
   return value;
 }
 
-// From the oldest instance of the checkpoint on, the last record of each was decided.
+// From the oldest instance of the checkpoint on, the last record of each instance holds the decided
+// value.
 void GhostAcceptors::fold_checkpoint(Life& of, LogPosition position, const Record& record,
                                      bool reading) {
   Log& log = of.log;

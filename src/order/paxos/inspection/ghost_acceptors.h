@@ -63,9 +63,9 @@ class ByInstance {
 /// are in memory. An acceptor that lost its log is a new life without votes, and may speak only
 /// once a list names that life.
 ///
-/// A log replaced by an older copy lacks records, through no fault of the node. Once another
-/// acceptor has told the node of a record that the copy lacks, the node must be silent. If no
-/// acceptor has told the node, no more can be required (docs/wal.md).
+/// A log that was replaced by an older copy lacks records, through no fault of the node. Once
+/// another acceptor has told the node of a record that the copy lacks, the node must be silent. If
+/// no acceptor has told the node, no more can be required (docs/wal.md).
 ///
 /// Memory: for each life the records that its last checkpoint does not replace, and at most
 /// kLivesMax lives.
@@ -79,7 +79,8 @@ class GhostAcceptors {
   GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
       : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
 
-  // Its log. `id` identifies the life, `last` is the last position read. `put_back`: an older copy.
+  // What happens to an acceptor's log. `id` identifies the life, `last` is the last position read.
+  // `put_back`: the log is an older copy.
   void opened(MemberId self, std::uint64_t id, LogPosition newest_segment, bool put_back);
   void read(NodeId node, LogPosition position, const Record& record);
   void replayed(NodeId node, LogPosition last);
@@ -122,14 +123,14 @@ class GhostAcceptors {
   };
   /// The content of a log.
   struct Log {
-    std::uint64_t order = 0;  ///< 0: none yet
+    std::uint64_t order = 0;  ///< id of the order that the log names; 0: none yet
     std::uint64_t list = 0;   ///< number of the last list that it knows
     Round promised{};
     LogPosition promised_at{};  ///< position of the last record of that promise
     Round promised_durable{};
     ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
     ByInstance<Noted> decided;  ///< likewise
-    Instance next = 0;          ///< of the last checkpoint; 0: none
+    Instance next = 0;          ///< next instance of the last checkpoint; 0: no checkpoint
     Instance next_durable = 0;
     LogPosition checkpoint_at{};
     std::uint64_t taken = 0;  ///< the last order whose acceptor incarnations it accepted for
@@ -145,9 +146,9 @@ class GhostAcceptors {
     NodeId node{};
     Log log;
     std::set<std::uint64_t> took;  ///< all orders that it ever durably accepted for bootstrap
-    std::uint64_t epoch = 0;       ///< of the process that holds it
-    /// For each process incarnation that wrote to the log, the last position held: copies hold no
-    /// later one.
+    std::uint64_t epoch = 0;       ///< epoch of the process that uses the log
+    /// By epoch: the last position that the process of this epoch wrote and that the log can still
+    /// hold. An older copy lowers it to the end of the copy.
     std::map<std::uint64_t, LogPosition> held;
     bool put_back = false;  ///< the log in use is an older copy
     bool told = false;      ///< the process was told that, and must not speak of votes

@@ -7,7 +7,7 @@
 
 namespace peal::order::paxos {
 
-// An acceptor need not read an answer from an ended incarnation.
+// A node need not accept an answer from an incarnation that has ended.
 void GhostAcceptors::told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer) {
   Life* of = current(who.node);
   const Life* teller = current(from.node);
@@ -39,7 +39,7 @@ void GhostAcceptors::said_state(MemberId from, const wire::State& state) {
   }
   Life* of = on_disk_ ? current(from.node) : nullptr;
   if (of == nullptr) return;
-  // Nodes do not count its votes if it says in the same packet that its log was put back.
+  // If an acceptor says in the same packet that its log is an older copy, no node counts its votes.
   if (state.log_word != wire::LogWord::put_back) check_silence(*of, "says that it voted");
   if (of->voted != state.voted_round) {
     of->voted = state.voted_round;
@@ -100,7 +100,8 @@ void GhostAcceptors::said_lives(MemberId from, const wire::Lives& lives) {
   report_("founded", name(*of) + " says who begins an order, and that is not durable");
 }
 
-// An order may begin only once all of its acceptors have bound themselves to it.
+// An order may begin only after each of its acceptors has durably accepted all of them for the
+// bootstrap.
 void GhostAcceptors::said_checkpoint(MemberId from, const wire::Checkpoint& state) {
   const Claimant who{from.node};
   const wire::Nodes& nodes = state.nodes;

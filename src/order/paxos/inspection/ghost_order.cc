@@ -9,9 +9,9 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Digests of states kept for each order.
+/// Maximum number of digests of states kept for each order.
 constexpr std::size_t kStatesMax = 4'096;
-/// Lists kept for each order.
+/// Maximum number of lists kept for each order.
 constexpr std::size_t kListsMax = 256;
 /// Capacity reserved for the votes of one instance, so that they rarely move.
 constexpr std::size_t kVotesUsual = 4;
@@ -68,7 +68,7 @@ GhostOrders::Order& GhostOrders::order(std::uint64_t first) {
 
 GhostOrders::Slot* GhostOrders::slot(Order& order, Instance instance) {
   if (instance < order.base) return nullptr;
-  // No node is further ahead of the decided instances, unless it learns late of an order.
+  // No node is so far ahead of the decided instances. The ghost has learnt late of this order.
   if (instance - order.base >= 2 * kInstancesMax) {
     order.slots.clear();
     order.base = instance;

@@ -24,7 +24,7 @@ struct Claimant {
 
 /// Everything that was decided in the orders of one ensemble. A value is decided by durable votes,
 /// in one round, of a majority of the acceptors that a list names. No node in the cluster knows all
-/// of this. Each value that a node takes as decided is compared with it.
+/// of this. Each value that a node takes as decided is compared with the value decided here.
 ///
 /// An older copy of a log may lack votes. Such a vote still counts if another node heard of it,
 /// else it does not. Whether a node heard of it shows only when a node takes a value as decided, so
@@ -77,7 +77,8 @@ class GhostOrders {
     Round round{};
     std::uint64_t value = 0;
     bool counts = false;  ///< it is durable, and the list of its round names the acceptor
-    bool lost = false;    ///< its log was replaced by an older copy, in which it has not been found
+    bool lost = false;    ///< an older copy, in which this vote has not been found, replaced the
+                          ///< acceptor's log
   };
   struct Slot {
     bool decided = false;

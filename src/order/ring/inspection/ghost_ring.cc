@@ -7,7 +7,7 @@
 namespace peal::order::ring {
 namespace {
 
-/// Most incarnations whose state is kept.
+/// Maximum number of incarnations whose state is kept.
 constexpr std::size_t kSaidMax = 4'096;
 
 std::string name(MemberId who) {
@@ -59,7 +59,7 @@ bool GhostRing::has(const View& view, MemberId who, Seq seq) const {
 void GhostRing::holds(MemberId who, const ViewId& id, Seq seq) {
   const Seq at = seq - first_count_;
   if (at >= kPositionsMax) return;
-  View* of = find(id);  // packets follow the commit token, unless they are damaged
+  View* of = find(id);  // null for damaged packets: others follow the commit token
   if (of == nullptr) return;
   std::vector<std::uint64_t>& bits = held_of(*of, who).bits;
   if (at / 64 >= bits.size()) bits.resize(at / 64 + 1);

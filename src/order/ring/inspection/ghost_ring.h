@@ -61,7 +61,7 @@ class GhostRing {
   struct View {
     ViewId id{};
     std::vector<MemberId> members;        ///< as agreed; empty: unknown so far
-    std::optional<wire::Commit> settled;  ///< COMMIT after the first rotation of its token
+    std::optional<wire::Commit> settled;  ///< the commit token after its first rotation
     std::vector<OldView> old_views;       ///< decoded from `settled`
     std::vector<Held> held;
   };
