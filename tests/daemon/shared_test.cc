@@ -23,8 +23,9 @@ wire::Hello sharing(std::string_view name) {
 }
 
 /// A client that maps the memory that comes with its welcome.
-struct Reader {
-  explicit Reader(const std::string& socket) : stream(connected(socket)), client(take(stream)) {}
+struct RegionReader {
+  explicit RegionReader(const std::string& socket)
+      : stream(connected(socket)), client(take(stream)) {}
 
   static std::unique_ptr<io::Stream> connected(const std::string& socket) {
     auto fd = io::connect_unix(socket);
@@ -56,7 +57,7 @@ struct Reader {
 TEST(SharedMemory, HoldsWhatIsLargeForEachWhoAskedForIt) {
   const Folder folder;
   Site site(options_of(folder, 1, 1));
-  Reader ann(site.socket());
+  RegionReader ann(site.socket());
   ann.client.greet(sharing("ann"));
   ann.map();
   Client bob(site.socket(), wire::Hello{});
@@ -84,7 +85,7 @@ TEST(SharedMemory, IsNotThereIfTheConfigurationSaysSo) {
   Options options = options_of(folder, 1, 1);
   options.sessions.shared_bytes = 0;
   Site site(options);
-  Reader ann(site.socket());
+  RegionReader ann(site.socket());
   ann.client.greet(sharing("ann"));
   EXPECT_EQ(ann.client.welcome().shared_bytes, 0U);
   EXPECT_FALSE(ann.raw->take_descriptor());

@@ -23,7 +23,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return bytes;
 }
 
-struct Reader final : port::LogReader {
+struct SharedReader final : port::LogReader {
   void on_record(LogPosition position, ByteView record) override {
     std::string text;
     for (const std::byte b : record) text += static_cast<char>(b);
@@ -33,7 +33,7 @@ struct Reader final : port::LogReader {
 };
 
 std::vector<std::string> replayed(port::Log& log) {
-  Reader reader;
+  SharedReader reader;
   EXPECT_TRUE(log.replay(reader).has_value());
   return reader.read;
 }
