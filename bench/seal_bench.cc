@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of sealing a packet, and of refusing one.
+// The cost of sealing, opening and refusing a packet, and of deriving a subkey.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a client with TLS for the loop that serves it: its handshake, and its bytes.
+// The cost of a client with TLS for the loop that serves it: the client's handshake and bytes.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

@@ -55,7 +55,7 @@ void CausalOrder::run() {
   }
 }
 
-// True if deliveries of the event's message can be judged after this event was passed on.
+// True if the judge can judge deliveries of the event's message once it has this event.
 bool CausalOrder::announces(const trace::Event& event) const {
   return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
 }

@@ -19,7 +19,8 @@ class CausalOrder {
   CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
 
   void add(const trace::Event& event);
-  /// Passes on the events that still wait, for an origination that never comes or in a cycle.
+  /// Passes on the events that still wait because their originations never come, or because the
+  /// waits form a cycle.
   void finish();
 
  private:
@@ -41,7 +42,7 @@ class CausalOrder {
   Options options_;
   std::vector<Queue> queues_;                              ///< by member
   std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message: members that wait for it
-  std::unordered_map<Index, std::uint32_t> queued_;  ///< queued events that announce the message
+  std::unordered_map<Index, std::uint32_t> queued_;  ///< by message: queued events that announce it
   std::vector<Index> runnable_;                      ///< members that no longer wait
 };
 

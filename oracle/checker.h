@@ -30,10 +30,10 @@ enum class Property : std::uint8_t {
   e9_barrier,
   acyclic,
   primary,
-  uniform,  ///< with Options::quorum only, like `chain`
+  uniform,  ///< judged with Options::quorum only, as is `chain`
   chain,
   early,  ///< optimistic delivery
-  told,   ///< a member that misses messages can tell from its views
+  told,   ///< a member's views show whether it may have missed messages
 };
 inline constexpr std::size_t kPropertyCount = 15;
 
@@ -55,7 +55,8 @@ struct Options {
   /// another one delivers the message, too. See oracle/README.md.
   bool quorum = false;
   /// Domains of the engine (order/ridge/layout.h): the sorted nodes of each, domain 1 first.
-  /// Only a domain's nodes deliver its messages, in one order with the messages for all nodes.
+  /// Only a domain's nodes deliver the domain's messages; at these nodes, one order has these
+  /// messages and the messages for all nodes.
   std::vector<std::vector<NodeId>> domains;
   /// Positions ascend but may have holes: the checker does not see all ordered messages.
   bool sparse = false;

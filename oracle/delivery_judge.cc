@@ -288,7 +288,8 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
 }
 
 // On a quorum, a delivery counts as the origination of a submitted message (or of any unit) if the
-// sender is in the view. Returns false if the delivery does not count.
+// sender is a member of the view and has installed it. Returns false if the delivery does not
+// count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;
@@ -297,7 +298,7 @@ bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   const Index slot = v_.history.slot_of(view, record.sender);
   if (slot >= view.members.size()) return false;
   const Index at = view.spans[slot];
-  // Without a clock, the sender's view event may come later, or be lost.
+  // Without a common clock, the sender's view event may come later, or be missing.
   if (at == kNone && v_.options.live_order) return false;
   origins_.check_order(record.sender, record, message, event);
   stand_for_origination(message, event);

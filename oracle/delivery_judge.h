@@ -8,7 +8,8 @@
 namespace peal::oracle {
 
 /// Judges deliveries: the parts of E3, E6, E7 and E8 that can be judged at once. With
-/// Options::quorum, a delivery may count as the origination; the sender learns the place later.
+/// Options::quorum, a delivery may count as the message's origination; the sender learns the place
+/// later.
 class DeliveryJudge {
  public:
   DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)

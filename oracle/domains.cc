@@ -44,7 +44,7 @@ bool Domains::learns(NodeId node, const Part& part) const {
   return (set_of(node) & part.learned) == part.learned;
 }
 
-// Adds a part for each set of domains that nodes can have in common: each domain alone,
+// Adds a part for each set of domains that nodes can have in common: no domain, each domain alone,
 // all domains of a node, and the domains that two nodes share.
 void Domains::add_sets(const Options& options) {
   std::set<Set> sets{1};
@@ -60,7 +60,8 @@ void Domains::add_sets(const Options& options) {
     Options part = options;
     part.domains.clear();
     part.sparse = true;
-    // feed() removes members from the views of these parts, so they do not show majorities.
+    // feed() removes members from the views of a part with domains, so these views do not show
+    // majorities.
     if (each != 1) part.universe = 0;
     parts_.push_back(std::make_unique<Part>(part, each));
   }
@@ -74,8 +75,8 @@ void Domains::add(const trace::Event& event) {
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
     if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
-    // A message from a sender outside this part is judged in the part of the message's domain
-    // alone. check_order() compares the message's position with those of other domains.
+    // A message from a sender outside this part is judged only in the part that has no other domain
+    // than the message's. check_order() compares the positions of messages of different domains.
     if (of_message && !learns(event.message.sender.node, *part)) continue;
     feed(*part, event);
   }

@@ -33,14 +33,14 @@ void EarlyJudge::tell(Index member, const trace::Event& event) {
     wrong(" after number " + std::to_string(last) + " of the same sender");
   }
   last = event.message.number;
-  // Without a clock, the event of the submission may come later.
+  // Without a common clock, the event of the submission may come later.
   if (!check_sent(member, message, event.hash, event.at_ns, !v_.options.live_order)) {
     unsent_.push_back({member, message, event.hash, event.at_ns});
   }
 }
 
-/// Checks that an announced message was submitted with these bytes. Returns false if the submission
-/// was not seen and `may_come`: it may come later, or be missing at the end of a trace.
+/// Checks that an announced message was submitted with these bytes. If `may_come`, a submission
+/// that was not seen may come later, or be missing at the end of a trace; then returns false.
 bool EarlyJudge::check_sent(Index member, Index message, std::uint64_t hash, std::int64_t at_ns,
                             bool may_come) {
   const MessageRecord& record = v_.history.messages[message];

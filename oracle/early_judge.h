@@ -9,9 +9,9 @@
 namespace peal::oracle {
 
 /// Judges optimistic delivery: a member announces a message before the message is ordered. The
-/// announced place may be wrong; the delivery says whether the announced place was right. An
-/// announced message was submitted. A member announces a message once in a view, before the
-/// delivery. The announced places ascend, and so do the numbers of each sender.
+/// announced place may be wrong; the delivery says whether the announced place was right. The
+/// rules: an announced message was submitted. A member announces a message once in a view, before
+/// the delivery. The announced places ascend, and so do the numbers of each sender's messages.
 class EarlyJudge {
  public:
   explicit EarlyJudge(Verdict& verdict) : v_(verdict) {}

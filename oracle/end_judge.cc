@@ -91,8 +91,8 @@ bool EndJudge::ended_without(Index member, const View& view) const {
   });
 }
 
-// E7 for views whose originations were not seen in the order of positions: only now their order is
-// known.
+// E7 for views whose originations were not seen in the order of positions. The order of the
+// messages of such a view is known only now.
 void EndJudge::finish_order(View& view) {
   if (view.sorted) return;
   v_.history.sort_order(view);
@@ -126,7 +126,8 @@ void EndJudge::finish_order(View& view) {
   }
 }
 
-// E7's last part: in a transitional view, only messages of members outside it may be skipped.
+// E7's last part: in a transitional view, a member may skip only messages whose senders are not in
+// the transitional view.
 void EndJudge::finish_holes(const Transition& transition) {
   const Span* first = nullptr;
   for (const Index at : transition.spans) {
@@ -161,7 +162,8 @@ void EndJudge::finish_holes(const Transition& transition, const Span& span) {
   }
 }
 
-// E2: members of a transitional view that install the next view come from the same view.
+// E2: members of a transitional view that install the next view come from the view before the
+// transitional one.
 void EndJudge::finish_travel(const Transition& transition) {
   for (const Index member : transition.members) {
     const Index at = v_.history.span_in(transition.next, member);
@@ -177,7 +179,7 @@ void EndJudge::finish_travel(const Transition& transition) {
 }
 
 // E8 for safe deliveries before a transitional view: every member that installed a later view
-// delivered the message, too. On a quorum this holds for every message: uniform.
+// delivered the message, too. On a quorum, uniform says this of every message.
 void EndJudge::finish_safe(Index index) {
   const View& view = v_.history.views[index];
   if (view.stable_message == kNone && !v_.options.quorum) return;

@@ -7,8 +7,9 @@
 
 namespace peal::oracle {
 
-/// Judges the properties that need the whole history: E2 for members of a transitional view, the
-/// rest of E7 and E8, uniform, chain and acyclic; without a common clock also E9.
+/// Judges properties that need the whole history: E2 for members of a transitional view, the rest
+/// of E7 and E8, uniform, the part of chain about deliveries, and acyclic; without a common clock
+/// also E9.
 class EndJudge {
  public:
   explicit EndJudge(Verdict& verdict) : v_(verdict) {}

@@ -32,8 +32,8 @@ class TraceFile {
     if (file_ == nullptr) error_ = path_ + ": " + std::strerror(errno);
   }
 
-  /// Reads the next event into event(). Returns false at the end of the file, and after an error,
-  /// which error() returns.
+  /// Reads the next event into event(). Returns false at the end of the file, at an incomplete last
+  /// line, and after an error, which error() returns.
   bool next(trace::Names& names) {
     if (!error_.empty() || !next_line()) return false;
     Result<trace::Event, std::string> parsed = trace::parse_json(line_, names);

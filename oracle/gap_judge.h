@@ -13,13 +13,14 @@
 
 namespace peal::oracle {
 
-/// G8: in the exchange of a view, a node hears of messages that were ordered without it. Its
-/// clients are then notified of gaps in place of the messages to them, and of no other gaps.
+/// G8: in the exchange of a view, a node hears of messages that were ordered without it. If such
+/// messages were for a client of the node, the client is notified of a gap; it gets no other gaps.
 class GapJudge {
  public:
   explicit GapJudge(GroupVerdict& verdict) : v_(verdict) {}
 
-  /// How many absences the node has heard of. A client that connects now is not notified of them.
+  /// The node's number of absences (see Absence). A client that connects now is not notified of
+  /// these absences.
   std::size_t absences_of(MemberId node) const {
     const auto at = nodes_.find(node);
     return at == nodes_.end() ? 0 : at->second.absences.size();
@@ -38,13 +39,13 @@ class GapJudge {
   /// Messages that a node missed, and heard of in one exchange.
   struct Absence {
     ViewId view{};            ///< the view in which the node heard of the messages
-    std::uint64_t ordered{};  ///< how many messages the node had got before
+    std::uint64_t ordered{};  ///< how many messages the node had delivered before
     std::set<Index> names;    ///< groups and private names to which the messages were sent
   };
   /// One incarnation of a node.
   struct Node {
     std::vector<std::uint64_t> known;                 ///< bits: messages delivered or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< delivered messages: rank of each, from 1
+    std::unordered_map<Index, std::uint64_t> places;  ///< by delivered message: its rank, from 1
     std::vector<Absence> absences;
     bool started = false;  ///< has completed an exchange
   };
@@ -56,7 +57,7 @@ class GapJudge {
   GroupVerdict& v_;
   std::map<MemberId, Node> nodes_;
   std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< by view: messages known to its nodes
-  std::vector<Index> ordered_for_;  ///< by message: element of GroupHistory::targets
+  std::vector<Index> ordered_for_;  ///< by message: index in GroupHistory::targets
 };
 
 }  // namespace peal::oracle

@@ -20,7 +20,8 @@
 
 namespace peal::oracle {
 
-/// A set of messages, in pages. A client's deliveries lie close together, so pages are few.
+/// A set of messages, in pages. The indexes of the messages that a client delivers lie close
+/// together, so pages are few.
 class MessageSet {
  public:
   /// Returns false if the message was in the set already.
@@ -51,10 +52,10 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< how many absences of its node are due or past
-  std::vector<std::size_t> due;  ///< those whose gaps must be notified before another event
-  std::set<std::pair<std::size_t, Index>> told_of;  ///< notified gaps: element of `due`, name
-  std::uint64_t told_at = 0;  ///< how many messages its node had before the last notified gap
+  std::size_t absences = 0;      ///< how many of its node's absences (GapJudge) are due or past
+  std::vector<std::size_t> due;  ///< absences whose gaps the client must get before other events
+  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps that it got: element of `due`, name
+  std::uint64_t told_at = 0;  ///< how many messages the node had delivered before the last gap
 };
 
 /// The names that a message is sent to, as a set.
@@ -71,7 +72,7 @@ struct GroupMessage {
   Index sender = kNone;
   Index targets = kNone;  ///< kNone: its sending was not seen
   OwnCopy own = OwnCopy::unknown;
-  std::uint32_t strangers = 0;  ///< number of clients in none of its groups that got it
+  std::uint32_t strangers = 0;  ///< clients that got it, but are in none of its groups
 };
 
 /// The messages that clients delivered between the same two views.
@@ -82,7 +83,7 @@ struct Stretch {
   std::vector<Index> messages;
 };
 
-/// Clients that came to a state of a group together, as a view reported to one of them.
+/// Clients that came together to a state of a group, as a view told one of these clients.
 struct Company {
   std::vector<Index> together;  ///< sorted
   Index told = kNone;           ///< the first of these clients that got the view
@@ -109,8 +110,8 @@ struct Membership {
   Index group = kNone;
   Index state = kNone;                      ///< of the last view; kNone: not a member now
   ViewId begun{};                           ///< the nodes' view in which it became a member
-  std::vector<Index> since;                 ///< messages of the group since the last view
-  std::vector<Index> owed;                  ///< own messages to the group that must come back
+  std::vector<Index> since;                 ///< messages to the group after the last view
+  std::vector<Index> owed;                  ///< own messages to the group that it must get back
   Index last_state = kNone;                 ///< of the last view, even after the client left
   std::map<ViewId, std::uint64_t> highest;  ///< by the nodes' view: highest GroupViewId::index
 };

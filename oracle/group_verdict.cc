@@ -55,7 +55,7 @@ std::string GroupVerdict::clients_text(const std::vector<Index>& clients) const 
   return text + "}";
 }
 
-// The client or table from which the state is known first.
+// The first client that got the state; otherwise the first table that has it.
 std::string GroupVerdict::source_text(const GroupState& state) const {
   return state.told != kNone ? name(state.told) : "the table of " + name(state.table_of);
 }

@@ -30,7 +30,7 @@ struct GroupVerdict {
   std::string group_text(Index group) const;
   std::string message_text(Index message) const;
   std::string clients_text(const std::vector<Index>& clients) const;
-  /// The client or table from which the state is known first.
+  /// The first client that got the state; otherwise the first table that has it.
   std::string source_text(const GroupState& state) const;
 
   /// Calls `text()` only if the violation is kept.

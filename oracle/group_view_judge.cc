@@ -210,7 +210,7 @@ void GroupViewJudge::came_together(Index client, Index previous, Index state,
                           at);
 }
 
-// G4: a client is in its view and in its company, which is a part of the members.
+// G4: a client is a member in its view, and is in its company; all of the company are members.
 bool GroupViewJudge::plausible(Index client, const GroupState& state,
                                const std::vector<Index>& together, std::int64_t at) {
   const bool member = contains(state.sorted, client);

@@ -85,7 +85,7 @@ struct GroupViolation {
 
 struct GroupFigures {
   std::uint64_t clients = 0;  ///< that connected
-  std::uint64_t gone = 0;     ///< of these, no longer connected
+  std::uint64_t gone = 0;     ///< clients that are no longer connected
   std::uint64_t groups = 0;   ///< in views of clients, or in tables
   std::uint64_t messages = 0;
   std::uint64_t deliveries = 0;
@@ -156,9 +156,10 @@ class GroupChecker {
   void entered(std::int64_t at, MemberId node, const ViewId& view);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
-  /// Used if Options::at_once is false. The client's node completed the exchange in `view` after
-  /// the client's events before this call, and before its events after this call. Call reached()
-  /// for each exchange after the client's session began.
+  /// Only if Options::at_once is false: marks, among the calls about the client, the point at which
+  /// the client's node completed the exchange in `view`. Events of earlier calls precede the
+  /// exchange, those of later calls follow it. Call reached() for each exchange after the client's
+  /// session began.
   void reached(std::int64_t at, const ClientId& client, const ViewId& view);
   /// The node's table and view once nothing is pending. The last call for a node counts.
   void final_table(MemberId node, const ViewId& view, std::span<const GroupTableEntry> entries);

@@ -28,7 +28,7 @@ struct MessageRecord {
   Index sender = kNone;
   Index view = kNone;         ///< where it was originated
   std::uint32_t ordinal = 0;  ///< its index in View::order
-  std::uint32_t known = 0;    ///< number of the sender's earlier deliveries in `view`
+  std::uint32_t known = 0;    ///< sender's deliveries in `view` before the origination
   std::uint32_t nth = 0;      ///< its number among the sender's messages in `view`, from 0
   Index slot = kNone;         ///< the sender's index in View::spans; kNone: not known
   Service service = Service::agreed;
@@ -49,7 +49,7 @@ struct Span {
   std::int64_t installed_at = 0;
   std::int64_t transition_at = 0;
 
-  std::uint32_t common = 0;  ///< regular deliveries that equal the beginning of View::log
+  std::uint32_t common = 0;  ///< number of regular deliveries equal to the start of View::log
   std::vector<Index> apart;  ///< regular deliveries from the first difference on
   std::vector<Index> tail;   ///< transitional deliveries
   Seq last_seq = 0;          ///< position of the last delivery
@@ -57,9 +57,10 @@ struct Span {
 
   std::vector<Index> sent;           ///< own messages with a place in `view`
   std::vector<std::uint32_t> heard;  ///< by slot: how many messages of that member were delivered
-  std::uint32_t verified = 0;        ///< length of a prefix of View::log known to be delivered
-  std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< a sender's span, and a prefix
-                                                                ///< of its `apart` known delivered
+  std::uint32_t verified = 0;        ///< length of the prefix of View::log checked as delivered
+  std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< a sender's span, and the
+                                                                ///< length of the prefix of its
+                                                                ///< `apart` checked as delivered
 
   std::uint32_t regular_count() const { return common + static_cast<std::uint32_t>(apart.size()); }
 };
@@ -76,16 +77,16 @@ struct View {
   std::vector<Index> members;  ///< as first announced; sorted by id
   trace::Claim primary = trace::Claim::absent;
   Index first_at = kNone;        ///< the member that announced it first
-  std::vector<Index> strangers;  ///< members that installed it without being in it
-  std::vector<Index> spans;      ///< by slot: members, then strangers; kNone if none
-  std::uint32_t missing = 0;     ///< members that have not installed it
+  std::vector<Index> strangers;  ///< installed it, but are not in `members`
+  std::vector<Index> spans;      ///< by slot (members, then strangers); kNone: no span
+  std::uint32_t missing = 0;     ///< number of members that have not installed it
   std::vector<Index> log;        ///< see the top of this file
   std::vector<Place> order;      ///< originated messages; see sort_order()
   bool sorted = true;            ///< messages were originated in the order of their positions
   bool barrier_reported = false;
   bool stable_reported = false;
   Index barrier_message = kNone;              ///< the first message originated
-  Index stable_message = kNone;               ///< first safe delivery before a transitional view
+  Index stable_message = kNone;               ///< first delivered as safe before a transition
   std::unordered_map<Seq, Index> unnumbered;  ///< units without a number, by position
 };
 

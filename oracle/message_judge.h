@@ -13,9 +13,9 @@
 
 namespace peal::oracle {
 
-/// Judges messages to groups: G3, G6 and G7. G3: clients that went from one view of a group to the
-/// next together delivered the same messages of the group in between. G7: the
-/// delivery orders of all clients have no cycle.
+/// Judges messages to groups: G3, G6 and G7. G3: clients that went together from one view of a
+/// group to the next delivered the same messages to the group between the two views. G7: the union
+/// of all clients' delivery orders has no cycle.
 class MessageJudge {
  public:
   MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
@@ -45,7 +45,7 @@ class MessageJudge {
   GapJudge& gaps_;
   std::unordered_map<Index, Index> private_names_;  ///< by private name: the client that has it
   std::vector<Follower> next_;  ///< by message: the first successor seen at a client
-  std::vector<Edge> edges_;     ///< other successors
+  std::vector<Edge> edges_;     ///< successors that differ from the one in `next_`
 };
 
 }  // namespace peal::oracle

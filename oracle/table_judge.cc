@@ -133,7 +133,7 @@ const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership)
 
 // G5 in the other direction: each connected member is in the table of its node. G3 for messages
 // after the last view: clients that end with the same state of a group, at nodes in the same view,
-// have been together since the view with that state.
+// have been together after the view with that state, so they delivered the same messages in it.
 void TableJudge::finish_memberships() {
   std::map<std::pair<Index, ViewId>, Stretch> stretches;
   for (Membership& membership : v_.history.memberships) {
@@ -173,8 +173,8 @@ void TableJudge::finish_owed(const Membership& membership) {
   }
 }
 
-// A history may end before a node has notified its clients of all gaps. A node with a final table
-// has notified them.
+// A history may end before a node has notified its clients of all gaps. But a node with a final
+// table certainly has notified its clients.
 void TableJudge::finish_absences() {
   for (Index client = 0; client < v_.history.clients.size(); ++client) {
     const GroupClient& record = v_.history.clients[client];

@@ -64,7 +64,8 @@ std::string Verdict::where_text(const Process& process) const {
   return "in the transitional view after " + view_text(process.view);
 }
 
-// The first difference of the regular (`tails`: transitional) deliveries of two spans.
+// The first difference between the regular deliveries of two spans. With `tails`: between the
+// transitional deliveries.
 std::string Verdict::difference(const Span& a, const Span& b, bool tails) const {
   const std::uint32_t count_a =
       tails ? static_cast<std::uint32_t>(a.tail.size()) : a.regular_count();

@@ -27,7 +27,8 @@ struct Verdict {
   std::string transition_text(const Transition& transition) const;
   std::string members_text(const std::vector<Index>& members) const;
   std::string where_text(const Process& process) const;
-  /// The first difference of the regular (`tails`: transitional) deliveries of two spans.
+  /// The first difference between the regular deliveries of two spans. With `tails`: between the
+  /// transitional deliveries.
   std::string difference(const Span& a, const Span& b, bool tails) const;
 
   /// Calls `text()` only if the violation is kept.

@@ -85,8 +85,8 @@ void ViewJudge::install_transitional(Index member, const trace::Event& event) {
   check_atomicity(transition, process.span, /*tails=*/false, event);
 }
 
-// The members of a view event, sorted. E1: each is listed once, and the installing member is among
-// them. The order in the event does not matter.
+// The members of a view event, sorted. E1: the event lists each member once, and lists the member
+// that installs the view. The order in the event does not matter.
 std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& event) {
   std::vector<Index> list;
   list.reserve(event.members.size());
@@ -231,13 +231,13 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
   });
 }
 
-// E5: members that go from one view to the next together delivered the same messages before the
-// transitional view (`tails`: in it).
+// E5: members that go together from one view to the next delivered the same messages before the
+// transitional view. With `tails`: in the transitional view.
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // Compare with the first other member in the list that came as far. One is enough: the
-  // members that came as far before were compared with one another.
+  // Compare with the first other span that came as far (with `tails`: to the next view). One is
+  // enough: the spans that came as far earlier were compared with one another.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };

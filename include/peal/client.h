@@ -43,8 +43,8 @@ struct ClientOptions {
 
   std::string tls_ca;           ///< PEM file with the authorities that may sign the daemon's
                                 ///< certificate; empty: those that the system trusts
-  std::string tls_certificate;  ///< PEM file that identifies this client to the daemon; may be
-                                ///< empty
+  std::string tls_certificate;  ///< PEM file that identifies this client to the daemon; empty:
+                                ///< none
   std::string tls_key;          ///< PEM file with the key of `tls_certificate`, readable by its
                                 ///< owner only
   std::string tls_name;         ///< the name that the daemon's certificate must have; empty: the
@@ -91,7 +91,7 @@ struct ClientStatus {
   std::string node;                   ///< name of the daemon's node
   std::string cluster;                ///< name of the daemon's cluster
   bool connected = false;             ///< at this moment
-  bool ended = false;                 ///< Ended is the last event, read or not
+  bool ended = false;                 ///< the client has ended; Ended may still be unread
   std::uint64_t sent{};               ///< number of the last message that send() accepted
   std::uint64_t settled{};            ///< all messages up to this number are acknowledged: see
                                       ///< flush()
@@ -107,7 +107,7 @@ struct ClientStatus {
 /// destroyed or assigned to. fork(): a client belongs to the process that created it. In a child
 /// process, the client's descriptors are closed. The child can destroy the client, which does not
 /// affect the parent's session; all other calls fail with closed, next() and wait() return Ended
-/// once, and fd() and room_fd() return -1: create a new client.
+/// once, fd() and room_fd() return -1, and status() has only `ended`. Create a new client there.
 class Client {
  public:
   /// Connects once, and starts a session.
@@ -167,7 +167,7 @@ class Client {
   ///
   /// @return  done; or timed_out, closed (Ended says which messages lack an
   ///          acknowledgement).
-  /// Blocks: up to `patience`; like send_for().
+  /// Blocks: up to `patience`. Acknowledgements arrive behind events: see send_for().
   Result<void> flush(std::chrono::milliseconds patience = kForever);
 
   /// The next event, or nothing if there is none at the moment. After Ended there is never one.
@@ -189,7 +189,7 @@ class Client {
   ///
   /// @return  the answer, some lines of text; or invalid_option (the size of the word), refused,
   ///          timed_out, closed.
-  /// Blocks: up to `patience`; like join().
+  /// Blocks: up to `patience`. The answer arrives behind events: see join().
   Result<std::string> ask(std::string_view what,
                           std::chrono::milliseconds patience = std::chrono::seconds(10));
 

@@ -55,7 +55,7 @@ typedef enum peal_service {
   PEAL_FIFO = 0,    ///< delivered as agreed
   PEAL_CAUSAL = 1,  ///< delivered as agreed
   PEAL_AGREED = 2,  ///< delivered in one total order
-  PEAL_SAFE = 3     ///< the same, but only once every daemon of the view has the message
+  PEAL_SAFE = 3     ///< as agreed, but only once every daemon of the view has the message
 } peal_service;
 
 /// What happens to a member that does not read the messages of a group.

@@ -41,7 +41,7 @@ struct Domain {
   /// for all nodes.
   std::vector<std::uint32_t> acceptors;
   /// For daemons: process groups whose messages go to the domain, by name, or by a prefix and '*'.
-  /// Members do not use these groups, but they must be the same on all nodes.
+  /// Members do not use these groups, but the list must be equal on all nodes.
   std::vector<std::string> groups;
 };
 
@@ -68,7 +68,7 @@ enum class Data : std::uint8_t {
 /// Which view is primary. A primary view may act for the whole cluster.
 enum class PrimaryRule : std::uint8_t {
   none,      ///< no rule: View::primary is empty
-  majority,  ///< one that contains a majority of the nodes: at most one view at a time
+  majority,  ///< a view with a majority of the nodes: at most one at a time
 };
 
 /// Where acceptors keep their votes.
@@ -128,10 +128,10 @@ struct Ridge {
   /// ensembles announce that they have nothing before it. The log in `data_dir` is valid only for
   /// this number of ensembles.
   std::uint32_t ensembles = 1;
-  Merge merge = Merge::keys;  ///< with several ensembles
+  Merge merge = Merge::keys;  ///< how the orders of several ensembles are merged
   /// Only with one ensemble and without domains. If true, each message also comes as Early, before
-  /// it has its place. Its place then comes a little later, and the network carries each message
-  /// twice.
+  /// it has its place. Messages get their places a little later than with false, and the network
+  /// carries each message twice.
   bool optimistic = false;
   /// Up to 15 domains; only with one ensemble. The log in `data_dir` is valid only for these
   /// domains.
@@ -141,10 +141,10 @@ struct Ridge {
 /// The thread that runs the member.
 enum class Thread : std::uint8_t {
   own,  ///< the member starts one
-  /// The application's thread runs the member while it is inside next() or wait(), so no message
-  /// is handed from thread to thread. The application must call next() or wait() all the time.
-  /// While it does not, this member sends and receives nothing, and the other members wait; after
-  /// some time (with the ring, "token_loss_ms") they exclude it.
+  /// The application's thread runs the member while the thread is inside next() or wait(), so no
+  /// message is handed from thread to thread. The application must call next() or wait() all the
+  /// time. While it does not, this member sends and receives nothing, and the other members wait;
+  /// after some time (with the ring, "token_loss_ms") they exclude this member.
   caller,
 };
 

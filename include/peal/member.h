@@ -47,7 +47,7 @@ struct Message {
   std::uint64_t position{};   ///< from 1; with domains, the positions have gaps
   std::uint32_t index{};      ///< distinguishes messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
-  std::string_view domain;    ///< the domain that learns it; empty: all nodes
+  std::string_view domain;    ///< the domain whose nodes learn it; empty: all nodes
   bool as_guessed = false;    ///< with Ridge::optimistic: Early predicted exactly this place
 
   /// The payload as text.
@@ -56,9 +56,9 @@ struct Message {
   }
 };
 
-/// With Ridge::optimistic: announces a message before it has its place, at most once in a view, in
-/// the order of its sender. The announcement is void if the message has not come as a Message
-/// before the next regular view.
+/// With Ridge::optimistic: announces a message before it has its place, at most once in a view. The
+/// messages of one sender are announced in its order. An announcement is void if the message has
+/// not come as a Message before the next regular view.
 struct Early {
   Message message;  ///< `position` and `index` are its probable place
 };
@@ -68,8 +68,9 @@ struct Early {
 /// transitional and the regular view, guarantees hold among these members.
 struct View {
   bool transitional = false;  ///< the kind of view
-  std::string id;             ///< such as "12@a.210987654321"; transitional: the next view's id
-  std::string old;            ///< the previous regular view; empty if there was none
+  std::string id;             ///< such as "12@a.210987654321"; transitional: the id of the next
+                              ///< regular view
+  std::string old;            ///< transitional: the previous regular view; otherwise empty
   std::vector<std::string> members;  ///< sorted by node
   std::optional<bool> primary;       ///< may the view act for the whole cluster? Empty with
                                      ///< PrimaryRule::none
@@ -127,8 +128,8 @@ struct Status {
   std::string seal;                  ///< "key 1f0e9a3b", the key for sealing packets, or "insecure"
   std::vector<NodeAddress> nodes;    ///< all nodes but this one
   std::vector<std::string> list;     ///< names of the active list of nodes
-  /// Names of the pending list, from Member::set_nodes() or Config::nodes, until it is active; or
-  /// empty.
+  /// Names of the pending list, until it is active: that of Member::set_nodes(), or Config::nodes
+  /// while the other nodes have another list. Empty: no list is pending.
   std::vector<std::string> next_list;
   std::string list_waits_for;  ///< what the pending list waits for, in words; empty: nothing
   /// Every counter of the node and its transport, by name.
@@ -143,7 +144,7 @@ struct Status {
 /// assigned to. fork(): a member belongs to the process that created it. In a child process, the
 /// member's descriptors are closed. The child can destroy the member, which does not affect the
 /// parent's member; all other calls fail with closed, next() and wait() return Closed once, fd()
-/// returns -1, and id() is empty.
+/// returns -1, id() is empty, and status() has only an explanation, in `waits_for`.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one. The member then looks for the
@@ -166,9 +167,9 @@ class Member {
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
   /// @param domain   name of one of Ridge::domains that this node is in: only the nodes of the
-  ///                 domain learn the message. The message gets its place only after all messages
-  ///                 that this member sent to other domains, or to all nodes, have theirs; that
-  ///                 takes a round of messages between nodes. Empty: all nodes.
+  ///                 domain learn the message. The message gets its place only after all earlier
+  ///                 messages of this member to other domains, or to all nodes, have their
+  ///                 places; this wait takes a round of messages between nodes. Empty: all nodes.
   /// @return         a ticket; or would_block (too much waits: read events, or wait with
   ///                 multicast_for), too_large, closed, invalid_option (no such domain here).
   /// Blocks: never for long.
@@ -187,9 +188,9 @@ class Member {
   /// Like next(), waiting up to `patience` for an event.
   std::optional<Event> wait(std::chrono::milliseconds patience);
   /// A descriptor for poll(2) and similar calls: readable when next() has an event, and perhaps
-  /// once more after that; with Thread::caller, also when next() has work to do. Call next() until
-  /// it returns nothing before you wait for the descriptor. Do not read from it. Valid as long as
-  /// the member.
+  /// once more after the last event was read; with Thread::caller, also when next() has work to do.
+  /// Call next() until it returns nothing before you wait for the descriptor. Do not read from it.
+  /// Valid as long as the member.
   int fd() const;
 
   /// Accepts no more messages, waits up to `patience` until those already queued are delivered
@@ -214,7 +215,7 @@ class Member {
   /// must be fewer than a majority of them. A node needs a `data_dir` to become an acceptor, unless
   /// votes are in memory.
   ///
-  /// @return  nothing; or invalid_option (the message says why this change is not possible, and
+  /// @return  done; or invalid_option (the message says why this change is not possible, and
   ///          what to do; the old list stays), closed.
   /// Blocks: for about a millisecond.
   Result<void> set_nodes(const std::vector<Node>& nodes,

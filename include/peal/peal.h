@@ -60,8 +60,8 @@ typedef struct peal_join_options {
   uint32_t size;              ///< of this struct, in bytes; set by PEAL_JOIN_OPTIONS_INIT
   int32_t policy;             ///< peal_slow_policy
   uint64_t memory_bytes_max;  ///< limit of bytes of messages that wait in the daemon's memory
-  uint64_t disk_bytes_max;    ///< limit of bytes of messages that wait on its disk; PEAL_SLOW_SPILL
-                              ///< only
+  uint64_t disk_bytes_max;    ///< limit of bytes of messages that wait on the daemon's disk; with
+                              ///< PEAL_SLOW_SPILL only
   uint32_t age_ms_max;        ///< limit of the age of the oldest message that waits
   uint32_t reserved;          ///< 0
 } peal_join_options;
@@ -131,8 +131,8 @@ typedef struct peal_event {
   uint64_t number;                   ///< of a message, as peal_send() returned it
   uint64_t messages;                 ///< PEAL_GAP: number of missing messages; PEAL_ENDED: number
                                      ///< of messages without an acknowledgement
-  uint64_t bytes;                    ///< bytes of the missing messages' payloads; or of messages
-                                     ///< that wait at the daemon
+  uint64_t bytes;                    ///< PEAL_GAP: bytes of the missing messages' payloads;
+                                     ///< PEAL_SLOW_WARNING: of messages that wait at the daemon
   uint64_t bytes_max;                ///< limit of bytes of messages that wait
   uint64_t age_ms;                   ///< age of the oldest message that waits
   uint64_t age_ms_max;               ///< limit of age_ms; 0: none
@@ -145,7 +145,7 @@ typedef struct peal_status {
   char node[256];              ///< name of the daemon's node
   char cluster[256];           ///< name of the daemon's cluster
   int32_t connected;           ///< at this moment
-  int32_t ended;               ///< PEAL_ENDED is the last event, read or not
+  int32_t ended;               ///< the client has ended; PEAL_ENDED may still be unread
   uint64_t sent;               ///< number of the last accepted message
   uint64_t settled;            ///< all messages up to this number are acknowledged: see
                                ///< peal_flush()
@@ -204,16 +204,17 @@ int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms
 /// The same for a struct of `size` bytes, which may be another version's.
 int32_t peal_receive_sized(peal_client* client, peal_event* event, size_t size,
                            int64_t patience_ms);
-/// A descriptor for poll(2) and similar calls, or PEAL_INVALID_OPTION: readable when there is an
-/// event, and sometimes when only other data arrived. Call peal_receive() until it returns 0 before
-/// you wait for the descriptor. Do not read from it. Valid as long as the client.
+/// A descriptor for poll(2) and similar calls: readable when there is an event, and sometimes when
+/// only other data arrived. Call peal_receive() until it returns 0 before you wait for the
+/// descriptor. Do not read from it. Valid as long as the client. Returns PEAL_INVALID_OPTION if
+/// `client` is NULL.
 int peal_fd(const peal_client* client);
 /// The same for sending: readable when there is space again after PEAL_WOULD_BLOCK.
 int peal_room_fd(const peal_client* client);
 
-/// Queries the daemon, for example "status". Writes up to `size` bytes of its answer, including a
-/// zero byte at the end, to `answer`. Returns the size of the whole answer in bytes; or errors like
-/// peal_join().
+/// Queries the daemon, for example "status". Writes up to `size` bytes of the daemon's answer, with
+/// a zero byte as the last one, to `answer`. Returns the size of the whole answer in bytes, without
+/// the zero byte; or errors like peal_join().
 int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t size,
                  int64_t patience_ms);
 /// The client's status. Returns 0, or PEAL_INVALID_OPTION.

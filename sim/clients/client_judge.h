@@ -25,11 +25,12 @@ class ClientJudge final : public ClientWatcher {
  public:
   ClientJudge(const Process& process, ClientNames& names) : process_(process), names_(names) {}
 
-  /// A new number, which no client of this incarnation of the node has.
+  /// A new connection number, which no other client of this incarnation of the node has.
   std::uint32_t next_number() { return ++last_number_; }
   void add(const std::string& client) { accounts_[client]; }
   void remove(const std::string& client) { accounts_.erase(client); }
-  /// Ends the reports of the client to the oracle. Call it when the client misses messages.
+  /// From now on, the oracle gets no reports about the client. Call it when the client misses
+  /// messages.
   void doom(const std::string& client);
   bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
   /// The id of the client with the private name `name`; the default value until that client has
@@ -75,16 +76,17 @@ class ClientJudge final : public ClientWatcher {
   };
   struct Account {
     oracle::ClientId id{};            ///< set once the session has started
-    bool doomed = false;              ///< the oracle gets no more reports of the client
+    bool doomed = false;              ///< the oracle gets no more reports about the client
     std::set<std::uint64_t> ordered;  ///< numbers of the client's messages that this daemon has
                                       ///< delivered
-    std::deque<Mark> marks;           ///< marks that the client has not passed: it lacks events
-    /// True if the oracle knows the client and still gets reports of it.
+    std::deque<Mark> marks;           ///< marks whose events the client has not all received
+    /// True if the oracle knows the client and still gets reports about the client.
     bool is_reported() const { return id.connection != 0 && !doomed; }
   };
 
   Account& of(const SimClient& client) { return accounts_.at(client.name()); }
-  /// The client receives an event now: passes the marks before the event, and returns the account.
+  /// The client receives an event now. Reports the marks before this event to the oracle; returns
+  /// the client's account.
   Account& told(const SimClient& client);
   void come_past_marks(Account& account, std::uint64_t events) const;
   void doom(Account& account) const;

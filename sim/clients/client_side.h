@@ -98,8 +98,8 @@ class ClientSide {
   Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
                                              order::Domain domain);
   void replace_control_of_node(ByteView message);
-  /// If a client sent `message`, reports to the oracle that the node has delivered it. `id_of` maps
-  /// a group::Client to the client's id.
+  /// If a client sent `message`, reports to the oracle that the node has delivered `message`.
+  /// `id_of` maps a group::Client to its oracle::ClientId.
   template <class IdOf>
   void note_order(const node::Message& message, IdOf id_of);
   void count_exchanges(const group::Groups::Counters& before);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSlots = 4;
 constexpr std::uint32_t kKeepMs = 400;
-constexpr std::size_t kRecordsUnder = 64U << 10;  // limit of bytes per turn and direction
+constexpr std::size_t kRecordsUnder = 64U << 10;  // maximum of bytes per turn and direction
 
 session::Options options_of(const Process& process, const ClientMix& mix, Random& random) {
   const WorldOptions& world = process.world.options();
@@ -186,7 +186,7 @@ void SessionClients::cut(Station& station, bool tells_daemon) {
   station.client->cut();
 }
 
-/// Moves a random number of bytes from the client to the daemon, and back.
+/// Moves random numbers of bytes in both directions between the client and the daemon.
 void SessionClients::serve(Station& station) {
   const auto amount = [this](std::size_t most) {
     const std::size_t bound = std::min(most, kRecordsUnder);

@@ -52,7 +52,7 @@ class SimClient {
   /// Number of events received, including the one being handled.
   std::uint64_t events() const { return events_; }
 
-  /// A connection exists: sends hello, to start a session or to resume the client's own session.
+  /// Sends hello on a new connection, to start a session or to resume the client's own session.
   /// `shares`: the client can read events from shared memory.
   void connect(std::uint32_t keep_ms, bool shares);
   /// Passes the connection's shared memory; call before the first hear().

@@ -79,10 +79,10 @@ void DiskFaults::write_put_back(Script& script) const {
   script.add("settle quick");
 }
 
-/// True if faults are wanted, votes are on disk, there are no domains and, for each list of this
-/// scenario, a majority of the list's acceptors keep their votes without `victim`. Nodes that are
-/// removed for good do not count as keeping their votes, since they may stop before the removal is
-/// decided.
+/// True if faults are wanted, votes are on disk, there are no domains and at least three nodes, and
+/// for each list of this scenario a majority of the list's acceptors keep their votes when `victim`
+/// loses its disk. Nodes that are removed for good do not count as keeping their votes, since they
+/// may stop before the removal is decided.
 bool DiskFaults::may_lose(NodeId victim) const {
   const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;

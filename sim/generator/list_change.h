@@ -21,10 +21,10 @@ class ListChange {
     std::uint64_t nodes = 0;
     double share = 0;              ///< share of scenarios in which the list changes
     bool may_replace = false;      ///< one node may be replaced by another, in two changes
-    bool may_set_primary = false;  ///< the change may set `primary=majority`: nothing else sets
-                                   ///< `primary`, and the engine needs no quorum
+    bool may_set_primary = false;  ///< nothing else sets `primary`, and the engine needs no quorum,
+                                   ///< so the change may set `primary=majority`
   };
-  /// Draws whether the list of nodes gains a node, loses a node, or both in sequence.
+  /// Draws whether the list of nodes stays, gains a node, loses a node, or both in sequence.
   void draw(const Kind& kind);
   /// Each node gets the new list at a random time. An added node may run before the other nodes
   /// have the new list; a removed node stops at a random time.

@@ -19,8 +19,8 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 
 }  // namespace
 
-/// Keys for the `cluster` line: small segments, histories so short that logs discard their
-/// beginning during the scenario, and a short `suspect`.
+/// Draws keys for the `cluster` line, each in some scenarios: small segments, histories so short
+/// that logs discard their beginning during the scenario, and a short `suspect`.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   if (!options_.engine.has_quorum()) return "";
   Random own = part_of(seed_, 0x73);

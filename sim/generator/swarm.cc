@@ -94,7 +94,7 @@ bool ScenarioGenerator::draw_knobs() {
   return true;
 }
 
-/// Draws options from their hostile ranges (Option::drawn_least to drawn_most) until they are valid
+/// Draws values for the options, from Option::drawn_least to drawn_most, until all are valid
 /// together.
 void ScenarioGenerator::draw_options() {
   for (int tries = 0; tries < 300; ++tries) {
@@ -166,8 +166,8 @@ void ScenarioGenerator::write_cluster() {
   add(0.2, "buffers", random_.number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", random_.number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", random_.number(1, 40));
-  // Start near the powers of two at which narrower or signed counters would overflow. Uses its own
-  // random generator, so that the rest of a seed's scenario does not depend on first-count.
+  // Let positions start near the powers of two at which narrower or signed counters would overflow.
+  // The draw has its own random generator, so that other draws do not depend on first-count.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
   if (own.chance(0.1) && !is_fixed("first-count") && !options_.engine.has_quorum()) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);

@@ -23,9 +23,10 @@ struct SwarmOptions {
   bool sessions = false;  ///< clients have sessions with their nodes, and clients fail too
 };
 
-/// Writes the scenario of one seed: the cluster, options from their hostile ranges, the load, and
-/// the times of faults. Each class of faults is absent from many scenarios, so that the remaining
-/// classes combine in many ways. `settle` follows the faults: the cluster must recover.
+/// Writes the scenario of one seed: the cluster, options (from order::Option::drawn_least to
+/// drawn_most), the load, and the times of faults. Each class of faults is absent from many
+/// scenarios, so that the remaining classes combine in many ways. `settle` follows the faults: the
+/// cluster must recover.
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options);
 
 }  // namespace peal::sim

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kTurn = milliseconds(1);
 constexpr std::int64_t kTrafficParts = 16;
-/// Maximum number of nodes for quorums(), which tries all sets of nodes.
+/// quorums() tries all sets of running nodes if at most this many nodes run.
 constexpr std::size_t kNodesTried = 16;
 
 bool holds(const std::vector<NodeId>& sorted, NodeId node) {
@@ -92,8 +92,8 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
   return true;  // another violation has been reported already
 }
 
-/// True if `met` is true when the bound ends or, if links are lossy, at some time within another
-/// bound.
+/// True if `met` returns true when the bound ends or, if links are lossy, at some time within
+/// another bound. Also true if the run was stopped.
 bool Availability::settle_down(const std::function<bool()>& met) {
   // A ring that has nothing to send does not notice that a link loses large packets. Engines with
   // acceptors check their links all the time, and must reach stable views without traffic.
@@ -172,9 +172,9 @@ void Availability::wake_applications() {
     world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes));
   }
   // If the other members of a stopped node's view work together (and the view has a quorum, if the
-  // engine needs one), each member with undelivered messages must report that it waits for the
-  // stopped application. The member may instead report that the stopped node's disk hangs or, if
-  // the link from that node to the member fails, any reason that names that node.
+  // engine needs one), each member that has not delivered all its own messages must report that it
+  // waits for a stopped application. The member may instead report that the stopped node's disk
+  // hangs or, if the link from that node to the member fails, any reason that names that node.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);

@@ -44,7 +44,8 @@ class Availability {
   void wake_applications();
   void judge_sets();
   void judge_quorum();
-  /// Sets of nodes that work together and can order without any other node.
+  /// Sets of nodes that work together and can order without any other node. Empty if too many nodes
+  /// run to try all sets.
   std::vector<Nodes> quorums() const;
   bool is_quorum(const Nodes& nodes) const;
   bool can_vote(NodeId node) const;

@@ -28,7 +28,8 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     });
   });
   if (!ordered || stopped_()) return false;
-  // For each sender and domain, the position that all members of the sender's view must reach.
+  // `lines` below: for each sender and domain, the position that all members of the sender's view
+  // must reach. No sender may install another view before that.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
     for (const NodeId node : nodes) views.push_back(world_.process(node)->status.views);
@@ -96,8 +97,8 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   return false;
 }
 
-/// True if the node's view is still `view`, or has lost only members that do not work. Updates
-/// `view` and `members` to the node's present view.
+/// True if the node is in `view`, or in a smaller view that still has all of `members` that work.
+/// Updates `view` and `members` to the node's present view, unless the node is in no view.
 bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !process->status.operational || !process->status.view) return false;

@@ -55,7 +55,7 @@ struct Figures {
   std::uint64_t sessions_ended_slow = 0;
   std::uint64_t logs_read = 0;           ///< logs that restarted acceptors read
   std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
-  std::uint64_t votes_read = 0;          ///< votes in these logs
+  std::uint64_t votes_read = 0;          ///< votes in the logs of `logs_read`
   std::uint64_t votes_needed = 0;        ///< of these, votes in instances not consumed yet
   std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
   std::uint64_t promises_read = 0;       ///< logs with a promise above all their votes' rounds

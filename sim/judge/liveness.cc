@@ -159,8 +159,8 @@ void Liveness::advance(Duration length) {
   }
 }
 
-/// A packet sent before the faults ended may show a node, whose clock was set back, that its id is
-/// in use. The node then stops, and its operator restarts it.
+/// Restarts stopped nodes, as their operators would. If a node's clock was set back, a packet sent
+/// before the faults ended may show the node that its id is in use; the node then stops.
 void Liveness::start_again() {
   if (world_.now() > strays_ + patience_)
     return;  // + patience_: a node may stop only at its next packet after the notice
@@ -191,7 +191,7 @@ bool Liveness::votes_are_lost() const {
   if (!world_.options().engine.votes_in_memory() && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
-  // Nodes may still count a stopped acceptor, whose votes in memory are lost, as living.
+  // Nodes may still count a stopped acceptor as living, although its votes in memory are lost.
   const std::uint64_t unseen = world_.options().engine.votes_in_memory() ? gone : 0;
   bool told = false;
   std::set<std::uint64_t> orders;
@@ -205,8 +205,8 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // If an order has lost its majority of votes, only acceptors that know an order count
-    // (`knowing`).
+    // If an order has lost its majority of votes, only the acceptors in `knowing` count: those
+    // that know an order.
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
@@ -266,7 +266,8 @@ std::uint64_t Liveness::failing_links() const {
   return sum;
 }
 
-// Nodes remember earlier losses for a while; these losses may still cause a view change.
+// Waits until no link counts as failing: nodes remember earlier losses for a while, and these
+// losses may still cause a view change. If that takes too long, reports E10 and returns false.
 bool Liveness::wait_for_links() {
   const Duration most = world_.options().engine.needs(1).suspect * kLinksFailFor;
   const Instant limit = std::max(world_.now(), strays_) + most;

@@ -11,8 +11,8 @@ namespace peal::sim {
 
 /// True if `members` are incarnations of exactly `nodes`, in the same order.
 bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>& nodes);
-/// True if every running node is in a view, has nothing to order, and has delivered all that the
-/// other members of its view have.
+/// True if every running node is in a view, has nothing to order, and has delivered as much as the
+/// other members of its view.
 bool cluster_is_idle(const World& world);
 /// Describes which nodes wait, and the reasons.
 std::string waiting_text(const World& world);

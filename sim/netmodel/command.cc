@@ -26,7 +26,7 @@ struct NetArguments {
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
   std::uint32_t domains = 0;
-  std::vector<std::pair<std::string_view, std::string>> choices;  ///< of kEngineChoices
+  std::vector<std::pair<std::string_view, std::string>> choices;  ///< options in kEngineChoices
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;

@@ -43,7 +43,7 @@ struct CpuCosts {
 
 struct NetModelOptions {
   std::uint32_t megabits = 10'000;  ///< megabit per second of every network card and switch port
-  /// From the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
+  /// Time from the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
   /// How long a card delays the interrupt for a first packet, so that the interrupt covers later
   /// packets too.

@@ -31,8 +31,8 @@ struct NetRunOptions {
   /// packets follow the token; 0 is the original ring. global_window: packets per rotation. A
   /// window without a value follows from `cpu`.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
-  std::uint32_t datagram_bytes = 0;  ///< largest datagram; if 0, it is 1472, or the value of `cpu`
-                                     ///< if a message does not fit in 1472
+  std::uint32_t datagram_bytes = 0;  ///< largest datagram; 0 means 1472 or, if a message does not
+                                     ///< fit in 1472, CpuKind::datagram_bytes_large
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
   Duration coalesce{};          ///< interrupt delay of the network cards

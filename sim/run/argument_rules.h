@@ -16,7 +16,7 @@ namespace peal::sim {
 struct Texts {
   std::vector<std::string> settings;
   std::string accelerated_window;
-  std::vector<std::pair<std::string_view, std::string>> choices;  ///< of kEngineChoices
+  std::vector<std::pair<std::string_view, std::string>> choices;  ///< options in kEngineChoices
   std::vector<std::string> scenarios;
   std::vector<std::string> mutants;
 };

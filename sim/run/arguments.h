@@ -31,8 +31,8 @@ struct Arguments {
   bool record = false;
   bool json = false;
   bool verbose = false;
-  std::string out;    ///< empty: standard output
-  std::string trace;  ///< empty: none
+  std::string out;    ///< file for the results; if empty, standard output
+  std::string trace;  ///< file for the trace; if empty, no trace is written
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
   bool hunt_mutants = false;
   std::vector<sim_hooks::Mutant> mutants;  ///< to hunt; empty: all

@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The line without the names of nodes above `nodes`.
+/// The line without the names of nodes whose numbers are above `nodes`.
 std::string without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {

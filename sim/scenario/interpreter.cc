@@ -114,7 +114,8 @@ void Interpreter::report_logs() {
   figures.promises_read = logs.promises_read;
 }
 
-/// If nothing has happened since `settle`, the tables of groups are final.
+/// Reports the tables of groups to the oracle if no time has passed since `settle`, so that the
+/// tables are final.
 void Interpreter::report_tables() {
   if (!context_.cluster().groups || context_.settled_at() != context_.now()) return;
   for (const NodeId node : context_.all_nodes()) {

@@ -13,8 +13,8 @@
 
 namespace peal::sim {
 
-/// Counts of packets, and of views, events and counters of nodes, since the last `mark`. For an
-/// incarnation that is younger than the mark, the counts begin at 0.
+/// Packets, views and events since the last `mark`, and how much the counters of nodes have grown.
+/// For an incarnation that is younger than the mark, everything counts from its start.
 class Marks {
  public:
   /// Call when a cluster of `nodes` nodes begins.
@@ -25,12 +25,12 @@ class Marks {
 
   std::uint64_t views_since(const Process& process) const;
   std::uint64_t events_since(const Process& process, const order::EventKind* kind) const;
-  /// Empty if the node has no counter of this name.
+  /// nullopt if the node has no counter of this name.
   std::optional<std::uint64_t> counter_since(const Process& process, std::string_view name) const;
   /// Packets of this kind from the nodes in `from`; if `from` is empty, from any node.
   std::uint64_t packets_since(PacketKind kind, const std::vector<NodeId>& from) const;
-  /// True if the node is still in the view that it had at the mark, or if it ran neither then nor
-  /// runs now.
+  /// True if the node is still in the view that it had at the mark. Also true if it neither ran at
+  /// the mark nor runs now.
   bool view_kept(NodeId node, const World& world) const;
 
  private:

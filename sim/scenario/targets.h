@@ -42,7 +42,7 @@ std::uint32_t moment_of_name(std::string_view name);
 /// time.
 class Targets {
  public:
-  /// `counted` is Fault::count for a line that repairs an earlier fault.
+  /// `counted` is the fault that the line causes, or Fault::count if the line repairs a fault.
   using RunLine = std::function<void(const std::string& line, Fault counted)>;
 
   Targets(World& world, std::uint64_t seed, RunLine run_line);

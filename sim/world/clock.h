@@ -7,7 +7,7 @@
 
 namespace peal::sim {
 
-/// A node's own clock: it starts at any time and runs fast or slow, but never goes back.
+/// A node's own clock. It begins with an arbitrary time, may run fast or slow, and never goes back.
 class Clock {
   __extension__ using Wide = __int128;
 

@@ -214,7 +214,7 @@ void Disk::lose_of(File& file, Loss loss) {
 }
 
 void Disk::lose_names(Loss loss) {
-  // Keep all changes up to a random one, or a random subset.
+  // With Loss::some, keep all changes up to a random one, or a random subset. Otherwise keep none.
   const bool in_order = random_.chance(0.5);
   const std::uint64_t count = random_.below(unsynced_names_.size() + 1);
   for (std::size_t i = 0; i < unsynced_names_.size() && loss == Loss::some; ++i) {

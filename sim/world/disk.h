@@ -14,7 +14,7 @@
 namespace peal::sim {
 
 /// A disk that tracks which writes were synced, and loses unsynced writes as real disks do. A copy
-/// has the same content at first; later changes to one do not affect the other.
+/// of the object has the same content at first; later changes to either do not affect the other.
 class Disk : public port::Disk {
  public:
   /// How an operation fails.

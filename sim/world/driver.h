@@ -63,7 +63,8 @@ class Driver {
   Lane choose_lane(Process& process);
   /// False if the node drops the packet.
   bool charge_receive(Process& process, const Packet& packet);
-  /// Charges the delivery of a message to the application. Returns when the delivery is done.
+  /// Charges the delivery of a message to the application. Returns the time at which the delivery
+  /// ends.
   Instant charge_delivery(Process& process, const node::Message& message);
   void tell_durable(Process& process);
   void submit(Process& process, const Submission& submission);

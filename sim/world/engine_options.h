@@ -26,7 +26,8 @@ inline constexpr std::array<std::string_view, 5> kEngineChoices{"dissemination",
 class EngineOptions {
  public:
   EngineOptions() : EngineOptions(order::default_engine()) {}
-  /// All options have their defaults.
+  /// All options have their defaults, except `history`, and except options that every engine takes
+  /// from the default engine.
   explicit EngineOptions(const order::Descriptor& engine);
 
   const order::Descriptor& engine() const { return *engine_; }
@@ -35,13 +36,13 @@ class EngineOptions {
   /// Finds an option by a name that scenarios use: first in the engine, then in the default engine.
   /// Null if neither has the option.
   const order::Option* find(std::string_view name) const;
-  /// Sets all options of that name from a text: 40ms, 64, aggressive, yes. False if no option of
-  /// that name accepts the value. Times without a unit are in milliseconds.
+  /// Sets all options of that name from a text such as 40ms, 64, aggressive or yes. False if no
+  /// option of that name accepts the value. Times without a unit are in milliseconds.
   bool read(std::string_view name, const std::string& text);
   /// Sets all options of that name to the number; times are in nanoseconds. No effect if the engine
   /// has no such option, and so does not need the value.
   void set(std::string_view name, std::int64_t number);
-  /// The value of an option that exists.
+  /// The value of an option, which must exist.
   std::int64_t number(std::string_view name) const;
   Duration time(std::string_view name) const { return Duration{number(name)}; }
   /// The value of an option whose value is a word, without quotes.

@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// The kinds of planned events in the simulated world.
+/// The kinds of planned events in the simulated world, and the meaning of Planned::a for each.
 enum class Happening : std::uint8_t {
   arrival,  ///< a packet reaches a node's socket; a = packet
   frame,    ///< a frame of a node reaches the switch; a = flight

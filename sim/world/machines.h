@@ -25,8 +25,9 @@ class Machines {
   bool anyone_recovers() const;
 
   bool has_run(NodeId node) const { return machines_[node.value].incarnation != 0; }
-  /// The epoch of the node's next incarnation: the epoch by a correct clock, but above the node's
-  /// earlier epochs, plus `step`. A negative `step` has no effect if the engine has acceptors.
+  /// The epoch of the node's next incarnation: a correct clock's epoch or, if larger, the node's
+  /// largest epoch so far plus 1; `step` is added. A negative `step` has no effect if the engine
+  /// has acceptors.
   std::uint64_t next_epoch(NodeId node, std::int64_t step, Instant now) const;
   Process& start(World& world, MemberId self);
   /// Removes a process that ends.

@@ -22,7 +22,7 @@ bool content_matches(const Rule& rule, const Packet& packet) {
          (!rule.phase || content.rotation == rule.phase);
 }
 
-/// A link that loses more than this share of its packets does not work.
+/// A link that loses at least this share of its packets does not work.
 constexpr double kLossOfWorkingLink = 0.05;
 
 double share_lost(const Conditions& c) {

@@ -24,7 +24,7 @@ struct Conditions {
   Duration delay = microseconds(50);  ///< base delay of every packet
   Duration tail = microseconds(10);   ///< mean of an exponential addition
   Duration per_kilobyte{};            ///< delay added for each 1,000 bytes
-  double loss = 0;                    ///< probability that a copy is lost, independently
+  double loss = 0;                    ///< probability that a copy is lost, each independently
   double burst = 0;                   ///< probability that a burst of losses begins on a link
   std::uint32_t burst_packets = 10;   ///< mean length of a burst
   double duplicate = 0;
@@ -37,12 +37,12 @@ struct Conditions {
   double replay = 0;   ///< probability that an old packet arrives again
   Duration replay_by = seconds(2);
   std::uint32_t mtu = 0;    ///< packets of the data lane above this size are lost; 0: no limit
-  std::uint32_t large = 0;  ///< packets above this size are delayed by `large_by`; 0: no limit
+  std::uint32_t large = 0;  ///< packets above this size are delayed by `large_by`; 0: none are
   Duration large_by = milliseconds(900);
-  std::optional<PacketKind> bad_kind;  ///< kind of packets lost with `bad_kind_loss`
+  std::optional<PacketKind> bad_kind;  ///< packets of this kind have the loss `bad_kind_loss`
   double bad_kind_loss = 0;
   bool dead_data = false;        ///< all packets of the data lane are lost
-  bool dead_control = false;     ///< all packets of the other lanes are lost
+  bool dead_control = false;     ///< all packets of the token and control lanes are lost
   std::uint32_t dead_above = 0;  ///< packets above this size are lost on every lane; 0: no limit
 };
 
@@ -72,7 +72,7 @@ struct Rule {
   bool recovering = false;  ///< applies only while some node recovers
 };
 
-/// One copy of a packet that arrives.
+/// The arrival of one copy of a packet.
 struct Arrival {
   Duration after;  ///< delay from the departure of the packet
   bool damaged = false;

@@ -29,8 +29,8 @@ struct DiskTimes {
 class NodeLog {
  public:
   enum class Kind : std::uint8_t {
-    votes,  ///< an acceptor's votes; `owed()` is the other folder on the disk
-    owed,   ///< the retained backlog of excluded members
+    votes,  ///< an acceptor's promises and votes; `owed()` is the other folder on the disk
+    owed,   ///< decided values that are retained for excluded members
   };
   /// Segments are small, so that a scenario fills many of them.
   static constexpr std::uint64_t kSegmentBytes = 1U << 20;
@@ -39,7 +39,7 @@ class NodeLog {
   NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes,
           Kind kind = Kind::votes);
 
-  /// The owed log beside this votes log; null if this is an owed log.
+  /// The log of kind `owed` beside this log of kind `votes`; null if this log has the kind `owed`.
   NodeLog* owed() { return owed_.get(); }
 
   /// Opens the log of a new incarnation, and the one in `owed()`. The epoch of `self` is larger
@@ -73,8 +73,8 @@ class NodeLog {
   /// misdirected write has overwritten some old bytes. No damage if all records are recent.
   enum class Damage : std::uint8_t { none, rot, stray };
   void damage(Damage damage) { damage_ = damage; }
-  /// The next incarnation finds the folder of `other`, with what is durable in it now, in place of
-  /// its own.
+  /// The next incarnation finds, in place of this folder, a copy of what is durable now in the
+  /// folder of `other`.
   void give(const NodeLog& other);
   /// The disk has no space beyond what its files use now.
   void fill() { full_ = true; }
@@ -85,9 +85,9 @@ class NodeLog {
   /// Nothing becomes durable until end_hang(); see Disks::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
-  /// Ends the hang. True if a write completed during it, so that finish() is still due.
+  /// Ends the hang. True if wait_for_end() was called, so that finish() is due now.
   bool end_hang();
-  /// The write in progress completes as soon as the hang ends.
+  /// The write in progress would be complete now, but completes only when the hang ends.
   void wait_for_end() { waits_ = true; }
   /// Ends failures and slowness, here and in `owed()`. A log that has failed stays failed.
   void mend();

@@ -20,7 +20,7 @@ namespace peal::sim {
 struct ProcessLimits {
   std::uint32_t receive_slabs = 0;  ///< buffers for ordinary packets; 0: enough for the largest
                                     ///< gap
-  std::uint32_t unit_slabs = 0;     ///< buffers for units; 0 as above
+  std::uint32_t unit_slabs = 0;     ///< buffers for units; 0: enough for the largest gap
   std::uint32_t socket_packets = 2'048;
   std::uint32_t room_units = 65'536;  ///< units that the application buffers before the node must
                                       ///< wait
@@ -59,7 +59,7 @@ struct WorldOptions {
   bool loopback = false;               ///< multicasts return to their senders
   bool fan_out = false;                ///< data multicasts go to the destinations one by one
   bool multicast = true;               ///< false: multicasts go to all other nodes one by one
-  bool ghost = true;                   ///< see order/inspection
+  bool ghost = true;                   ///< a ghost checks the run; see order/inspection
   bool keep_packets = true;            ///< store old packets for replay
   std::uint32_t digest_every = 1'000;  ///< planned events between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups

@@ -10,7 +10,7 @@ namespace peal::sim {
 
 /// R1: checks the number of buffers that a node holds.
 void check_buffers(const Process& process, HistoryRecorder& recorder);
-/// R3: counts a timer call that had no effect.
+/// R3: counts a timer call that had no effect. Too many in a second are a violation.
 void note_idle_timer(Process& process, HistoryRecorder& recorder);
 /// Call when the process ended itself. Reports a violation unless the process's own clock was set
 /// back or its own disk failed.

@@ -27,7 +27,7 @@ struct Processor {
   Instant paused_at{};
   std::int64_t slowness = 1;
   std::uint32_t reads_since_timer = 0;
-  bool control_next = false;  ///< in turns of data and control: the latest turn was control's
+  bool control_next = false;  ///< data and control take turns: control had the latest turn
   Duration charged{};         ///< cost of the running call in the network model
   Duration worked{};          ///< processor time so far
 

@@ -22,7 +22,7 @@ class Schedule {
   /// Advances the time to the next planned event. nullopt if no event is planned up to `limit`; the
   /// time is then `limit`.
   std::optional<Planned> advance(Instant limit);
-  /// The action of a planned event, which is due.
+  /// Returns the planned action in `slot`, which is due, and frees the slot.
   std::function<void()> take_action(std::uint32_t slot);
 
  private:

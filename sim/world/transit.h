@@ -19,9 +19,9 @@ class Transit {
   PacketStore& packets() { return packets_; }
   /// Plans the arrival of a copy at `to`. The copy takes over one reference to the packet.
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
-  /// Keeps a copy for `to` that a rule holds.
+  /// Keeps a copy for `to` until release_held().
   void hold_back(PacketIndex packet, NodeId to);
-  /// Lets packets that a rule holds arrive now.
+  /// Lets all copies arrive now that hold_back() has kept.
   void release_held();
   /// A copy of the packet with one bit flipped.
   PacketIndex damaged(PacketIndex packet, Random& random);

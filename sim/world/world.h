@@ -49,8 +49,8 @@ class World {
 
   // Nodes. A command that the node's state does not allow has no effect.
   std::uint32_t nodes() const { return options_.nodes; }
-  /// Starts a new incarnation. Its epoch is that of a correct clock, plus `epoch_step`. A node
-  /// cannot start if the list in its own file does not name it.
+  /// Starts a new incarnation; Machines::next_epoch() gets `epoch_step`. A node cannot start if the
+  /// list in its own file does not name it.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
   /// The node crashes when it sends its `sends`-th packet from now; `sends` is 1 or more.

@@ -21,8 +21,8 @@ class ByteRing {
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
   /// Takes `size` contiguous bytes; null if there is no such range until more pieces are given
-  /// back. The ring may miss some free bytes: up to an eighth of the whole, and the end of a free
-  /// range that was too short for a larger piece.
+  /// back. take() may leave some free bytes unused: up to an eighth of the whole, and the end of a
+  /// free range that was too short for a larger piece.
   std::byte* take(std::uint32_t size) {
     while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
     if (head_ == tail_) laps_[0] = {tail_, 0};

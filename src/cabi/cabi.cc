@@ -81,8 +81,8 @@ bool take_options(const T* from, T& to) {
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 
-/// Writes as much of `made` as the program's struct `to` has room for. Sets fields that the library
-/// does not know to 0.
+/// Writes as much of `made` as the program's struct `to` has room for. Fields that the library
+/// does not know become 0.
 template <class T>
 void give(T& made, T* to, std::size_t size) {
   const std::size_t known = std::min(size, sizeof made);

@@ -31,8 +31,8 @@ struct UpCommand {
 
 struct NodeCommand {
   std::string config;
-  std::string name;   ///< empty: as in the file
-  std::string trace;  ///< empty: as in the file
+  std::string name;   ///< empty: the name in the file `config`
+  std::string trace;  ///< empty: the trace file in the file `config`
   bool json = false;
   bool print_config = false;
 };
@@ -43,7 +43,7 @@ inline constexpr const char* kDefaultGroup = "all";
 struct SendCommand {
   std::string to;    ///< a socket, or a folder with sockets; empty: the folder of `peal up`
   std::string name;  ///< requested name; empty: the node makes one
-  std::vector<std::string> groups = {kDefaultGroup};  ///< and private names
+  std::vector<std::string> groups = {kDefaultGroup};  ///< also private names
   Service service = Service::agreed;
   std::vector<std::string> files;  ///< empty: standard input
 };
@@ -129,7 +129,7 @@ struct BenchCommand {
   bool own_thread = false;     ///< each member has a thread of its own
   bool insecure = false;       ///< packets are not sealed
   bool daemon = false;         ///< measure clients of daemons, instead of members
-  bool limit = false;          ///< measure the limit as well
+  bool limit = false;          ///< also measure the limit of the machine
   bool json = false;
   const order::Descriptor* table = nullptr;  ///< the engine that `table_settings` are for
   std::string table_settings;                ///< keys with their values, separated by commas

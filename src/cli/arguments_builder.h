@@ -22,7 +22,7 @@
 
 namespace peal::cli {
 
-/// `text` in lines that fit beside the options' names.
+/// Breaks `text` into lines that fit beside the options' names.
 inline std::string wrapped(std::string_view text) {
   constexpr std::size_t kWidth = 54;  // beside the column of names; a terminal has 80 columns
   std::string out;

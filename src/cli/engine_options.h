@@ -6,7 +6,7 @@
 
 #include "order/registry/registry.h"
 
-// Keys of the engines' options that commands have arguments for.
+// Keys of those engine options for which commands have arguments.
 
 namespace peal::cli {
 

@@ -16,12 +16,12 @@ class Attendance {
   void visit() { ++visits_; }
 
   /// True while the client's thread polls the connection to check whether the application takes
-  /// input, and none has arrived since the thread began to poll.
+  /// input, and no input has arrived since the thread began to poll.
   bool guards() const { return guard_ == Guard::set; }
   /// True while no check is due, because an application thread polls the connection. That thread
-  /// calls end_rest() when it stops.
+  /// calls end_rest() when it stops polling.
   bool rests() const { return rests_; }
-  /// Ends rests(). Returns true if the client's thread rested.
+  /// Makes rests() false. Returns true if the client's thread rested.
   bool end_rest() { return std::exchange(rests_, false); }
   /// When to look() again, unless guards() or rests().
   Instant look_again() const { return look_again_; }
@@ -52,7 +52,8 @@ class Attendance {
   void stop() { guard_ = Guard::none; }
 
  private:
-  /// An application that makes no call for this long does not serve its connection.
+  /// An application that makes no call for this long, and neither polls the connection nor sleeps
+  /// on fd(), does not serve its connection.
   static constexpr Duration kAway = milliseconds(50);
   /// How the client's thread watches an application that may sleep on fd().
   enum class Guard : std::uint8_t {

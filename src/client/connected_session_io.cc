@@ -102,7 +102,7 @@ void ConnectedSession::wait_until_unused(Lock& lock, bool and_not_polled) {
   }
 }
 
-/// The connection has failed; the own thread ends it.
+/// Call when the connection has failed; the own thread then ends it.
 void ConnectedSession::fail(Trouble kind, io::IoError why) {
   trouble_ = kind;
   why_ = std::move(why);

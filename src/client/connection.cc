@@ -21,8 +21,8 @@ constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
 /// Events are reported as seen together with other output, or once they have this many bytes, or
 /// when the own thread writes.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
-/// The same for the bytes of events in shared memory. Far below kSharedUnseenMax, the number of
-/// unseen bytes at which the daemon stops using this memory.
+/// The same limit for the bytes of events in shared memory. It is far below kSharedUnseenMax, the
+/// number of unseen bytes at which the daemon stops using this memory.
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 
 }  // namespace

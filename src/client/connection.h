@@ -54,7 +54,7 @@ class Connection {
   bool read_blocked() const { return read_blocked_; }
   bool write_blocked() const { return write_blocked_; }
   bool unsent() const { return unsent_; }
-  /// There may be input, or room for output, again.
+  /// Call when there may be input, or room for output, again.
   void may_read() { read_blocked_ = false; }
   void may_write() { write_blocked_ = false; }
 
@@ -77,8 +77,8 @@ class Connection {
   bool write_blocked_ = false;
   bool unsent_ = false;
   Instant written_;                  ///< when bytes were last written
-  std::size_t unwritten_bytes_ = 0;  ///< bytes of messages queued since then, roughly
-  std::size_t unsaid_bytes_ = 0;     ///< bytes read since then, not yet reported as seen
+  std::size_t unwritten_bytes_ = 0;  ///< bytes of messages queued since written_, roughly
+  std::size_t unsaid_bytes_ = 0;     ///< bytes read since written_, not yet reported as seen
 
   static constexpr std::size_t kReadBytes = 256U << 10;
 };

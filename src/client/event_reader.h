@@ -9,10 +9,10 @@ namespace peal::client {
 /// Converts items into the application's events. Thread: one at a time.
 class EventReader {
  public:
-  /// Converts `item`; if it is a message, message() must hold it already. What the event points to
-  /// is valid until the next call.
+  /// Converts `item`. If `item` is a message, message() must hold the decoded message already. What
+  /// the event points to is valid until the next call.
   v0::ClientEvent event(Item item);
-  /// Where the next message must be decoded.
+  /// The object into which the caller must decode the next message.
   wire::MessageEvent& message() { return message_; }
   /// Invalidates the last event, and returns its buffer for reuse.
   std::vector<std::byte> release() { return std::move(item_.body); }

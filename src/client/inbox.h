@@ -57,20 +57,21 @@ class Inbox {
   std::uint64_t unread_bytes() const { return unread_bytes_; }
   /// Takes the first item; there must be one. A message is decoded into `message`. Returns nothing
   /// if the item's record should be in shared memory but is missing or not valid. If it is not
-  /// valid, `wrong` says why; if it is missing, `wrong` stays empty. Both times all unseen events
-  /// are discarded. `open`: true if the connection is open; a missing record then sets is_torn().
+  /// valid, `wrong` says why; if it is missing, `wrong` stays empty. In both cases all unseen
+  /// events are discarded. `open`: true if the connection is open; a missing record then sets
+  /// is_torn().
   std::optional<Item> take(wire::MessageEvent& message, bool open, Wrong& wrong);
-  /// The caller no longer needs a body that take() returned; its buffer is reused.
+  /// Takes back a body that take() returned, and reuses its buffer.
   void give_back(std::vector<std::byte> body) { spare_.give(std::move(body)); }
 
-  /// The memory shared for this connection; its bytes may change at any time.
+  /// Sets the memory that the daemon shares for this connection; its bytes may change at any time.
   void share(ByteView memory) { memory_ = memory; }
   std::size_t shared_bytes() const { return memory_.size(); }
   /// Copies all events out of shared memory, which ends with the connection. Discards the first
   /// event that is missing or not valid, and all events after it: the daemon sends them again if
   /// the session is resumed.
   void fetch_all();
-  /// The connection is gone, and with it the shared memory; call fetch_all() before.
+  /// Call when the connection, and with it the shared memory, is gone; call fetch_all() before.
   void disconnected();
   /// True if an event was missing from shared memory: see Session::inbox().
   bool is_torn() const { return torn_; }

@@ -40,22 +40,24 @@ class Outbox {
   std::uint64_t unsettled() const { return unsettled_.size(); }
   /// Number of the last message that the connection has taken completely.
   std::uint64_t taken() const { return settled_ + out_; }
-  /// The daemon acknowledged all messages up to `number`, which must be from settled() to taken().
+  /// Call when the daemon acknowledged all messages up to `number`, which must be from settled() to
+  /// taken().
   void settle(std::uint64_t number);
 
   bool has_control() const { return !control_.empty(); }
   bool has_messages() const { return out_ < unsettled_.size(); }
-  /// Appends to `out` at most `chunks_max` references to bytes to write next. They are valid until
-  /// written(). `messages`: true if messages may be written, not only other records.
+  /// Appends to `out` at most `chunks_max` references to the bytes that are to be written next. The
+  /// references are valid until written(). `messages`: true if messages may be written, not only
+  /// other records.
   void gather(std::vector<ByteView>& out, std::size_t chunks_max, bool messages);
-  /// The first `bytes` of the last gather() were written.
+  /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes, Requests& requests);
 
   void disconnected();
   /// Call on a new connection. The daemon has all messages up to `received`, and has acknowledged
   /// those up to `settled`.
   void resume(std::uint64_t settled, std::uint64_t received);
-  /// Nothing more will be written.
+  /// Call when nothing more will be written.
   void end();
 
  private:

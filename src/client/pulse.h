@@ -19,8 +19,8 @@ class Pulse {
   void start(Instant now) { said_ = heard_ = now; }
   void said(Instant now) { said_ = now; }
   void heard(Instant now) { heard_ = now; }
-  /// Call if the client did not read until now because its inbox was full. It then does not know
-  /// whether the daemon was silent.
+  /// Call if the client did not read until now because its inbox was full. The client then does not
+  /// know whether the daemon was silent.
   void was_deaf(Instant now) { heard_ = now; }
 
   bool is_quiet(Instant now, Duration ping) const {

@@ -26,9 +26,9 @@ class Requests {
   /// `answer` is set if the request is answered already.
   void add(std::uint32_t number, wire::RecordKind kind, std::vector<std::byte> record,
            std::optional<Answer> answer);
-  /// Returns the answer and forgets the request; nothing if there is no answer yet.
+  /// Returns the answer and forgets the request. Returns nothing if there is no answer yet.
   std::optional<Answer> take_answer(std::uint32_t number);
-  /// The application no longer waits for the answer.
+  /// Call when the application no longer waits for the answer.
   void give_up(std::uint32_t number) { requests_.erase(number); }
 
   /// Call when a connection has taken the request completely: the daemon may then have it.
@@ -38,7 +38,7 @@ class Requests {
   /// Call when the session continues on another connection, before unanswered requests are sent
   /// again.
   void resume();
-  /// The session has ended: answers all open requests with `why`.
+  /// Call when the session has ended. Answers all unanswered requests with `why`.
   void end(const std::string& why);
   /// Calls `use` with the number and record of each unanswered request.
   void each_open(

@@ -68,7 +68,7 @@ class Session {
 
   // ---- The connection.
 
-  /// A new connection is open, and nothing was written to it. The phase must be `apart`.
+  /// Call when a new connection is open, and nothing was written to it. The phase must be `apart`.
   void connected();
   /// Shares memory whose descriptor came with the connection's first byte; call it before
   /// received() gets that byte. The memory must live as long as the connection, and its bytes may
@@ -77,7 +77,7 @@ class Session {
   /// Handles bytes from the connection, which may be anything. Bad input ends the session. If the
   /// daemon gives up only the connection, the phase becomes `apart`.
   void received(ByteView bytes);
-  /// The connection is gone. Ends the session if it cannot be resumed.
+  /// Call when the connection is gone. Ends the session if it cannot be resumed.
   void disconnected(const std::string& why);
   /// True if there is room for more input. A greeting always has room: otherwise the session would
   /// be lost while the application does not read.
@@ -92,14 +92,14 @@ class Session {
     const std::uint64_t more = unread - std::min(unread, kRestBytesMax);
     return phase_ != Phase::ended && (more == 0 || more < options_.receive_bytes_max);
   }
-  /// Appends to `out` at most `chunks_max` references to bytes to write next. They are valid until
-  /// written().
+  /// Appends to `out` at most `chunks_max` references to the bytes that are to be written next. The
+  /// references are valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
   /// True if there is output other than a report of seen events. Such a report may wait for other
   /// output.
   bool has_more_than_seen() const;
-  /// The first `bytes` of the last gather() were written.
+  /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes) { outbox_.written(bytes, requests_); }
   /// Queues a ping, unless there is other output.
   void ping();
@@ -111,8 +111,9 @@ class Session {
   /// (targets), closed.
   Result<std::uint64_t, Errc> send(std::span<const std::string_view> targets, ByteView payload,
                                    Service service, std::uint16_t type, bool self_discard);
-  /// Each returns the number of the request; take_answer() returns its answer once. give_up()
-  /// forgets a request whose answer the application no longer waits for.
+  /// join(), leave() and ask() return the number of the request; take_answer() returns the
+  /// request's answer once. give_up() forgets a request whose answer the application no longer
+  /// waits for.
   std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);
   std::uint32_t leave(std::string_view group);
   std::uint32_t ask(std::string_view what);
@@ -127,7 +128,7 @@ class Session {
   /// item is an event in shared memory that is invalid or missing. An invalid event ends the
   /// session; a missing event makes the inbox torn.
   std::optional<Item> take(wire::MessageEvent& message);
-  /// The caller no longer needs a body that take() returned; its buffer is reused.
+  /// Takes back a body that take() returned, and reuses its buffer.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
 
   // ---- The status.
@@ -148,7 +149,7 @@ class Session {
 
  private:
   enum class Goodbye : std::uint8_t { none, wanted, queued };
-  /// The daemon treats anything after the goodbye as a fault.
+  /// True if records may be queued: the daemon treats any record after the goodbye as a fault.
   bool may_speak() const { return phase_ == Phase::open && goodbye_ != Goodbye::queued; }
 
   void handle(const wire::Record& record);

@@ -136,7 +136,7 @@ bool Session::resume_session(const wire::Welcome& welcome) {
     return false;
   }
   // If a daemon is going to repeat refusals, its welcome acknowledges only the messages before
-  // them. Messages after them may have been acknowledged on an earlier connection.
+  // the refused ones. Later messages may have been acknowledged on an earlier connection.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
   if (welcome.session != terms_.token || welcome.name != terms_.name ||
       welcome.received < settled || welcome.received > outbox_.sent()) {

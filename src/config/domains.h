@@ -19,7 +19,8 @@ Result<void, std::string> validate_domains(const Settings& settings);
 
 /// The domains in the engine's form; the first is domain 1.
 std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
-/// For each domain, those of its nodes and acceptors that are in `list`.
+/// For each domain, those of its nodes and acceptors that are in `list`. A domain without acceptors
+/// in `list` gets acceptors that the engine chooses.
 std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
 /// The domain with this name, if this node may send in it; 0 for the empty name, which is the
@@ -27,7 +28,8 @@ std::vector<order::NodeList> domain_parts(const Settings& settings, const order:
 Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name);
 /// The name of the domain; empty for the domain of all nodes.
 std::string_view domain_name(const Settings& settings, order::Domain domain);
-/// The name of the domain to which a position of the order belongs.
+/// The name of the domain to which a position of the order belongs; empty for the domain of all
+/// nodes.
 std::string_view domain_name_at(const Settings& settings, Seq position);
 /// The domains that this node is in, without the domain of all nodes.
 std::vector<order::Domain> own_domains(const Settings& settings);
@@ -50,8 +52,8 @@ std::string log_lines(const Settings& settings);
 
 /// Adds to `rules` everything about domains that must be equal on all nodes.
 void add_domains(const Settings& settings, Digest& rules);
-/// The same as text for people, on one line of at most 255 bytes. A longer text is cut, and ends in
-/// the hash of the whole text.
+/// The same settings as text for people, on one line of at most 255 bytes. A longer text is cut,
+/// and ends in the hash of the whole text.
 std::string domains_text(const Settings& settings);
 
 }  // namespace peal::config

@@ -21,7 +21,9 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
-/// The number that a value stands for; nothing if the value is not of the option's kind.
+/// The number that `value` stands for. Nothing if `value` is not of the option's kind, is a
+/// duration outside the option's range, or is the number that a file calls "auto"
+/// (Option::automatic).
 std::optional<std::int64_t> number_of(const Option& option, const Value& value) {
   if (option.kind == Option::Kind::duration) {
     const auto number = as_number(value);

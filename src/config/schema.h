@@ -52,7 +52,7 @@ bool is_of(const Key<T>& key, const order::Descriptor* engine) {
 /// The key of `Settings::acceptors`; empty if no engine has acceptors.
 std::string_view acceptors_key();
 
-/// Converts a text of Key::get() for a message.
+/// Converts a text of Key::get() for a message: text in quotes is escaped and cut, as by quote().
 std::string for_message(const std::string& text);
 
 /// Refuses keys that only other engines have: they would have no effect. The error is one line,

@@ -122,7 +122,7 @@ std::vector<NodeId> acceptors_of(const Settings& settings);
 /// True if this node is an acceptor, of all nodes or of a domain. An acceptor needs a data_dir,
 /// unless votes are in memory.
 bool votes(const Settings& settings);
-/// True if this node has a log of an acceptor, or may get one.
+/// True if this node keeps a log on disk: it is an acceptor, or may become one.
 bool keeps_log(const Settings& settings);
 /// True if this node may become an acceptor while it runs.
 bool may_vote(const Settings& settings);
@@ -143,7 +143,7 @@ std::string state_file(const Settings& settings);
 
 /// wire::Header::cluster. High 32 bits: a hash of the cluster's name; low 32: a hash of all
 /// settings that must be equal on all nodes while any of them runs. The list of nodes and the
-/// acceptors may change: see config/nodes.h.
+/// acceptors are not in the hash, since they may change: see config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// By how many bytes a sealed data packet is longer than its frame. If the engine can restore the

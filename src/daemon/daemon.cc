@@ -72,7 +72,7 @@ io::IoError with_remedy(io::IoError why) {
   return why;
 }
 
-/// Puts the configuration key that causes the error before the reason why a node cannot start.
+/// Prefixes the reason why a node cannot start with the configuration key that is at fault.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
@@ -263,7 +263,7 @@ void Daemon::on_nodes() {
 }
 
 /// Sets the nodes that may be in a view: those of the active list and of the pending list. Traffic
-/// is kept until all of them know it, so that their clients are told of missed messages.
+/// is kept until all these nodes know it, so that their clients are told of missed messages.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
   for (const config::NodeEntry& node : runtime_->nodes().active()) nodes.push_back(node.number);

@@ -10,8 +10,8 @@
 namespace peal::daemon {
 namespace {
 
-/// Reasons to refuse sealed packets that do not occur in a healthy cluster. The other reasons occur
-/// after a restart, or if the network delays packets.
+/// Reasons for refusing sealed packets. These reasons do not occur in a healthy cluster. The other
+/// reasons occur after a restart, or if the network delays packets.
 constexpr std::array kSuspicious{
     seal::Refusal::too_short,   seal::Refusal::unknown_version, seal::Refusal::unknown_sender,
     seal::Refusal::unknown_key, seal::Refusal::bad_badge,       seal::Refusal::bad_tag,

@@ -17,7 +17,7 @@ struct ViewHistory {
   ViewNotice view;
   OrderDigest digest;  ///< of clients' messages, until the next regular view
   Instant installed{};
-  Duration gap{};  ///< since the transitional view before it; 0: there was none
+  Duration gap{};  ///< since the transitional view before this view; 0: no such view
 };
 
 /// What one node has delivered, for its status.

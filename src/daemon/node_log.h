@@ -13,8 +13,9 @@
 
 namespace peal::daemon {
 
-/// Lines on standard error for the operator of a node: `at=… event=view_installed view=12@a …`, or
-/// one JSON object each. Writing does not block: see io::LineWriter.
+/// Log lines for the operator of a node. A line is text such as
+/// `at=… event=view_installed view=12@a …`, or one JSON object. Writing does not block: see
+/// io::LineWriter.
 class NodeLog {
  public:
   using Field = std::pair<std::string_view, std::string>;

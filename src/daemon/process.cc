@@ -171,7 +171,8 @@ class Process final : public Owner {
   }
 
   /// Starts the timer that reads the counters of drops, and the timer that answers the service
-  /// manager's watchdog twice per period. Both run in the loop, so the answers stop if it hangs.
+  /// manager's watchdog twice per period. Both run in the loop, so the answers stop if the loop
+  /// hangs.
   Result<void, io::IoError> start_timers() {
     auto started = looks_.start(daemon_->loop(), kLookAtDrops, [this] {
       status_.look(io::Clock::now(), *daemon_, log_.dropped());

@@ -220,7 +220,7 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   effects_.deliver(receivers_, received);
 }
 
-/// Adds the clients of this node that `target` names to receivers_, and records the message in
+/// Adds to receivers_ the clients of this node that `target` names, and records the message in
 /// `traffic`.
 void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
   const bool late = state_ == State::transitional;

@@ -26,8 +26,8 @@ class Domains {
   /// The domains are numbered from 1.
   Domains(std::vector<GroupDomain> domains, NodeId self);
 
-  /// The first domain that lists the group. 0 if no domain does, and for private names: then all
-  /// nodes learn the messages.
+  /// The first domain that lists the group. 0, whose messages all nodes learn, if no domain lists
+  /// the group, and for private names.
   order::Domain of_group(std::string_view group) const;
   /// The domain of a message from this node to `targets`: the domain that all targets have in
   /// common, if this node is in that domain. Otherwise 0: all nodes learn the message, and nodes

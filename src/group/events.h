@@ -53,7 +53,7 @@ class Effects {
  public:
   virtual ~Effects() = default;
 
-  // To clients of this node, named by their connections.
+  // Events for clients of this node; a connection names its client.
   /// Called once for each message, with all its receivers here: at least one, each once.
   virtual void deliver(std::span<const std::uint32_t> connections, const Received& message) = 0;
   /// Called once for each set that has members here. `connections`: the members of `view.own_set`
@@ -69,12 +69,12 @@ class Effects {
   /// ones.
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
-  // To the node.
+  // Requests to the node.
   /// Orders a message for the members that learn `domain`; this node is in that domain. Called only
   /// inside a client's request or work(), never while the node delivers.
   virtual Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) = 0;
-  /// Drops the queued control messages that the engine has not taken yet, then queues `message`
-  /// unless it is empty.
+  /// Drops the queued control messages that the engine has not taken yet. Then queues `message`,
+  /// unless `message` is empty.
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them.
   virtual void block(bool blocked) = 0;

@@ -21,7 +21,7 @@ const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
 
 /// The daemon that reports the traffic of a domain for `synced`, a set of daemons with equal
 /// tables. It is the first daemon of the set that learns the domain. If none learns the domain, all
-/// know the same traffic, and the first daemon of the set reports; it also sends the table.
+/// know the same traffic; then the first daemon of the set, which also sends the table, reports.
 MemberId Exchange::speaker(const order::MemberSet& synced, order::Domain domain) const {
   const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
     return options_.domains.has(domain, member.node);
@@ -37,7 +37,8 @@ std::vector<Traffic> Exchange::own_traffic(MemberId self, const order::MemberSet
   for (const TrafficLog& each : logs.all()) {
     if (speaker(synced, each.known().domain) != self) continue;
     Traffic known = each.known();
-    // A daemon outside the domain cannot have forgotten the same views as daemons in the domain.
+    // A daemon outside the domain cannot have forgotten the same views as daemons in the domain, so
+    // it reports no forgotten views.
     if (!options_.domains.has_self(known.domain)) known.forgotten = {};
     if (known.empty()) continue;
     shrink(known, bytes_max);

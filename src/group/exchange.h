@@ -36,8 +36,8 @@ class Exchange {
 
   /// Merges all received tables; moves their contents out.
   Table merge_tables(std::uint64_t daemon_bytes_max);
-  /// Joins the traffic that all daemons reported into `logs`. Returns, for each domain, the names
-  /// whose messages this daemon missed.
+  /// Merges the traffic that all daemons reported, and puts it into `logs`. Returns, for each
+  /// domain, the names whose messages this daemon missed.
   std::vector<Missed> merge_traffic(MemberId self, TrafficLogs& logs) const;
   /// The index of the received table whose `synced` has the daemon.
   std::size_t table_of(MemberId daemon) const;
@@ -50,7 +50,7 @@ class Exchange {
 
   const Options& options_;
   std::vector<Tables> tables_;
-  std::map<MemberId, std::vector<Traffic>> traffic_;  ///< by sender; in addition to that in tables_
+  std::map<MemberId, std::vector<Traffic>> traffic_;  ///< by sender: contents of DomainTraffic
 };
 
 }  // namespace peal::group

@@ -13,7 +13,7 @@ namespace peal::group {
 /// empty and is created again gets a new id, and ids only grow. A part of a view is the set of
 /// members that reach the view together from one old view. Before the view is installed, each part
 /// counts in a branch of its own, below the branch of the view. Ids of a part name the new view.
-/// Ids that name the old view would not be unique: parts of two different new views may have a
+/// If they named the old view, ids would not be unique: parts of two different new views may have a
 /// member in common, which reaches at most one of these views.
 class GroupIds {
  public:

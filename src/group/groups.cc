@@ -119,7 +119,7 @@ void Groups::on_regular(const order::View& view) {
   }
 }
 
-/// Completes the view without an exchange: all members have equal tables.
+/// Makes the view operational without an exchange: all members have equal tables.
 void Groups::settle() {
   name_changed();
   state_ = State::operational;

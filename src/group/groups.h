@@ -58,7 +58,7 @@ class Groups {
   }
   /// Submits a safe message without content; only its place matters.
   Result<void, Refusal> mark() { return clients_.mark(); }
-  /// Sends the goodbyes of disconnect() that the node had no room for. Call it when there may be
+  /// Submits the messages of disconnect() that the node had no room for. Call it when there may be
   /// room.
   void work() { clients_.work(); }
 
@@ -74,9 +74,9 @@ class Groups {
 
   enum class State : std::uint8_t {
     operational,   ///< tables are equal in the whole view
-    transitional,  ///< the view ended, its last messages are delivered; also before the first view
+    transitional,  ///< the view ended, its last messages are being delivered; initial state, too
     exchanging,    ///< tables are exchanged; nothing else is ordered
-    interrupted,   ///< the view ended before the exchange did; its last messages are delivered
+    interrupted,   ///< the view ended before the exchange; its last messages are being delivered
   };
   State state() const { return state_; }
   const Table& table() const { return table_; }
@@ -89,7 +89,7 @@ class Groups {
     std::uint64_t views = 0;            ///< queued for clients
     std::uint64_t changes = 0;          ///< joins, leaves and disconnections that were applied
     std::uint64_t exchanges = 0;        ///< exchanges that began
-    std::uint64_t interrupted = 0;      ///< of these, ended by the end of their view
+    std::uint64_t interrupted = 0;      ///< exchanges whose view ended before they did
     std::uint64_t settled = 0;          ///< views in which all tables became equal
     std::uint64_t bad_messages = 0;     ///< messages that could not be decoded
     std::uint64_t bad_changes = 0;      ///< joins and leaves that contradict the table

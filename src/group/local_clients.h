@@ -58,7 +58,7 @@ class LocalClients {
   Effects& effects_;
   std::map<std::uint32_t, Client> clients_;
   std::map<std::string, std::uint32_t, std::less<>> names_;
-  std::vector<Dead> dead_;  ///< disconnected clients whose goodbyes are not yet submitted
+  std::vector<Dead> dead_;  ///< clients whose Disconnect messages are not yet submitted
   std::uint32_t last_connection_ = 0;
   std::uint64_t joining_bytes_ = 0;  ///< upper bound for what pending joins will take of the table
   std::vector<std::byte> encoded_;   ///< reused

@@ -43,8 +43,8 @@ Client read_client(ByteReader& in) {
   return client;
 }
 
-/// Reads the number of elements, at least 1, that follow. Returns 0 if so many elements of at least
-/// `each` bytes do not fit.
+/// Reads the number of the elements that follow; it must be at least 1. Returns 0 if the message is
+/// too short for so many elements of at least `each` bytes.
 std::uint32_t read_count(ByteReader& in, std::size_t each) {
   const auto count = in.u<std::uint32_t>();
   in.require(count > 0, Drop::bad_value);

@@ -43,7 +43,7 @@
 namespace peal::group {
 
 inline constexpr std::size_t kNameBytesMax = 128;
-inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name fits into a name
+inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name fits
 inline constexpr std::size_t kTargetsMax = 64;
 
 enum class Kind : std::uint8_t {

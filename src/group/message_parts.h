@@ -12,7 +12,7 @@
 
 namespace peal::group {
 
-/// Reads a name that `is_legal` accepts; empty if the reader failed.
+/// Reads a name that `is_legal` must accept. Returns an empty name if the reader failed.
 template <class Rule>
 std::string_view read_name(wire::ByteReader& in, Rule is_legal) {
   const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));

@@ -18,13 +18,14 @@ inline constexpr std::uint32_t kTrafficShare = 4;
 /// `message_bytes_max` and `nodes` must be the same on all nodes.
 struct Options {
   std::string node_name;                        ///< as in private names: without '#'
-  std::uint32_t nodes = 1;                      ///< most nodes that the cluster may ever have
+  std::uint32_t nodes = 1;                      ///< maximum number of nodes, now and later
   std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
   std::uint32_t clients_max = 65'536;           ///< connected at the same time
   Domains domains;                              ///< groups whose messages only some nodes learn
 };
 
-/// Returns an empty text, or one line that names the key, the value and what is accepted.
+/// Returns an empty text if the options are valid. Otherwise returns one line that names the key,
+/// the value and what is accepted.
 std::string validate(const Options& options);
 
 /// Why a client's request was refused. The request had no effect.

@@ -42,7 +42,7 @@ class Table {
 
   /// `daemon_bytes_max` limits the bytes of one daemon's members in an encoding of Tables.
   explicit Table(std::uint64_t daemon_bytes_max) : daemon_bytes_max_(daemon_bytes_max) {}
-  Table(const Table&) = delete;  // the index points into the groups
+  Table(const Table&) = delete;  // clients_ points into groups_
   Table& operator=(const Table&) = delete;
   Table(Table&&) = default;
   Table& operator=(Table&&) = default;

@@ -189,9 +189,9 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// Finds the names to which this daemon missed messages up to `all.upto`. `all` counts every such
-/// message. `own` has those that it counts itself, and its late messages up to `all.upto`. A name
-/// for which `own` has fewer than `all` was missed.
+/// Finds the names to which this daemon missed messages up to `all.upto`. `all` counts every
+/// message up to there. `own` has the messages that it counts, and its late messages up to there.
+/// The daemon missed a name's messages if `own` has fewer of them than `all`.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {

@@ -49,7 +49,7 @@ struct ViewTraffic {
     friend auto operator<=>(const Late&, const Late&) = default;
   };
   ViewId view{};
-  Place upto;                   ///< all messages up to here are known; zero: none
+  Place upto;                   ///< all messages up to here are known; zero: no messages
   bool every_name = false;      ///< too many names: any name may have messages
   std::uint64_t late_digest{};  ///< if every_name: digest of the late messages' places; 0: none
   std::vector<Name> names;      ///< empty if every_name; sorted
@@ -59,7 +59,7 @@ struct ViewTraffic {
 
 /// Views that are no longer kept one by one.
 struct Forgotten {
-  ViewId upto{};                   ///< the last of these views; zero: none
+  ViewId upto{};                   ///< the last of these views; zero: no views
   std::uint64_t digest{};          ///< of these views' traffic, whatever the views' order
   bool every_name = false;         ///< too many names: any name may have messages
   std::vector<std::string> names;  ///< names that have messages; empty if every_name; sorted
@@ -90,8 +90,8 @@ struct Missed {
   bool contains(std::string_view name) const { return every_name || names.contains(name); }
   bool empty() const { return !every_name && names.empty(); }
 };
-/// Joins the traffic that several daemons know into `all`. Returns the names whose messages the
-/// daemon of `parts[own]` missed.
+/// Merges the traffic that several daemons know, `parts`, and returns it in `all`. The result: the
+/// names whose messages the daemon of `parts[own]` missed.
 Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
 /// Caches where the count of a name is, so that the next message to that name needs no lookup.

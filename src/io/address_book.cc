@@ -10,7 +10,7 @@
 namespace peal::io {
 namespace {
 
-/// Shortest and longest pause before a check for an answer; doubles each time.
+/// Shortest and longest pause before a check for an answer. The pause doubles each time.
 constexpr Duration kPollMin = milliseconds(5);
 constexpr Duration kPollMax = milliseconds(200);
 
@@ -155,7 +155,7 @@ void AddressBook::ask(Instant now, State& state) {
   state.pause = std::min(state.pause + state.pause, kAskAgainMax);
   const HostPort& name = entries_[state.entry].name;
   auto begun = question_ ? LookUp::begin(name, question_) : LookUp::begin(name);
-  if (!begun) {  // the reason does not concern this name
+  if (!begun) {  // for a reason that does not concern this name
     state.due = now + kAskAgainMin;
     return;
   }
@@ -204,9 +204,10 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
                     " address, as this node's own is");
 }
 
-// True if another node than `entry` has the address `at`; `why` then says which. A node uses its
-// port and the port above. If the other node is not in the view, looks its name up: `entry` may
-// take the address over once that name no longer has it.
+// True if this node or another node than that of `entry` has the address `at`; `why` then says
+// which. Ports that differ by 1 collide too, because a node uses its port and the port above. If
+// the other node is not in the view, looks its name up: `entry` may take the address over once that
+// name no longer has it.
 bool AddressBook::is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why) {
   const auto collides = [&](const Endpoint& other) {
     return other.ip == at.ip && std::abs(int{other.port} - int{at.port}) <= 1;

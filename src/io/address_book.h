@@ -17,27 +17,30 @@ namespace peal::io {
 
 /// The addresses of the other nodes. A name is looked up repeatedly, on separate threads (LookUp),
 /// until its node is in the view. IP addresses are not looked up. A found address stays in use
-/// until a look-up finds another one, even while the name servers do not answer. The book
-/// drops an address only if another node's name has it and the node's own name no longer has it.
+/// until a look-up finds another one, even while the name servers do not answer. The book drops a
+/// node's address only if another node's name has that address and the node's own name has no
+/// acceptable address any more.
 ///
 /// Thread: one. Blocks: never.
 class AddressBook {
  public:
-  /// Shortest and longest pause between two look-ups of an absent node's name; doubles each time.
+  /// Shortest and longest pause between two look-ups of an absent node's name. The pause
+  /// doubles each time.
   static constexpr Duration kAskAgainMin = seconds(5);
   static constexpr Duration kAskAgainMax = seconds(30);
-  /// Maximum number of look-ups of one address book at a time. LookUp::kQuestionsMax limits those
-  /// of the whole process.
+  /// Maximum number of look-ups of one address book at a time. LookUp::kQuestionsMax limits the
+  /// look-ups of the whole process.
   static constexpr int kQuestionsMax = 2;
 
   struct Entry {
     NodeId node{};
     HostPort name;        ///< as configured
-    Endpoint at;          ///< unspecified: not known
+    Endpoint at;          ///< unspecified if not known
     std::string problem;  ///< why the newest answer gave no address; else empty
     bool known() const { return !at.is_unspecified(); }
   };
-  /// The effect of an answer: a node has another address, or the reason why it has none is known.
+  /// The effect of an answer: `entry` has another address than `before`, or none, or has for the
+  /// first time a `problem` that explains why its address is not known.
   struct Change {
     const Entry& entry;
     Endpoint before;
@@ -56,11 +59,11 @@ class AddressBook {
   /// The nodes, in the order given.
   std::span<const Entry> entries() const { return entries_; }
   bool has_names() const { return !states_.empty(); }
-  /// Look-ups without an answer yet.
+  /// The number of look-ups without an answer yet.
   int waiting() const;
 
-  /// `members` are in the view, so their addresses are right. Looks up the names of all other
-  /// nodes.
+  /// `members` are in the view, so their addresses are right. Looks up the names of the nodes that
+  /// are not among `members`.
   void set_present(Instant now, std::span<const MemberId> members);
   /// Looks all names up again soon.
   void ask_all(Instant now);
@@ -77,7 +80,7 @@ class AddressBook {
   struct State {
     std::size_t entry{};
     bool present = false;    ///< its node is in the view
-    bool contested = false;  ///< this node's address may be outdated: another node's name has it
+    bool contested = false;  ///< another node's name has Entry::at too: it may be outdated
     Duration pause = kAskAgainMin;
     std::optional<Instant> due;    ///< time of the next look-up
     std::optional<Instant> asked;  ///< time of the last look-up

@@ -27,7 +27,7 @@ struct EpochChoice {
 
 /// The epoch of a new incarnation: the wall clock, or the epoch in `state_file` plus one if that is
 /// larger. Store the new epoch before you use it. An empty path means no file. An absent file is no
-/// error. An unreadable file is only a warning, since the clock suffices as long as it does not
+/// error. An unreadable file is only a warning, because the clock suffices as long as it does not
 /// step back. Blocks on the disk.
 EpochChoice choose_epoch(const std::string& state_file);
 

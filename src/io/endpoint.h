@@ -31,7 +31,7 @@ struct Endpoint {
 std::string to_string(const Endpoint& endpoint);
 
 /// Converts to the operating system's form, and back. `from_sockaddr` returns a zero endpoint for
-/// any other address family.
+/// an address family other than IPv4 and IPv6.
 socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& out);
 Endpoint from_sockaddr(const sockaddr_storage& in);
 

@@ -17,7 +17,7 @@ struct Faults {
   std::set<NodeId> deaf_to;  ///< packets from these nodes are lost
   std::set<NodeId> mute_to;  ///< packets to these nodes are lost
   /// If set, the four faults above affect this lane only. Incoming control counts as token, because
-  /// both use one socket.
+  /// control and tokens use one socket.
   std::optional<Lane> only;
   bool multicast_in_lost = false;   ///< all incoming multicast is lost
   bool multicast_out_lost = false;  ///< all outgoing multicast is lost, for every receiver

@@ -21,7 +21,8 @@ constexpr Duration kAgain = milliseconds(100);
 /// Bytes to cut off a file besides the length of the new line, so that the file system gets a block
 /// back.
 constexpr std::size_t kBlockBytes = 4'096;
-constexpr std::size_t kLinesBytes = 1U << 17;  ///< to search for line ends; no line is half as long
+/// Bytes at the end of the file in which to search for line ends; no line is half as long.
+constexpr std::size_t kLinesBytes = 1U << 17;
 
 std::uint64_t lines_in(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
@@ -32,9 +33,10 @@ bool is_fifo(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// Opens a file for writing, a pipe for reading too. So opening a pipe needs no reader, and a pipe
-/// whose reader has left fills up as if the reader had stopped. The descriptor gets an open file
-/// description of its own, so it does not block even if other processes share the file.
+/// Opens a file for writing, and for reading too if that is permitted; opens a pipe only for both.
+/// So opening a pipe needs no reader, and a pipe whose reader has left fills up as if the reader
+/// had stopped. The descriptor gets an open file description of its own, so it does not block even
+/// if other processes share the file.
 int open_file(const std::string& path, int flags) {
   constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_APPEND | O_CREAT;
   int fd = ::open(path.c_str(), O_RDWR | kAlways | flags, 0644);
@@ -170,7 +172,8 @@ void FileSink::lose(std::string_view lines) {
   lost_lines_ += count;
 }
 
-/// Cuts off the end of a file on a full disk, and writes the report of lost lines in its place.
+/// Cuts off the end of the file, because the disk may be full, and writes the report of lost lines
+/// in place of the end. False if the report was not written in full.
 bool FileSink::mark_hole() {
   const std::uint64_t cut = cut_for(lost_(untold_).size());
   untold_ += cut;
@@ -183,8 +186,8 @@ bool FileSink::mark_hole() {
   return rest_.empty();
 }
 
-/// Cuts whole lines off the end of the file, to make room for `bytes` and for a block. Returns the
-/// number of lines.
+/// Cuts whole lines off the end of the file, to make room for `bytes` bytes and for a block.
+/// Returns the number of lines cut off.
 std::uint64_t FileSink::cut_for(std::size_t bytes) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return 0;

@@ -60,7 +60,7 @@ class FileSink {
   bool socket_ = false;
   std::size_t buffer_bytes_;
   std::string buffer_;
-  std::string rest_;          ///< unwritten rest of a line partly in the file; written first
+  std::string rest_;          ///< unwritten rest of a line whose start is in the file
   std::uint64_t untold_ = 0;  ///< lost lines that no line in the file reports yet
   std::uint64_t lost_lines_ = 0;
   std::optional<Instant> again_;  ///< no attempt to write before this time

@@ -26,7 +26,7 @@ bool whole_blocks(std::uint64_t at, ByteView bytes) {
   return (at | bytes.size() | memory) % port::kDiskBlockBytes == 0;
 }
 
-/// Writes up to all of `bytes`. Returns the bytes written: fewer after an error, which errno names.
+/// Writes `bytes`. Returns the number of bytes written; if fewer than all, errno says why.
 std::size_t write_all(int fd, std::uint64_t at, ByteView bytes) {
   std::size_t put = 0;
   while (put < bytes.size()) {
@@ -88,7 +88,8 @@ Result<std::unique_ptr<FolderDisk>, IoError> FolderDisk::open(const std::string&
         Errc::address_in_use,
         "folder " + quote(path) + ": another process uses it: stop that one, or take another"});
   }
-  // Not an error if the folder existed before: this process may have no right to read its parent.
+  // If the folder existed before, a failed sync is no error: this process may have no right to read
+  // the parent folder.
   if (sync_parent(folder.get()) != 0 && made) {
     return unexpected(system_error("sync the folder above " + quote(path), errno));
   }
@@ -185,8 +186,8 @@ port::DiskResult<int> FolderDisk::writable(const std::string& name) {
   return open_.get();
 }
 
-/// Opens the open file once more with O_DIRECT, for writes that bypass the page cache. False if the
-/// file system does not support that.
+/// Opens the open file once more with O_DIRECT, for writes that bypass the page cache. False if
+/// that fails, as on a file system that does not support it.
 bool FolderDisk::open_around_cache() {
   if (!around_cache_ && has_way_around_) {
     around_cache_ = Fd(

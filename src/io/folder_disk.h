@@ -13,7 +13,8 @@
 namespace peal::io {
 
 /// The files of one folder, through the operating system. The object holds a lock on the folder, so
-/// that a second user is refused. Files have mode 0600. Thread: one at a time; calls block.
+/// that no second FolderDisk can open the folder. Files have mode 0600. Thread: one at a time;
+/// calls block.
 class FolderDisk : public port::Disk {
  public:
   /// Opens the folder; creates it with mode 0700 if its parent folder exists. Errors:

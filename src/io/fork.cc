@@ -23,7 +23,7 @@ struct Left {
   void* what;
   Left* next;
 };
-/// Keeps the objects reachable for leak checkers.
+/// Keeps the objects of leave_to_parent() reachable for leak checkers.
 std::atomic<Left*> left_behind{nullptr};
 
 void in_child() {

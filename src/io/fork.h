@@ -18,8 +18,8 @@ std::uint64_t forks();
 /// child would keep a connection, or the lock of a folder, after this process ended. Descriptors
 /// above 65,535 stay open in the child until the child ends or runs another program.
 void close_in_children(int fd);
-/// Undoes close_in_children(). Call it before closing `fd`, since another descriptor may get its
-/// number.
+/// Undoes close_in_children(). Call it before closing `fd`, because another descriptor may get the
+/// same number.
 void keep_in_children(int fd);
 
 /// `what` is an object of the parent, which this process must neither use nor destroy. Keeps it

@@ -10,9 +10,9 @@
 
 namespace peal::io {
 
-/// The header that every frame of data begins with. Sealed data packets omit the header, since its
-/// content follows from the data that the seal authenticates: the sender, the frame's length and
-/// the configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
+/// The header that every frame of data begins with. Sealed data packets omit the header, because
+/// its content follows from what the seal authenticates: the sender, the frame's length and the
+/// configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
 class FrameHeader {
  public:
   static constexpr std::uint32_t kBytes = 32;
@@ -32,7 +32,8 @@ class FrameHeader {
   /// it.
   std::uint32_t mark() const { return static_cast<std::uint32_t>(cluster_); }
 
-  /// True if a frame of `sender`, which is this node, begins as restore() would write it.
+  /// True if `frame`, which this node (`sender`) made, begins as restore() would write it, or if
+  /// packets keep their headers.
   bool can_leave_out(const MemberId& sender, ByteView frame) const {
     if (write_ == nullptr) return true;
     if (frame.size() < kBytes) return false;
@@ -41,7 +42,7 @@ class FrameHeader {
     return std::equal(header.begin(), header.end(), frame.begin());
   }
   /// Writes the header to the front of `frame`, with this node's cluster and the `mark` of
-  /// `sender`. The sender's cluster is the same one; otherwise the packet could not have been
+  /// `sender`. The sender has the same cluster; otherwise the packet could not have been
   /// opened.
   void restore(const MemberId& sender, std::uint32_t mark, ByteSpan frame) const {
     if (write_ == nullptr) return;

@@ -34,9 +34,9 @@ class FrameReader {
   void note(std::size_t bytes) { end_ += static_cast<std::uint32_t>(bytes); }
 
   enum class Found : std::uint8_t {
-    packet,      ///< another one may follow
+    packet,      ///< one packet was cut out; another one may follow
     nothing,     ///< the next packet is not complete yet
-    bad_length,  ///< 0, or more than a packet may have: the rest of the stream is useless
+    bad_length,  ///< the length is 0 or above the maximum: the rest of the stream is useless
   };
   Found next(BufferRef& packet);
 

@@ -161,7 +161,7 @@ std::uint32_t IncomingStreams::read(Instant now, Connection& connection, FrameTa
   if (connection.closed) return static_cast<std::uint32_t>(got.bytes);
   switch (got.outcome) {
     case StreamOutcome::ok: break;
-    // With hung_up, reads once more: the loop does not report again the end that follows the bytes.
+    // If the other side hung up, reads once more, because the loop reports the end only once.
     case StreamOutcome::blocked: connection.readable = connection.hung_up && got.bytes > 0; break;
     case StreamOutcome::end:
     case StreamOutcome::broken: close(connection, counters_.close_ended); break;

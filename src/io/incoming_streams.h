@@ -39,10 +39,10 @@ class FrameTaker {
 
 /// The connections on which other nodes write to this one. A connection is refused if its source
 /// address is not that of a configured node. A machine may have at most two connections for each
-/// node on it. At that limit, a new connection replaces the one that has been silent for longest,
-/// among those without an authenticated packet; if there are none, the new connection is refused.
-/// Once a packet of a node was authenticated on a new connection, the older connection of that node
-/// is closed.
+/// node on it. At that limit, a new connection replaces one of the machine's older connections: of
+/// those without an authenticated packet, the one that has been silent for longest. If all have
+/// authenticated packets, the new connection is refused. Once a packet of a node was authenticated
+/// on a new connection, the older connection of that node is closed.
 ///
 /// Thread: the loop's.
 class IncomingStreams {
@@ -50,7 +50,7 @@ class IncomingStreams {
   /// Connections per node; the nodes of one machine share the sum of their limits.
   static constexpr std::size_t kPlacesPerNode = 2;
   static constexpr std::uint32_t kAcceptsPerTurn = 16;
-  static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< a turn may exceed it by one read
+  static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< bytes per turn, plus up to one read
   static constexpr Duration kPoolRetry = milliseconds(1);
 
   IncomingStreams(std::unique_ptr<StreamListener> listener, const PeerTable& peers,
@@ -62,7 +62,7 @@ class IncomingStreams {
   bool receive(Instant now, FrameTaker& taker);
   std::optional<Instant> next_deadline() const;
   /// Call it when the list of nodes or an address has changed. Closes the connections of nodes that
-  /// are no longer configured, and those from addresses that no configured node has.
+  /// are no longer configured, and connections from addresses that no configured node has.
   void check_sources();
   std::size_t count() const { return connections_.size(); }
   /// Addresses (with port 0) of the machines that connected after the last call.
@@ -75,7 +75,7 @@ class IncomingStreams {
     std::unique_ptr<Stream> stream;
     FrameReader reader;
     std::optional<NodeId> node;  ///< the sender; known once a packet that it sealed has arrived
-    std::uint64_t heard = 0;     ///< value of reads_ at the last read of this connection
+    std::uint64_t heard = 0;     ///< value of reads_ at the last packet taken, or at the accept()
     bool readable = true;
     bool hung_up = false;
     bool starved = false;  ///< not read because no slab was free
@@ -98,11 +98,11 @@ class IncomingStreams {
   PeerStreamCounters& counters_;
   Loop* loop_ = nullptr;
   bool knocked_ = true;
-  std::optional<Instant> accept_again_;  ///< next accept(), after the machine could take no more
+  std::optional<Instant> accept_again_;  ///< no accept() before; set if resources ran out
   std::optional<Instant> pool_retry_;
   Instant now_{};
   std::uint64_t reads_ = 0;
-  std::size_t next_ = 0;  ///< the connection to read first next time
+  std::size_t next_ = 0;  ///< index of the connection to read first in the next turn
   bool has_closed_ = false;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<Endpoint> arrivals_;

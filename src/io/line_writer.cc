@@ -24,7 +24,7 @@ std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// Waits until all is written. False if there is no reader any more, or the disk is full.
+/// Waits until all is written. False if a write fails, as without a reader or on a full disk.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());
@@ -45,7 +45,7 @@ bool write_all(int fd, std::string_view text) {
 struct LineWriter::Shared {
   struct Entry {
     std::string text;
-    std::uint64_t dropped_before = 0;  ///< lines dropped between the entry before and this one
+    std::uint64_t dropped_before = 0;  ///< lines dropped between the previous entry and this one
   };
 
   Shared(int descriptor, Dropped line) : fd(descriptor), dropped_line(std::move(line)) {}
@@ -67,7 +67,7 @@ struct LineWriter::Shared {
   bool writing = false;
   bool over = false;
 
-  std::uint64_t untold = 0;  ///< used by the thread: dropped lines that were not reported yet
+  std::uint64_t untold = 0;  ///< used by the writing thread: dropped lines not reported yet
 };
 
 void* LineWriter::Shared::run(void* raw) {

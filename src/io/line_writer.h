@@ -17,7 +17,7 @@ namespace peal::io {
 /// reader may have stopped or left. A thread of its own does the writing, so that the caller never
 /// waits. Lines are dropped and counted if the buffer is full or the write fails; the next line
 /// that goes out is preceded by one that says how many are missing. The descriptor's flags stay
-/// unchanged, since others share it. Thread: any.
+/// unchanged, because other processes may share them. Thread: any.
 class LineWriter {
  public:
   /// Maximum number of bytes that wait for the reader.

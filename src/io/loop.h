@@ -131,7 +131,7 @@ class Loop {
   bool has_pwait2_ = true;
   bool more_ = false;
   bool primed_ = false;
-  Duration armed_{};     ///< the sleep that the foreign loop's timer is set to
+  Duration armed_{};     ///< time to which arm() set timer_fd_
   bool paused_ = false;  ///< between on_pause and on_drained
   Instant previous_{};
   std::atomic<bool> pending_{false};

@@ -44,8 +44,8 @@ std::optional<ProbeMessage> decode_probe(ByteView datagram);
 /// Finds out repeatedly which peers this node's multicast reaches. A peer counts as reached once it
 /// answered kAnswersMin hellos in a row, until it leaves kMissesMax hellos in a row unanswered. So
 /// the probe detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at
-/// the start, after a change and while data flows, otherwise rarer, and then rarest if all peers
-/// are reached. No system calls, no allocation.
+/// the start, after a change and while data flows, otherwise rarer, and rarest if all peers are
+/// reached then. No system calls, no allocation.
 class MulticastProbe {
  public:
   static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
@@ -58,7 +58,7 @@ class MulticastProbe {
 
   MulticastProbe(std::size_t peers, std::uint64_t cluster, NodeId self, std::uint64_t seed);
 
-  /// Starts the hellos at `now`. Not called if there is no group.
+  /// Starts the hellos at `now`. Do not call it without a multicast group.
   void start(Instant now);
   std::optional<Instant> next_deadline() const { return next_hello_; }
   /// The hello to multicast now, if one is due. Peers that left too many hellos unanswered no

@@ -11,7 +11,7 @@
 namespace peal::io {
 
 /// What a service manager passes to a service in the environment; see sd_notify(3) and
-/// sd_watchdog_enabled(3). A text is empty if the variable is not set.
+/// sd_watchdog_enabled(3). A field is empty if its variable is not set.
 struct NotifyVariables {
   std::string socket;         ///< NOTIFY_SOCKET
   std::string watchdog_usec;  ///< WATCHDOG_USEC

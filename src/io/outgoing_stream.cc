@@ -23,7 +23,8 @@ void set_tcp(int fd, int name, int value) {
   ignore(::setsockopt(fd, IPPROTO_TCP, name, &value, sizeof value), "slower without, not wrong");
 }
 
-/// A TCP connection from an address to a free port of the same machine may connect to itself.
+/// True if `fd` is connected to itself. That can happen to a TCP connection from an address to a
+/// free port of the same machine.
 bool is_to_itself(int fd) {
   sockaddr_storage near{};
   sockaddr_storage far{};
@@ -146,8 +147,8 @@ void OutgoingStream::connect(Instant now) {
   auto fd = connect_tcp(to_, own_);
   if (!fd) return fail(now, fd.error().message);
   set_tcp(fd->get(), TCP_NOTSENT_LOWAT, kUnsentMax);
-  // Ends the connection early. Otherwise, after a partition, the kernel would retransmit less and
-  // less often.
+  // The kernel ends the connection if the peer acknowledges nothing for that long. Otherwise, after
+  // a partition, the kernel would retransmit less and less often.
   set_tcp(fd->get(), TCP_USER_TIMEOUT, static_cast<int>(limits_.patience.ns / 1'000'000));
   if (loop_ != nullptr) {
     const auto on_events = [this](std::uint32_t events) {

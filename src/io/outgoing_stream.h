@@ -18,11 +18,11 @@ namespace peal::io {
 
 /// Limits of the queue and of the connection to one peer.
 struct OutgoingLimits {
-  std::uint32_t queue_bytes_max = 8U << 20;  ///< more is dropped
+  std::uint32_t queue_bytes_max = 8U << 20;  ///< a frame beyond is dropped
   std::uint32_t queue_slabs_max = 48;        ///< slabs that the queue may keep in use
-  std::uint32_t full_bytes = 1U << 20;       ///< from this queue length on, new units should wait
+  std::uint32_t full_bytes = 1U << 20;       ///< from this queue length on, is_full() is true
   Duration stalled = milliseconds(200);      ///< without progress for so long, is_full() is false
-  Duration retry_first = milliseconds(50);   ///< pause between two attempts to connect; doubles
+  Duration retry_first = milliseconds(50);   ///< pause after the first failed attempt; then doubles
   Duration retry_max = seconds(1);
   Duration patience = seconds(1);  ///< timeout of an attempt to connect, and of unacknowledged data
 };
@@ -43,7 +43,7 @@ class OutgoingStream {
   void set_address(Instant now, const Endpoint& to);
 
   bool is_open() const { return open_; }
-  /// Queues a frame, which includes its length. False if there is no room; the frame is then
+  /// Queues `frame`: a packet and its length in front. False if there is no room; the frame is then
   /// dropped and counted. Call it only if is_open().
   bool push(const BufferRef& frame);
   /// Writes as much as the kernel takes.
@@ -77,11 +77,11 @@ class OutgoingStream {
   Endpoint own_;
   Endpoint to_;
   Loop* loop_ = nullptr;
-  std::unique_ptr<Stream> stream_;  ///< null: the next attempt is at retry_at_
+  std::unique_ptr<Stream> stream_;  ///< null between attempts to connect
   bool open_ = false;
   bool writable_ = false;
   bool readable_ = false;  ///< only the connection's end can be read: the peer writes nothing
-  Instant retry_at_{};     ///< next attempt to connect; while connecting, end of this attempt
+  Instant retry_at_{};     ///< next attempt to connect; during an attempt, its timeout
   Instant tried_at_{};
   Instant opened_at_{};
   Duration retry_{};

@@ -12,7 +12,7 @@ namespace peal::io {
 struct PeerStreamCounters {
   std::uint64_t packets_out{}, bytes_out{};  ///< packets that the kernel began to take, and bytes
   std::uint64_t packets_in{}, bytes_in{};    ///< packets handed over, and bytes read
-  std::uint64_t sealed{};                    ///< packets prepared; data once for all peers
+  std::uint64_t sealed{};                    ///< frames made of packets; of data, one for all peers
   std::uint64_t write_calls{}, read_calls{};
   std::uint64_t connects{};   ///< attempts
   std::uint64_t connected{};  ///< successful attempts

@@ -27,9 +27,9 @@ namespace peal::io {
 /// datagram. For each peer there is one connection on which this node writes, and one on which it
 /// reads. A broken connection loses the bytes in flight. If a peer does not keep up, packets to it
 /// are dropped once its queue reaches its limit. Large packets of other lanes use the same
-/// connections. They are sealed for the token lane, which engines with streams leave unused. In a
-/// lane of datagrams they would arrive too late for the lane's replay window. After construction,
-/// Options::limits bound the memory for each peer. Thread: the loop's.
+/// connections. They are sealed for the token lane, which engines with streams leave unused: sealed
+/// for a lane that also uses datagrams, they would arrive too late for that lane's replay window.
+/// After construction, Options::limits bound the memory for each peer. Thread: the loop's.
 class PeerStreams final : private FrameTaker {
  public:
   struct Options {
@@ -102,7 +102,7 @@ class PeerStreams final : private FrameTaker {
   Instant now_{};
 
   BufferPool frames_;
-  BufferRef slab_;  ///< holds the next frame
+  BufferRef slab_;  ///< memory for the next frame
   std::uint32_t used_ = 0;
   // The last data packet and its frame, so that data for several peers is sealed once.
   BufferRef last_plain_;

@@ -27,9 +27,9 @@ class PeerTable {
 
   struct Entry {
     NodeId node{};
-    Endpoint at;               ///< unspecified: not known yet
-    sockaddr_storage token{};  ///< no address family while `at` is unspecified; `data` too
-    sockaddr_storage data{};
+    Endpoint at;               ///< unspecified if not known yet
+    sockaddr_storage token{};  ///< no address family while `at` is unspecified
+    sockaddr_storage data{};   ///< no address family while `at` is unspecified
     bool known() const { return !at.is_unspecified(); }
   };
   std::size_t size() const { return entries_.size(); }
@@ -37,7 +37,7 @@ class PeerTable {
   socklen_t address_bytes() const { return address_bytes_; }
 
   std::optional<PeerIndex> find(NodeId node) const;
-  /// The peer that sends from `source`: the peer's address with either of its two ports.
+  /// The peer whose address, with either of its two ports, is `source`.
   std::optional<PeerIndex> find(const Endpoint& source) const;
   /// Moves the peer to `at`. Allocates nothing.
   void set_address(PeerIndex index, const Endpoint& at);

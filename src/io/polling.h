@@ -8,15 +8,16 @@
 namespace peal::io {
 
 /// Decides whether a loop polls or sleeps while it waits. Polling saves the time to wake up, 10 to
-/// 100 us, and pays while waits are short and a processor is free. The scheduler never wakes a
-/// polling thread, so a polling thread cannot preempt a thread that computes: the polling one runs
-/// again only at the computing one's next break, milliseconds later. A sleeping thread preempts the
-/// computing one when its packet arrives. So a polling thread that lost its processor sleeps for a
+/// 100 us, and pays while waits are short and a processor is free. A polling thread may lose its
+/// processor to a thread that computes. Then the polling thread runs again only when the computing
+/// thread pauses, milliseconds later: the scheduler never wakes a polling thread, so an arriving
+/// packet does not make that thread preempt the computing thread. A sleeping thread preempts the
+/// computing thread when a packet arrives. So a polling thread that lost its processor sleeps for a
 /// while, longer each time this recurs.
 class Polling {
  public:
   static constexpr Duration kOusted = microseconds(500);  ///< a yield this long counts as preempted
-  static constexpr Duration kRestMin = milliseconds(2);   ///< no polling for so long afterwards
+  static constexpr Duration kRestMin = milliseconds(2);   ///< then, no polling for at least so long
   static constexpr Duration kRestMax = milliseconds(640);
 
   /// `most` is the longest time to poll. Polling also requires that waits usually are no longer
@@ -43,7 +44,7 @@ class Polling {
  private:
   Duration most_;
   Duration usual_{};
-  Duration rest_ = kRestMin;  ///< length of the last pause
+  Duration rest_ = kRestMin;  ///< length of the last time without polling
   Instant rest_until_{};
 };
 

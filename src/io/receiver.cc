@@ -45,8 +45,8 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     input.by_multicast = i == kGroup;
     input.slabs = i == kToken ? &token_slabs_ : &data_slabs_;
     // A token or a coalesced message may need the largest slot; one data datagram does not. A read
-    // for two messages that gets one shows, without another system call, that the token socket is
-    // empty.
+    // of the token socket asks for two messages. If only one arrives, the socket is empty, and no
+    // further system call is needed to find that out.
     const bool whole = i == kToken || options.coalescing;
     const std::uint32_t slot = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
     input.slot_bytes = SlabCursor::aligned(slot);
@@ -188,7 +188,8 @@ BufferRef Receiver::cut(Message& message) const {
   return packet;
 }
 
-// Probes share the data sockets. They are sealed as control, which introduces their sender.
+// Probes share the data sockets. They are sealed as control, because control packets introduce the
+// incarnation of their sender.
 bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const {
   if (input.lane == Lane::token) return false;
   return opener_ != nullptr ? sealed_as == Lane::control : looks_like_probe(packet.view());
@@ -328,7 +329,7 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
 
 // `drops` is the socket's drop counter, which wraps, at the time when the kernel queued the
 // message. own_.count may already include own copies that the socket dropped after that time. Then
-// the difference seems to shrink, and a later message gives the right count.
+// the kernel's drops seem to become fewer. That is ignored; a later message gives the right count.
 void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
   if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
   const std::uint32_t more = drops - input.kernel_drops;

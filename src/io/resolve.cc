@@ -53,7 +53,7 @@ std::string host_of(const Endpoint& endpoint) {
 }  // namespace
 
 std::optional<Endpoint> endpoint_of(const HostPort& name) {
-  if (name.host.find('\0') != std::string::npos) return std::nullopt;  // inet_pton() stops there
+  if (name.host.find('\0') != std::string::npos) return std::nullopt;  // inet_pton() stops at 0
   sockaddr_storage address{};
   sockaddr_in v4{};
   sockaddr_in6 v6{};

@@ -25,9 +25,9 @@ struct HostPort {
 };
 
 /// Parses "name:port", "10.0.0.1:port" or "[fd00::1]:port", without a look-up. `default_port`
-/// replaces a missing port; with 0, the port is required. An IP address is returned as
-/// to_string(Endpoint) writes it, so that equal addresses are equal texts. A host that ends in a
-/// number and is no IP address is refused as a mistyped address. Errors: invalid_option.
+/// replaces a missing port; if `default_port` is 0, `text` must have a port. An IP address is
+/// returned as to_string(Endpoint) writes it, so that equal addresses are equal texts. A host that
+/// ends in a number and is no IP address is refused as a mistyped address. Errors: invalid_option.
 Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t default_port);
 
 /// "name:port" or "[fd00::1]:port".

@@ -16,8 +16,8 @@ namespace peal::io {
 /// sendmmsg(2), or a test's replacement.
 using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
 
-/// Copies of this node's own multicasts. The filter of the group socket drops them, and the socket
-/// counts them as losses.
+/// The copies of this node's multicasts that come back to this node. The filter of the group socket
+/// drops them, and the socket counts them as losses.
 struct OwnCopies {
   bool filtered = false;
   bool whole = false;  ///< a multicast that the kernel segments comes back as one copy

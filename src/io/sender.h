@@ -18,7 +18,8 @@
 
 namespace peal::io {
 
-/// The current route of data: multicast to the peers that it reaches, unicast to the listed peers.
+/// The current route of data: multicast to the peers that it reaches, unicast to
+/// the peers in `unicast`.
 struct DataRoute {
   bool multicast = false;
   std::uint16_t unicast_count = 0;
@@ -53,8 +54,8 @@ class Sender {
   void push_to_all(Lane lane, const BufferRef& packet);
 
   /// Call it when the peers have new indexes in their table, and set the route anew afterwards.
-  /// Drops packets for nodes that are no longer peers, and those of a batch that the kernel has not
-  /// taken.
+  /// Drops packets for nodes that are no longer peers, and the packets of a batch that the kernel
+  /// has not taken.
   void move_peers(const PeerMap& map);
 
   /// Hands the queue to the kernel. Stops and keeps the rest if the kernel has no room.

@@ -14,7 +14,7 @@ constexpr const char* kName = "peal-events";
 #ifdef MFD_NOEXEC_SEAL
 constexpr unsigned kNoExec = MFD_NOEXEC_SEAL;
 #else
-constexpr unsigned kNoExec = 0x0008U;  // from Linux 6.3 on, which may require this flag
+constexpr unsigned kNoExec = 0x0008U;  // known from Linux 6.3 on; systems may require it
 #endif
 
 Fd make_memfd() {

@@ -10,8 +10,8 @@
 
 namespace peal::io {
 
-/// Pages of a memfd, mapped in this process. Thread: any, one at a time; the bytes have their own
-/// rules.
+/// Pages of a memfd, mapped in this process. Thread: any, one at a time; access to the mapped bytes
+/// has its own rules.
 class Mapping {
  public:
   Mapping() = default;

@@ -13,11 +13,10 @@ namespace peal::io {
 
 /// Allocates space for received datagrams in pooled slabs, one behind the other. A datagram takes
 /// its own length, however much space the kernel was given. A slab without other references is
-/// reused from its start, which keeps a fast receiver in the processor's cache. In front of a
-/// slab's first datagram are kFront unused bytes, in front of each other datagram is the previous
-/// one. Each space begins at a cache line: the kernel copies many times slower if the target
-/// address is, modulo the page size, a few bytes above the source address, as it would be behind an
-/// allocator's header.
+/// reused from its start, which keeps a fast receiver in the processor's cache. kFront unused bytes
+/// precede the first datagram of a slab; every later datagram follows the previous one. Each space
+/// begins at a cache line: the kernel copies many times slower if the target address is, modulo the
+/// page size, a few bytes above the source address, as it would be behind an allocator's header.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;
@@ -36,8 +35,9 @@ class SlabCursor {
     return slab_.data() + used_;
   }
 
-  /// Takes the `bytes` bytes that start `offset` bytes into the room. With `close_up`, first moves
-  /// them directly behind the bytes taken before from this room; the order within the room stays.
+  /// Takes the `bytes` bytes that start `offset` bytes into the room. Take from front to back: all
+  /// earlier takes from this room must end before `offset`. With `close_up`, first moves the bytes
+  /// to the front, next to the earlier takes.
   enum class Place { as_is, close_up };
   BufferRef take(std::uint32_t offset, std::uint32_t bytes, Place place) {
     PEAL_ASSERT(taken_ <= offset && offset + bytes <= slab_.size() - used_);

@@ -62,10 +62,10 @@ class Stream {
   /// now on. `blocked`: call it again when the descriptor has one of waits_for().
   virtual StreamOutcome advance() = 0;
   /// Reads the available bytes once. `ok` may come without bytes if the bytes that arrived were
-  /// TLS's own. `end` and `broken` are final. The descriptor reports further bytes only after
-  /// `blocked`, because TLS may hold bytes that the descriptor does not show; `blocked` may come
-  /// with bytes. If write() or flush() was `broken` because the other side is gone, the bytes that
-  /// the other side sent before can still be read.
+  /// TLS's own. `end` and `broken` are final. Wait for the descriptor only after `blocked`: after
+  /// `ok`, TLS may hold bytes that the descriptor does not show. `blocked` may come with bytes. If
+  /// write() or flush() was `broken` because the other side is gone, the bytes that the other side
+  /// sent before can still be read.
   virtual Transfer read(ByteSpan into) = 0;
   /// Writes up to kChunksMax chunks with one system call. Returns the number of bytes taken; the
   /// caller continues from there. `blocked`: not all of these chunks were taken.

@@ -41,7 +41,8 @@ class StreamListener {
     int limit = 0;                   ///< EMFILE or ENFILE if no descriptor was free
   };
   Accepted accept();
-  /// Refuses connections that would need one of the last descriptors (io/descriptors.h).
+  /// From now on, refuses connections that would need one of the last descriptors
+  /// (io/descriptors.h).
   void spare_reserve() { spares_reserve_ = true; }
 
   int fd() const { return socket_.fd.get(); }

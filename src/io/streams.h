@@ -36,9 +36,9 @@ class StreamsHost {
   virtual void on_writable(StreamId id) = 0;
   /// The stream broke while it sent what write() had taken. Its id is invalid from now on.
   virtual void on_broken(StreamId id, const IoError& why) = 0;
-  /// A client was refused: its handshake failed, took too long or gave way to newer ones.
+  /// A client was refused: its handshake failed, took too long or gave way to newer connections.
   virtual void on_refused(const StreamPeer& peer, const IoError& why) = 0;
-  /// Connections are refused for want of descriptors. Called at most once a minute, not for each.
+  /// Connections are refused for want of descriptors. Called at most once a minute.
   virtual void on_exhausted(const IoError& /*why*/) {}
   /// All places are taken and another connection waits: close() a less important stream, or return
   /// false to refuse the new one.

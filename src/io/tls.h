@@ -21,7 +21,7 @@ enum class ClientCertificates : std::uint8_t {
 };
 
 struct TlsServerOptions {
-  std::string certificate;  ///< path of a PEM file: the server's own first, then its issuers'
+  std::string certificate;  ///< path of a PEM file: the server's certificate, then its issuers'
   std::string key;          ///< path of a PEM file
   ClientCertificates clients = ClientCertificates::none;
   std::string client_ca;  ///< path of a PEM file; needed unless `clients` is none
@@ -29,7 +29,7 @@ struct TlsServerOptions {
 
 struct TlsClientOptions {
   std::string ca;           ///< path of a PEM file, or empty for the system's trusted authorities
-  std::string certificate;  ///< path of the client's own, which needs `key`; empty if it has none
+  std::string certificate;  ///< path of the client's certificate, which needs `key`; may be empty
   std::string key;
 };
 
@@ -47,7 +47,7 @@ class TlsContext {
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// When this side's own certificate expires, in seconds since 1970; 0 without one.
+  /// When this side's own certificate expires, in seconds since 1970; 0 without a certificate.
   std::int64_t expires() const { return expires_; }
   ssl_ctx_st* get() const { return context_; }
 

@@ -80,7 +80,7 @@ Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
     return refuse_file(path, wrong, Errc::not_permitted);
   }
   Wiped content;
-  content.text.resize(kTlsFileBytesMax + 1);  // in full: a string that grows would leave copies in
+  content.text.resize(kTlsFileBytesMax + 1);  // in full: a growing string would leave copies in
                                               // its old memory
   std::size_t count = 0;
   while (count < content.text.size()) {

@@ -49,7 +49,7 @@ std::optional<std::string> certificate_name(X509* certificate);
 /// When the certificate expires, in seconds since 1970.
 std::int64_t expiry_of(X509* certificate);
 
-/// OpenSSL's text for its last error; clears the error.
+/// OpenSSL's text for the oldest error in its queue; clears the queue.
 std::string openssl_reason();
 
 }  // namespace peal::io

@@ -33,7 +33,7 @@ constexpr std::size_t kUnsentEnough = 64U << 10;
 /// While more bytes than this wait to be sent, OpenSSL may add none. Enough for a whole flight of
 /// the handshake with long certificate chains.
 constexpr std::size_t kUnsentMax = 256U << 10;
-constexpr std::size_t kUnsentKept = 32U << 10;  // a larger buffer is freed
+constexpr std::size_t kUnsentKept = 32U << 10;  // a larger buffer is freed when empty
 constexpr std::size_t kHandshakeBytesMax = 128U << 10;
 constexpr std::size_t kReadBytesMax = 64U << 10;  // of ciphertext in one call
 
@@ -76,7 +76,7 @@ class TlsStream final : public Stream {
   std::unique_ptr<SSL, FreeSsl> ssl_;
   std::vector<std::byte> unsent_;
   std::size_t sent_ = 0;                         ///< bytes at the front of unsent_ that are sent
-  std::size_t input_left_ = kHandshakeBytesMax;  ///< bytes that OpenSSL may still take
+  std::size_t input_left_ = kHandshakeBytesMax;  ///< bytes that OpenSSL may still receive
   int input_error_ = 0;
   bool connected_ = true;
   bool open_ = false;

@@ -28,11 +28,12 @@ namespace peal::io {
 /// A configured node: tokens and control go to `at`, data to the next port.
 struct Peer {
   NodeId node{};
-  Endpoint at;  ///< all zero: not known yet; see UdpTransport::set_address()
+  Endpoint at;  ///< all zero if not known yet; see UdpTransport::set_address()
 };
 
 enum class MulticastMode : std::uint8_t {
-  automatic,  ///< group and port follow from the cluster; for members that multicast reaches
+  automatic,  ///< data goes by multicast to the members that multicast reaches; group and port
+              ///< follow from the cluster
   off,        ///< data goes to each member by unicast
   group,      ///< as automatic, with the given group and port
 };
@@ -50,8 +51,8 @@ struct UdpSeal {
   FrameHeader::Write header = nullptr;
 };
 
-/// Checks the numbers and addresses of the nodes, and conflicts between them, as open() does.
-/// Errors: invalid_option.
+/// Checks the numbers and addresses of the nodes, and that no two nodes conflict, as
+/// UdpTransport::open() does. Errors: invalid_option.
 Result<void, IoError> check_peers(NodeId self, std::span<const Peer> nodes);
 
 struct UdpConfig {
@@ -76,13 +77,14 @@ struct UdpConfig {
   std::uint32_t receive_budget = 256;        ///< datagrams per call of receive()
 
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: one system call sends many packets
-  Offload coalescing = Offload::automatic;    ///< UDP_GRO, the same for receiving
+  Offload coalescing = Offload::automatic;    ///< UDP_GRO: one system call receives many packets
 
   /// If set, data goes over TCP, to the port of data, and so do packets of other lanes that do not
   /// fit a datagram. There is no multicast then: `multicast` must be `off`, and UdpSeal::header
   /// null.
   std::optional<OutgoingLimits> streams;
-  /// With streams: larger packets go over TCP, even if the interface takes them in one piece.
+  /// With streams: packets larger than this, including the seal, go over TCP, even if the
+  /// interface takes them in one piece.
   std::uint32_t datagram_bytes_max = 65'507;
 
   std::optional<Faults> faults;  ///< if set, set_faults() may be called; tests and benchmarks only
@@ -95,14 +97,14 @@ struct UdpCounters {
   std::uint64_t token_packets_out{}, token_bytes_out{};
   std::uint64_t control_packets_out{}, control_bytes_out{};
   std::uint64_t data_packets_out{}, data_bytes_out{};  ///< once for each unicast copy
-  std::uint64_t data_multicast_out{};                  ///< of these, packets sent by multicast
+  std::uint64_t data_multicast_out{};                  ///< of data_packets_out, by multicast
   std::uint64_t token_packets_in{}, token_bytes_in{};  ///< including control
   std::uint64_t data_packets_in{}, data_bytes_in{};
-  std::uint64_t data_multicast_in{};  ///< of these, received by multicast
+  std::uint64_t data_multicast_in{};  ///< of data_packets_in, by multicast
 
   std::uint64_t send_calls{}, send_messages{};
   std::uint64_t segmented_messages{}, segmented_packets{};
-  std::uint64_t receive_calls{}, receive_empty{};  ///< system calls; those that found nothing
+  std::uint64_t receive_calls{}, receive_empty{};  ///< system calls, and how many found nothing
   std::uint64_t coalesced_messages{}, coalesced_packets{};
 
   std::uint64_t drop_queue_full{};      ///< outgoing: the kernel did not take them in time
@@ -218,9 +220,9 @@ class UdpTransport final : public port::Transport {
   /// Allocates nothing.
   void set_address(NodeId node, const Endpoint& at);
 
-  /// Replaces the configured nodes, as in UdpConfig::nodes, this node among them; they must have
-  /// passed check_peers(). Keeps the state of nodes that stay: multicast reach, replay windows.
-  /// Drops packets to and from other nodes. Do not call it from within receive().
+  /// Replaces the configured nodes. `nodes` is as UdpConfig::nodes, includes this node, and must
+  /// have passed check_peers(). Keeps the state of nodes that stay: multicast reach, replay
+  /// windows. Drops packets to and from nodes that leave. Do not call it from within receive().
   void set_nodes(std::span<const Peer> nodes);
 
   const UdpCounters& counters() const;

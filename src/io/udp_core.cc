@@ -105,8 +105,8 @@ void UdpTransport::Core::flush() {
   if (streams_ != nullptr) streams_->flush(Clock::now());
 }
 
-// Makes the loop wake up when the full socket has room, and only then: a socket with room would
-// wake the loop with every packet that leaves.
+// Makes the loop wake up when the full socket has room. Watches only a full socket for room: any
+// other socket would wake the loop with every packet that leaves.
 void UdpTransport::Core::watch_room() {
   const int blocked = sender_.blocked_fd();
   if (loop_ == nullptr || blocked == watched_for_room_) return;

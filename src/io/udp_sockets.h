@@ -26,12 +26,12 @@ struct UdpSockets {
   bool shared_machine = false;
   bool own_filtered = false;  ///< the group socket drops this node's own multicasts
   std::uint32_t receive_buffer_bytes{};
-  std::uint32_t datagram_bytes_max{};  ///< longest in one piece; at most as in UdpConfig
+  std::uint32_t datagram_bytes_max{};  ///< longest in one piece; UdpConfig may limit it further
 };
 
-/// Opens the sockets of `config`, which must have been checked. Except with multicast mode `group`,
-/// a failure to join the group is no error: data then goes by unicast, and `multicast_status` says
-/// why.
+/// Opens the sockets of `config`, which must have passed check_udp_config(). Except with multicast
+/// mode `group`, a failure to join the group is no error: data then goes by unicast, and
+/// `multicast_status` says why.
 Result<UdpSockets, IoError> open_udp_sockets(const UdpConfig& config);
 
 /// Call it when another node is on this machine: that node then gets copies of this node's
@@ -41,7 +41,8 @@ void share_machine(UdpSockets& sockets, OwnCopies& own);
 /// The group and port that follow from a cluster's hash: 239.192.0.0/16, ports 20000 to 29999.
 Endpoint derived_group(std::uint64_t cluster);
 
-/// Checks everything that needs no system call. Errors: invalid_option.
+/// Checks everything in `config` that needs no system call, and the size of the pool. Errors:
+/// invalid_option.
 Result<void, IoError> check_udp_config(const UdpConfig& config, const BufferPool& receive_pool);
 
 }  // namespace peal::io

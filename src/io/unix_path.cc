@@ -96,8 +96,8 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   return fd;
 }
 
-/// Removes the socket at `path` if no process listens there. It is no error if nothing is there;
-/// anything else is.
+/// Removes the socket at `path` if no process listens there. Nothing there is no error; a listening
+/// process or another kind of file is.
 Result<void, IoError> remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {

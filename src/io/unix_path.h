@@ -13,7 +13,8 @@
 
 namespace peal::io {
 
-/// Errors: invalid_option (the path is empty, too long, or has a zero byte).
+/// The socket address of `path`. Errors: invalid_option (the path is empty, too long, or has a zero
+/// byte).
 Result<sockaddr_un, IoError> unix_address(const std::string& path);
 
 /// A socket file that this process made.

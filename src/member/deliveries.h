@@ -24,7 +24,7 @@ class Deliveries {
   void begin_unit(const order::Delivery& delivery);
   void begin_early_unit(const order::Delivery& early);
   void add(const node::Message& message);
-  /// Puts the unit whose messages came last on the queue.
+  /// Puts the newest unit on the queue, if messages were added to it.
   void push_unit();
   /// Puts a notice behind everything delivered before.
   void push(Notice notice);

@@ -18,7 +18,7 @@
 namespace peal::member {
 namespace {
 
-/// The loop polls for this time before it sleeps: a wake-up costs as much as so short a wait. A
+/// The loop polls for this time before it sleeps, since a wake-up costs as much as a short wait. A
 /// token that circulates without rest comes back sooner; a token at rest lets the loop sleep.
 constexpr Duration kSpin = milliseconds(1);
 

@@ -28,8 +28,8 @@
 namespace peal::member {
 
 /// A member: a runtime, its input (SubmitStage) and its output (EventQueue). The loop runs on a
-/// thread of its own, or on the reader's inside next(), wait_until(), submit_until(), set_nodes()
-/// and leave(). Threads: as for peal::Member.
+/// thread of its own, or on the reader's thread, inside next(), wait_until(), submit_until(),
+/// set_nodes() and leave(). Threads: as for peal::Member.
 class EmbeddedNode final : private runtime::Application {
  public:
   static Result<std::unique_ptr<EmbeddedNode>, io::IoError> open(const config::Settings& settings);
@@ -50,7 +50,7 @@ class EmbeddedNode final : private runtime::Application {
 
   void leave(std::chrono::milliseconds patience);
   /// Reads the key file again and continues with its keys. Returns the key for sending. Errors:
-  /// invalid_option (the file is not valid; the old keys stay in use), closed.
+  /// invalid_option (there is no valid key file; the old keys stay in use), closed.
   Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const { return requests_.id(); }
   runtime::Snapshot status() const;

@@ -107,7 +107,7 @@ class EventQueue {
   /// Removes the front entry, which is not needed any more. The loop learns of the removal a few
   /// entries later, or when front() finds none.
   void pop();
-  /// True once when there is space again for which the loop waits.
+  /// If the loop waits for space: true once when there is space again.
   bool take_room() { return std::exchange(room_again_, false); }
   /// Readable when an entry is published, until front() finds none. Thread: any.
   int fd() const { return fd_; }

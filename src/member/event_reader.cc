@@ -9,7 +9,7 @@
 namespace peal::member {
 namespace {
 
-/// Cached texts of senders; more would mean that nodes restarted very often.
+/// Maximum number of cached texts of senders: more senders mean that nodes restart very often.
 constexpr std::size_t kSendersMax = 1'024;
 
 }  // namespace

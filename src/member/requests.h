@@ -16,7 +16,7 @@
 namespace peal::member {
 
 /// The requests of the application's threads to the thread that runs the loop, and the answers.
-/// After end(), new requests get closed, and the last status answers all questions.
+/// After end(), new requests fail with closed, and the last status answers all questions.
 class Requests {
  public:
   // Thread: any. After a request, the caller wakes the loop.
@@ -34,7 +34,7 @@ class Requests {
   std::optional<std::string> wait_for_nodes();
   /// Asks for the status; returns the question for wait_for_status().
   std::uint64_t ask_status();
-  /// A status taken after that question, or the last one, from end(). Blocks.
+  /// A status taken after that question, or the last status, from end(). Blocks.
   runtime::Snapshot wait_for_status(std::uint64_t question);
   /// Asks to leave within this time.
   void ask_leave(std::chrono::milliseconds patience);

@@ -39,8 +39,8 @@ class SubmitStage {
   /// that unused slots never cost memory.
   struct Item {
     std::byte* bytes;
-    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; frees its bytes in the
-                              ///< ring
+    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; given back, it frees
+                              ///< the message's bytes in the ring
     std::uint32_t size;
     Service service;
     order::Domain domain;  ///< the domain whose nodes learn the message

@@ -92,7 +92,7 @@ class Sink {
   /// messages of one sender come in its order. The next regular view cancels the early messages
   /// that on_message() has not delivered by then: their senders restart them.
   virtual void on_early(const Message& /*message*/) {}
-  /// The unit that the next on_early() calls come from.
+  /// The unit whose messages the next calls of on_early() announce.
   virtual void on_unit_early(const order::Delivery& /*early*/) {}
 
   // The units of the engine, for the simulator's oracle; ignored by default.
@@ -139,10 +139,10 @@ class Node {
   /// or: would_block, too_large, closed. The sink may call submit_control(), drop_control() and
   /// block(): the engine is notified at the next flush().
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
-  /// Drops the control messages whose last chunk is in no unit yet. The other control messages
-  /// cannot be recalled: each gets its place, or is dropped with its unit if the view ends first.
-  /// Until then, such a message counts as queued, and dropped messages behind it may count too. No
-  /// control message queued before this call goes into another unit.
+  /// Drops the control messages that no unit completes yet. A message that a unit completes already
+  /// cannot be recalled: it gets its place, or is dropped with the unit if the view ends first.
+  /// Until then, it counts as queued, and dropped messages behind it may count too. No control
+  /// message queued before this call goes into another unit.
   void drop_control();
   /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
   /// still get its place. Control messages are never held back.

@@ -14,9 +14,9 @@ namespace peal::node {
 
 /// The messages that a unit completes: `completed` of them, with consecutive numbers.
 struct Packed {
-  std::uint64_t first_completed = 0;  ///< number of the first of them, or of the message of which
-                                      ///< the unit has only a part; has kControlNumber in it for
-                                      ///< control messages
+  std::uint64_t first_completed = 0;  ///< number of the first of them; if there are none, of the
+                                      ///< message of which the unit has a part. Has kControlNumber
+                                      ///< in it for control messages
   std::uint32_t completed = 0;        ///< 0 to kChunksMax
   bool continues = false;             ///< the unit begins with the rest of a message
   Service service{};                  ///< the unit's service
@@ -24,8 +24,8 @@ struct Packed {
 
 /// Turns two queues into units, each queue in the order submitted. All of `control` goes before
 /// `queue`. A unit never mixes messages of both queues or of two domains. A message that fits into
-/// one unit is never cut. A larger one fills all its units but the last, so that their packets have
-/// the same length, as segmentation offload wants.
+/// one unit is never cut. A larger message fills all its units but the last, so that their packets
+/// have the same length, as segmentation offload wants.
 class Packer {
  public:
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
@@ -38,9 +38,8 @@ class Packer {
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
   /// While `blocked`, only control messages go. A half-done message of `queue` restarts afterwards.
   void block(bool blocked);
-  /// Drops the control messages whose last chunk is in no unit: no unit will complete them. A
-  /// control message whose last chunk is in a unit goes into no other unit, even if that unit is
-  /// voided.
+  /// Drops the control messages that no unit completes yet. A message that a unit completes already
+  /// stays in that unit; if the unit is voided, the message is dropped too.
   void drop_control();
   /// Voids the units whose messages are still in their queues. These messages wait again, except
   /// those that drop_control() dropped. A half-done message restarts.
@@ -68,8 +67,8 @@ class Packer {
   SubmitQueue& control_;
   BufferPool& pool_;
   bool blocked_ = false;
-  bool control_half_done_ = false;        ///< if offset_ > 0: that message is a control message
-  std::uint32_t offset_ = 0;              ///< bytes of the half-done front message in units
+  bool control_half_done_ = false;        ///< if offset_ > 0: the half-done message is control
+  std::uint32_t offset_ = 0;              ///< bytes of the half-done message that are in units
   std::uint32_t unit_bytes_max_ = 1'390;  ///< of the last next(); initially for Ethernet
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;

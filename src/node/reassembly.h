@@ -15,7 +15,7 @@ namespace peal::node {
 
 /// Puts large messages together, one at a time per origin. The result depends only on the chunks
 /// fed since the last clear(), so that all members of a view agree. Memory grows with the bytes
-/// that arrived, never with a claimed length, and stays below the largest message for each origin.
+/// that arrived, never with a claimed length, up to the maximum message size for each origin.
 class Reassembly {
  public:
   Reassembly();
@@ -24,7 +24,8 @@ class Reassembly {
     whole,     ///< the chunk is a whole message
     open,      ///< the message has more chunks
     complete,  ///< the chunk completed a message: see take()
-    ignored,   ///< the chunk does not continue an unfinished message of its origin
+    ignored,   ///< the chunk does not continue an unfinished message of its origin, or there are
+               ///< too many origins
   };
   /// Feeds the next chunk of `origin`. A chunk that does not continue the origin's unfinished
   /// message drops that message.

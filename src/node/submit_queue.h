@@ -82,8 +82,8 @@ class SubmitQueue {
   enum class Place : std::uint8_t { small, block, lent };
   struct Entry {
     const std::byte* bytes;
-    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; frees its bytes in the
-                              ///< ring
+    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; given back, it frees
+                              ///< the message's bytes in the ring
     std::uint32_t size;
     Service service;
     order::Domain domain;

@@ -25,8 +25,8 @@ namespace peal::order {
 
 /// What an engine guarantees and supports. Constants: no option changes them.
 struct Traits {
-  /// A majority of the acceptors (NodeList::acceptors) decides the order, and every view is the
-  /// primary one. False: each side of a partition continues on its own.
+  /// A majority of the acceptors (NodeList::acceptors) decides the order, and every view is
+  /// primary. False: each side of a partition continues on its own.
   bool quorum = false;
   std::uint32_t acceptors_most = std::numeric_limits<std::uint32_t>::max();
   /// The engine can send data over streams. False: it needs multicast.
@@ -38,8 +38,8 @@ struct Traits {
   bool one_view = false;
   /// The maximum packet size must be equal on all nodes.
   bool equal_packets = false;
-  /// The setting that disables the log of acceptors, as messages name it; empty if there is no such
-  /// setting.
+  /// The setting that disables the log of acceptors, as error texts name it; empty if there is no
+  /// such setting.
   std::string_view without_log{};
 };
 
@@ -64,9 +64,9 @@ struct Needs {
                            ///< application
   Duration suspect{};      ///< the silence after which a node is suspected
   Duration forms{};        ///< without faults, running nodes have a view within this time
-  Duration remembers{};    ///< how long after a fault a member may still be excluded for it
+  Duration remembers{};    ///< how long after a fault a member may still be excluded for that fault
   Duration idle{};         ///< time between two actions of an engine that has no work
-  /// Factor by which views take longer with the chosen times than with the defaults.
+  /// Factor by which forming a view takes longer with the chosen options than with the defaults.
   double slower = 1;
 };
 

@@ -63,7 +63,7 @@ struct Delivery {
   MemberId origin{};
   Service service = Service::agreed;
   BufferRef unit;
-  Seq guess{};  ///< with optimistic delivery: the position given to opt_deliver(); else 0
+  Seq guess{};  ///< the position given to opt_deliver(); 0 without optimistic delivery
 };
 
 /// Whether a view may act for the whole cluster; `unclaimed` if no option sets a rule.
@@ -74,7 +74,7 @@ struct View {
   ViewId id{};                        ///< of this regular view; for a transitional view, of the
                                       ///< next regular view
   ViewId old{};                       ///< for a transitional view, the previous regular view; else
-                                      ///< number 0
+                                      ///< an id with number 0
   std::span<const MemberId> members;  ///< sorted; valid during the call of install()
   Primary primary = Primary::unclaimed;
 };
@@ -103,8 +103,8 @@ class Effects {
   virtual void deliver(const Delivery& delivery) = 0;
   /// Optimistic delivery: the unit probably comes next in the order, at Delivery::guess, but has no
   /// place yet. The engine calls this at most once per unit and view, in the sender's order, and
-  /// before it delivers the unit. deliver() says whether the guess was right. The next regular view
-  /// makes announcements void whose units were not delivered before it.
+  /// before it delivers the unit. deliver() says whether the guess was right. If a unit is not
+  /// delivered before the next regular view, its announcement is void.
   virtual void opt_deliver(const Delivery& /*early*/) {}
   /// With a regular view, the node takes back the units that got no place in the previous view. The
   /// engine forgets these units, and reads backlog_units() again.
@@ -178,12 +178,13 @@ class Engine {
   /// The process did not run for `gap`; packets read before on_drained() may date from before the
   /// pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
-  /// The sockets were empty once after on_pause().
+  /// After on_pause(), the caller has once read all sockets until they were empty: packets read
+  /// from now on are newer than the pause.
   virtual void on_drained(Instant now, Effects& out) = 0;
   /// Tells the other nodes that this one leaves. The engine sends and delivers nothing afterwards.
   virtual void leave(Instant now, Effects& out) = 0;
-  /// Sets the pending list of nodes, which contains this node. The engine reconfigures to it once
-  /// all members of the view have the same pending list. Passing the active list withdraws the
+  /// Sets the pending list of nodes, which contains this node. The engine reconfigures to that list
+  /// once all members of the view have the same pending list. Passing the active list withdraws the
   /// pending one. Until event::nodes_adopted, the engine needs packets of the nodes of both lists.
   virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
   /// What the pending list waits for.

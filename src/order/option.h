@@ -12,12 +12,12 @@
 namespace peal::order {
 
 /// One setting of an engine. The configuration file, its reference page, --print-config, the checks
-/// and the simulator all read these rows.
+/// and the simulator all use this description.
 struct Option {
   enum class Kind : std::uint8_t {
     number,
     duration,   ///< in nanoseconds
-    word,       ///< one of `words`; the first has the number `least`
+    word,       ///< one of `words`; the first word has the number `least`
     flag,       ///< true or false
     acceptors,  ///< a list of nodes, which NodeList holds and OptionValues does not
   };
@@ -34,8 +34,8 @@ struct Option {
   bool in_status = false;                        ///< `peal status` shows the value
   std::string_view help{};                       ///< sentences, the last one without its full stop
   std::string_view absent{};  ///< for Kind::acceptors: the behaviour without the option
-  /// Why engines without this option refuse even its default; completes "leave it out". Empty: such
-  /// engines accept the default, which changes nothing.
+  /// Why engines without this option refuse even its default; completes "leave it out". If the text
+  /// is empty, such engines accept the default, which changes nothing.
   std::string_view refused_elsewhere{};
 
   /// Whether `value` is in the accepted range.
@@ -55,14 +55,15 @@ struct Option {
 };
 
 /// The number as a file spells it: 1.5 for 1,500,000 ns of an option whose key ends in _ms, "auto",
-/// "majority". Words and "auto" are quoted.
+/// "majority". Words and "auto" are quoted. Empty for Kind::acceptors.
 std::string text_of(const Option& option, std::int64_t number);
 /// Empty if the number is accepted; else one line that names the key, the number and the range.
 std::string refusal(const Option& option, std::int64_t number);
 /// The accepted values, to complete "accepted is …".
 std::string accepted_by(const Option& option);
 /// Parses what a user typed: a word, "true", "false", "auto", or a whole number in decimal digits.
-/// nullopt if this is none of the option's accepted values. Durations are not supported.
+/// nullopt if this is none of the option's accepted values, or if the option is a duration or a
+/// list of acceptors.
 std::optional<std::int64_t> number_of(const Option& option, std::string_view typed);
 
 }  // namespace peal::order

@@ -10,7 +10,7 @@
 namespace peal::order {
 
 /// Remembers which reasons were reported for which node, so that each is reported once per node.
-/// The object keeps an entry for each node: pass configured nodes only, and node 0 for all others.
+/// Each node passed gets an entry. So pass configured nodes only, and node 0 for any other node.
 class SaidOnce {
  public:
   /// True the first time for this node and reason. Reasons are 0 to 31.

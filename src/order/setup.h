@@ -59,12 +59,12 @@ struct Setup {
                                        ///< no checksum
   bool streams = false;                ///< the engine sends data over streams
   OptionValues options;
-  std::vector<DomainNodes> domains;  ///< domain 1 and so on
+  std::vector<DomainNodes> domains;  ///< element i is domain i + 1
   /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote, and on
   /// nodes that keep their votes in memory. The log's owner makes appended records durable, then
   /// calls on_durable().
   port::Log* log = nullptr;
-  /// The log in which the node retains the backlog of excluded members. Null if `log` is null.
+  /// The log in which the node retains decided values for excluded members. Null if `log` is null.
   port::Log* owed = nullptr;
   std::uint64_t seed = 0;         ///< for engines that use randomness
   std::uint64_t first_count = 0;  ///< for tests: start of the counters

@@ -16,7 +16,7 @@ struct WaitKind {
   /// For people; completes "waits for …". {who} stands for the names of the awaited nodes, {is} and
   /// {has} for the matching verb, {seq} for the position.
   std::string_view text;
-  /// The text if no node is named. If it is empty, `text` is used, with "a member" for {who}.
+  /// The text if no node is named. If this is empty, `text` is used, with "a member" for {who}.
   std::string_view text_of_nobody{};
   /// True: while a node waits for this, its view cannot act for the whole cluster, even if the view
   /// was installed as primary.
@@ -50,7 +50,7 @@ inline constexpr WaitKind gathering{"gathering", "{who} to agree on the members"
 /// Members repair the packets of the old view.
 inline constexpr WaitKind recovering{"recovering",
                                      "{who} to fetch the messages of the old view that it lacks"};
-/// This node hears nodes that do not receive its packets.
+/// This node hears nodes that do not receive this node's packets.
 inline constexpr WaitKind not_heard{
     "not_heard",
     "others to hear this node: {who} {is} heard here, and nothing that this node sends arrives "
@@ -106,7 +106,8 @@ namespace event {
 inline constexpr EventKind view_installed{
     "view_installed"};  ///< view; a = number of members, b = nanoseconds since the gathering began
 inline constexpr EventKind gather_started{
-    "gather_started"};  ///< reason; who = the member that gave the reason, if any
+    "gather_started"};  ///< reason; view = the last view; who = the member that gave the reason, if
+                        ///< any; b = number of candidates
 inline constexpr EventKind consensus_reached{"consensus_reached"};  ///< a = number of candidates
 inline constexpr EventKind commit_started{"commit_started"};        ///< view; a = number of members
 inline constexpr EventKind recovery_started{"recovery_started"};    ///< view; a = number of missing
@@ -128,7 +129,7 @@ inline constexpr EventKind votes_forgotten{
 inline constexpr EventKind acceptor_renewed{"acceptor_renewed"};
 /// who = an acceptor, maybe this one, whose log is an older copy: it does not vote.
 inline constexpr EventKind log_put_back{"log_put_back"};
-/// who = an excluded member whose backlog this node had no space to retain; a = number of
+/// who = an excluded member for which this node had no space to retain values; a = number of
 /// instances.
 inline constexpr EventKind owed_dropped{"owed_dropped"};
 

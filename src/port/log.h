@@ -39,13 +39,13 @@ class Log {
   /// Appends one record in two parts, `rest` behind `first`.
   virtual Result<LogPosition, Errc> append(ByteView first, ByteView rest) = 0;
   /// Appends a record that makes all records before `keep_from` unnecessary. Once the new
-  /// record is durable, the log removes the segments that hold only such records. `keep_from` is at
-  /// most the position of the new record. Errors: as for append(), but the limit on disk space does
-  /// not apply.
+  /// record is durable, the log removes the segments that hold only unnecessary records.
+  /// `keep_from` is at most the position of the new record. Errors: as for append(), but the limit
+  /// on disk space does not apply.
   virtual Result<LogPosition, Errc> checkpoint(ByteView record, LogPosition keep_from) = 0;
 
-  /// Identifies this log: random, not 0, the same for as long as the log exists. A node that starts
-  /// with an empty folder gets another id.
+  /// Identifies this log: random, not 0, the same for as long as the log exists. If a node starts
+  /// with an empty folder, its new log has another id.
   virtual std::uint64_t id() const = 0;
   /// Position of the last appended record; 0 before the first.
   virtual LogPosition last() const = 0;

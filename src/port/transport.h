@@ -17,8 +17,8 @@ class Transport {
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
   /// Sends to every configured node except this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// Sets the members of the current view. With unicast fan-out, packets on the data lane go only
-  /// to these members.
+  /// Sets the members of the current view. With unicast fan-out, multicast() on the data lane sends
+  /// only to these members.
   virtual void set_audience(std::span<const MemberId> members) = 0;
   /// A member of the view that takes data more slowly than this node sends it; 0 if there is none.
   /// New units should wait until that member has caught up.

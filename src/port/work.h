@@ -3,7 +3,7 @@
 
 namespace peal::port {
 
-/// A task that blocks. It runs on a thread of its own where there are threads.
+/// A task that blocks. It runs on a thread of its own if the program uses threads.
 class Work {
  public:
   virtual ~Work() = default;

@@ -46,8 +46,9 @@ std::string identity_of(const config::Settings& settings) {
 /// The first lines identify the owner, the following ones the ensembles.
 constexpr int kOwnerLines = 3;
 
-/// The ensembles whose records a log has, in the words of the configuration; empty if `lines` do
-/// not name them. `lines` may have any bytes.
+/// The ensembles whose records a log has, in the words of the configuration. `lines` are the lines
+/// of the identity file after the owner's, and may have any bytes; none stand for one ensemble.
+/// Empty if a line does not have the expected form.
 std::string ensembles_of(std::istream& lines) {
   std::string text, line;
   while (std::getline(lines, line)) {
@@ -95,8 +96,8 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The same for the log of retained values, with another identity, so that neither log is mistaken
-/// for the other.
+/// The owner that the segments of the log of retained values name. It differs from `owner`, so that
+/// neither log is mistaken for the other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);
@@ -211,7 +212,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.log = fresh_number();
   options.segment_bytes = kOwedSegmentBytes;
   options.pages = Pages::ordinary;
-  // A missing log of retained values is created: without it this node is not amnesiac.
+  // A missing log of retained values is created: its loss does not make this node amnesiac.
   if (auto done = recover(*owed_, options, true); !done) return done;
   if (has_identity_) return {};
   return write_identity();

@@ -24,9 +24,9 @@ namespace peal::runtime {
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
 ///     DATA_DIR/NAME/owed/      the same, of retained values; created anew if it is missing
 ///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains of the log
-///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
+///     DATA_DIR/NAME/epoch      the last incarnation's epoch; absent if a state file stores it
 ///
-/// The first start creates them in this order, each durable before the next. So it may be
+/// The first start creates them in this order, each durable before the next. So this start may be
 /// interrupted anywhere and repeated. If the identity or the epoch exists without the log, the log
 /// was lost.
 class AcceptorLog {

@@ -10,7 +10,7 @@ namespace peal::runtime {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
-/// Enough for a view of the maximum number of nodes, and a promise with some 500 runs of votes.
+/// Enough for a view of the maximum number of nodes, and for a promise with some 500 runs of votes.
 constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;

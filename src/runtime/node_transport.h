@@ -89,7 +89,7 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   Refusals refusals_;
   SettingsNotice settings_notice_;
   Unreached unreached_;
-  mutable bool held_ = false;  ///< congested() has returned a slow peer to the node
+  mutable bool held_ = false;  ///< congested() named a slow peer: the node holds back units
 };
 
 }  // namespace peal::runtime

@@ -35,8 +35,8 @@ class Refusals {
     told_.clear();
   }
 
-  /// Why the node's packets are refused, in one line; empty if the node's packets are accepted, or
-  /// no packet came.
+  /// Why the node's packets are refused, in one line; empty if none was refused, or if the reason
+  /// needs no message.
   std::string why(NodeId node) const;
 
  private:

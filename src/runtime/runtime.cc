@@ -31,7 +31,7 @@ Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settin
   if (auto checked = config::validate(settings); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
-  // The caller must have read the keys: settings are valid without them.
+  // The caller has to read the keys before: validate() accepts settings without them.
   PEAL_ASSERT(settings.insecure || settings.keys);
   const auto own_at = config::find_own(settings);
   if (!own_at) return unexpected(own_at.error());

@@ -97,8 +97,8 @@ class Runtime final : private io::LoopHost, private node::Sink {
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  /// The newest regular view, and why it ended. During Application::on_view() of a regular view:
-  /// why the view before ended.
+  /// The newest regular view, and why it ended, if it did. While Application::on_view() reports a
+  /// regular view: that view, and why the regular view before it ended.
   const ViewCause& view_cause() const { return cause_; }
 
  private:

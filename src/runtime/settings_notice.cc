@@ -33,7 +33,7 @@ bool is_plain(std::string_view text) {
          });
 }
 
-/// Text for a message: a value, or a key of another release. Its bytes may be anything.
+/// Converts `text` for a message: a value, or a key of another release. It may have any bytes.
 std::string shown(std::string_view text) {
   if (text.empty()) return "none";
   if (is_plain(text)) return std::string(text);
@@ -193,7 +193,7 @@ std::vector<std::string> SettingsNotice::differences(const wire::SettingsFrame& 
     const bool known =
         std::any_of(own_.begin(), own_.end(), [&](const auto& own) { return own.key == each.key; });
     if (known) continue;
-    // This node has no domains, and so no such key.
+    // If the key is kDomainsKey, this node has no domains.
     found.push_back(each.key == config::kDomainsKey
                         ? difference(std::string(each.key), each.value, {})
                         : shown(each.key) + " is " + shown(each.value) + " there and unknown here");

@@ -19,19 +19,19 @@
 
 namespace peal::runtime {
 
-/// Reports which cluster-wide settings of another node differ, and both values. Other packets show
-/// only that some settings differ; neither node accepts them. So the two nodes send each other
-/// their settings (wire/settings.h). Everything that arrives may be forged, so work, memory and
-/// lines are bounded: for each node at most one answer a second, one line in 10 s, and eight lines
-/// until a view has the node. Thread: the loop's.
+/// Reports which cluster-wide settings of another node differ, and both values. Packets of other
+/// kinds show only that some settings differ, and neither node accepts such packets. So the two
+/// nodes send each other their settings (wire/settings.h). Everything that arrives may be forged,
+/// so work, memory and lines are bounded: for each node at most one answer a second, one line in
+/// 10 s, and eight lines until a view has the node. Thread: the loop's.
 class SettingsNotice {
  public:
   struct Outputs {
     std::function<MemberId()> self;
     std::function<void(NodeId to, const BufferRef& packet)> send;
-    /// Why the node is ignored, for `peal status`; replaces what was said of it before.
+    /// Why the node is ignored, for `peal status`; replaces the line that was given before.
     std::function<void(NodeId node, const std::string& line)> reason;
-    /// The same, once, for a person.
+    /// Such a line, as a message to a person; each line comes once.
     std::function<void(const std::string& line)> tell;
   };
 

@@ -26,7 +26,7 @@ std::string data_text(const io::UdpTransport& transport, const trace::Names& nam
 std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
 /// Why a member gave its view up, in plain words; `event` is a gather_started. `pause` is the time
-/// for which this process was suspended, if it was.
+/// for which this process was suspended, if it was. Empty if the event has no reason.
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names);
 
 /// Why a view of `members` ended, in plain words, if only `company` continues together.
@@ -36,8 +36,8 @@ std::string passage_text(std::span<const MemberId> members, std::span<const Memb
 /// Why the packets of `who` are refused, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
-/// The message that values which an absent node lacks were discarded, since there was no space to
-/// retain them.
+/// The message about discarded values: an absent node lacks them, and there was no space to retain
+/// them.
 std::string owed_text(const order::Event& event, const trace::Names& names);
 
 /// Why packets from a node's address were not opened, and what to do about it; empty if such

@@ -47,7 +47,7 @@ class TraceLog {
   /// Hands all lines to the operating system. Never blocks: lines for which there is no space are
   /// lost, and the trace says so.
   void flush();
-  /// Why lines were lost; an error only once, after the first loss.
+  /// Why lines were lost: returned once, after the first loss; otherwise nothing.
   std::optional<io::IoError> take_error();
   /// Lines that are missing in the trace.
   std::uint64_t lost_lines() const { return file_->lost(); }

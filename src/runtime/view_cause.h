@@ -29,7 +29,7 @@ class ViewCause {
 
  private:
   std::vector<MemberId> members_;
-  Duration pause_{};     ///< the last time for which this process was suspended
+  Duration pause_{};     ///< for how long this process was suspended last
   std::string gather_;   ///< the engine's reason why the newest regular view ended; empty: none yet
   std::string passage_;  ///< the reason if the engine gives none: who left, or that others came
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AES-GCM from OpenSSL, for processors without libipsec-mb.
+// AES-GCM from OpenSSL, for processors that libipsec-mb does not support.
 #include <openssl/evp.h>
 
 #include <algorithm>

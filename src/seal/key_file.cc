@@ -49,8 +49,8 @@ Unexpected<std::string> refuse(std::string_view file, std::size_t line, const st
   return unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-/// A word of the file as an error may show it. Of a long word, which might be a misplaced secret,
-/// only the length.
+/// A word of the file as an error may show it: of a long word, which might be a misplaced secret,
+/// the error shows only the length.
 std::string shown(std::string_view word) {
   constexpr std::size_t kShownMax = 20;
   if (word.size() <= kShownMax) return quote(word);

@@ -18,7 +18,7 @@ namespace peal::seal {
 
 inline constexpr std::uint16_t kMagic = 0x5350;  // "PS"
 inline constexpr std::uint8_t kVersion = 3;
-/// First byte of a data packet: 0xd0 for data, and the number of the layout. All other packets
+/// First byte of a data packet: 0xd0 for data, plus the number of the layout. All other packets
 /// begin with the first byte of kMagic.
 inline constexpr std::uint8_t kDataForm = 0xd0 | 2;
 inline constexpr std::size_t kSaltBytes = 16;

@@ -11,10 +11,10 @@
 
 struct evp_cipher_ctx_st;
 
-// All cryptography from libraries: HKDF and the short MAC from OpenSSL; AES-GCM from libipsec-mb,
-// which needs far less time per packet, or from OpenSSL on processors that libipsec-mb does not
-// support. Contexts are made once and used for every packet; after construction only hkdf_sha256
-// allocates.
+// All cryptography comes from libraries: HKDF and the short MAC from OpenSSL; AES-GCM from
+// libipsec-mb, which needs far less time per packet, or from OpenSSL on processors that libipsec-mb
+// does not support. Contexts are made once and used for every packet; after construction only
+// hkdf_sha256 allocates.
 
 namespace peal::seal {
 

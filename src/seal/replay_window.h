@@ -8,9 +8,10 @@
 
 namespace peal::seal {
 
-/// Records which of the latest packets of one sender in one lane were opened. Counters begin at 1.
-/// The bits of the counters are in a ring of words. The word of the highest counter also has the
-/// bits of higher counters, so the window is one word narrower than the ring (as in RFC 6479).
+/// Records which of the latest packets of one sender in one lane were opened. Their counters begin
+/// at 1. The bits of the latest counters are in a ring of words. The word of the highest counter
+/// also has the bits of higher counters, so the window is one word narrower than the ring (as in
+/// RFC 6479).
 class ReplayWindow {
  public:
   static constexpr std::size_t kWords = 256;

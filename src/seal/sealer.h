@@ -36,8 +36,8 @@ class Sealer {
   /// kCounterMax packets in the lane: it can seal no more there, and the node has to restart.
   [[nodiscard]] bool seal(Lane lane, NodeId to, ByteView plain, ByteSpan out);
 
-  /// For tests: continues as if `counter` packets had been sealed in a lane, not fewer than really
-  /// were.
+  /// For tests: continues as if `counter` packets had been sealed in `lane`. `counter` must be at
+  /// least the number of packets that really were.
   void skip_to(Lane lane, std::uint64_t counter);
 
  private:

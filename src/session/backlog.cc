@@ -67,8 +67,8 @@ void Backlog::note_block(Session& it, std::uint32_t slot) {
 // ---- limits ----
 
 /// How many bytes one session may have in memory once half of Options::memory_bytes_max is in use;
-/// nothing before. The other half is divided evenly among the sessions with waiting events. A
-/// session below its share is not affected by other sessions, and the sum stays bounded.
+/// std::nullopt before that. The other half is divided evenly among the sessions with waiting
+/// events. A session below its share is not affected by other sessions, and the sum stays bounded.
 std::optional<std::uint64_t> Backlog::share() const {
   const std::uint64_t half = context_.options.memory_bytes_max / 2;
   if (chunks_.bytes_in_use() <= half) return std::nullopt;

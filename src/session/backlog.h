@@ -18,16 +18,16 @@ class Backlog {
   Backlog(Context& context, Registry& registry, ChunkPool& chunks, native::EventEncoder& encoder)
       : context_(context), registry_(registry), chunks_(chunks), encoder_(encoder) {}
 
-  /// Queues an event for a session, subject to the membership's policy. `message`: the place of
-  /// the event in the order if the event is a message; otherwise null.
+  /// Queues an event for a session, subject to the policy of the membership in `slot`. `message`:
+  /// the place of the event in the order if the event is a message; otherwise null.
   void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
   /// Releases the events up to `number`, which the client has seen. Returns false, and releases
   /// nothing, if some of these events were not written.
   bool release_events(Session& it, std::uint64_t number);
   /// Call after the session's connection has taken output.
   void on_written(Session& it);
-  /// Ends the session if events wait for as long as their membership's age limit, except with
-  /// policy `drop`; warns the client at half of the limit.
+  /// Ends the session if the first unwritten event of a membership has reached the membership's
+  /// age limit, except with policy `drop`. Warns the client at half of the limit.
   void check_ages(Session& it);
   /// Subtracts a session that ends, and its events, from the totals.
   void forget(Session& it);

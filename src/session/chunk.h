@@ -22,8 +22,8 @@ class ChunkPool;
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;  ///< the record; if it is in a region, the `shared` record that
-                                 ///< tells its place
+  std::vector<std::byte> bytes;  ///< the record; or, if the record is in a region, a `shared`
+                                 ///< record that tells the place in the region
   Region* region = nullptr;
   Region::Block block;
 };
@@ -76,7 +76,8 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() { PEAL_ASSERT(bytes_in_use_ == 0); }
 
-  /// `fill` appends one record of at most `bytes` bytes to an empty buffer.
+  /// Makes a chunk in the daemon's own memory. `fill` appends one record of at most `bytes` bytes
+  /// to an empty buffer.
   template <class Fill>
   ChunkRef make(std::size_t bytes, Fill fill) {
     std::unique_ptr<Chunk> chunk = take(bytes);
@@ -96,8 +97,8 @@ class ChunkPool {
     append(chunk->bytes, block->at);
     ChunkRef made(chunk.release());
     bytes_in_use_ += made.cost();
-    // Write last: the region's memory is not in the cache, and reads after these stores would wait
-    // for them.
+    // Write to the region last: its memory is not in the cache, and reads that follow these writes
+    // would wait for them.
     region.write(*block, head, rest);
     return made;
   }

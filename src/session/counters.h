@@ -10,7 +10,7 @@ struct Counters {
   std::uint64_t connections = 0;        ///< total
   std::uint64_t sessions = 0;           ///< total
   std::uint64_t resumed = 0;            ///< sessions resumed on another connection
-  std::uint64_t turned_away = 0;        ///< hellos that were refused
+  std::uint64_t turned_away = 0;        ///< connections refused before they had a session
   std::uint64_t bad_records = 0;        ///< connections closed for a malformed record
   std::uint64_t messages = 0;           ///< from clients, submitted to the node
   std::uint64_t refused = 0;            ///< from clients, refused
@@ -20,7 +20,7 @@ struct Counters {
   std::uint64_t shared = 0;             ///< events put into a region
   std::uint64_t shared_no_room = 0;     ///< events for which the region had no room
   std::uint64_t left_out = 0;           ///< messages dropped; a gap replaces them
-  std::uint64_t gaps_away = 0;          ///< gaps because daemons were in different views
+  std::uint64_t gaps_away = 0;          ///< gaps queued because daemons were in different views
   std::uint64_t spilled_bytes = 0;      ///< written to disk
   std::uint64_t read_back_bytes = 0;    ///< read back from disk
   std::uint64_t evicted = 0;            ///< sessions ended because the client was slow

@@ -11,8 +11,9 @@
 
 namespace peal::session {
 
-/// Carries out the effects of groups. Queues events for clients at their sessions, each encoded
-/// once for all receivers, and passes requests to the node on to Host.
+/// Carries out what groups ask for: queues events in the sessions of clients, and passes requests
+/// for the node to Host. Encodes each event once for each kind of memory, however many clients get
+/// the event.
 class Delivery final : public group::Effects {
  public:
   Delivery(Context& context, Registry& registry, Backlog& backlog, native::EventEncoder& encoder)

@@ -194,7 +194,7 @@ void EventQueue::written(std::size_t bytes) {
   }
 }
 
-/// The next event was written completely.
+/// Call when the next event was written completely.
 void EventQueue::pass() {
   const Event& event = memory_[next_];
   const std::uint64_t cost = cost_of(event);
@@ -202,8 +202,8 @@ void EventQueue::pass() {
   member.unwritten_bytes -= cost;
   unwritten_bytes_ -= cost;
   --member.unwritten;
-  // If the time of the membership's next event is not known, this event is on disk. It is newer
-  // than all events in memory, so the newest of these gives a lower bound for its time.
+  // If the time of the membership's next event is not known, that next event is on disk. Events on
+  // disk are newer than those in memory, so the newest in memory gives a lower bound for its time.
   if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
   if (PEAL_MUTANT(sm7_let_go_when_written) && event.form == Form::place) event.chunk.write_over();
   ++next_;

@@ -25,33 +25,35 @@ inline constexpr std::uint64_t kEventCost = 64;
 /// to the limit of waiting bytes. It exceeds the size of a connection's buffers.
 inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 
-/// One session's membership in a group, and its waiting events. Slot 0 is for messages to the
-/// private name.
+/// One session's membership in a group, and the waiting events of this membership. The membership
+/// in slot 0 of EventQueue is for messages to the private name.
 struct Membership {
   std::string group;
   wire::SlowLimits limits;
-  std::uint32_t joins = 0;  ///< joins minus leaves; at 0 it stays until its events are seen
+  std::uint32_t joins = 0;  ///< joins minus leaves; at 0 the slot stays until its events are
+                            ///< seen
   std::uint64_t memory_bytes = 0;
   std::uint64_t unwritten_bytes = 0;  ///< part of memory_bytes that is not written
   std::uint64_t disk_bytes = 0;
   std::uint64_t events = 0;     ///< that wait, in memory and on disk
   std::uint64_t unwritten = 0;  ///< of these, those that are not written
   Instant oldest{};             ///< when the first unwritten event was queued
-  std::uint64_t last = 0;       ///< number of its last event in memory
-  wire::GapEvent gap;           ///< messages dropped since its last event; `gap.messages` 0: none
+  std::uint64_t last = 0;       ///< number of the membership's last event in memory
+  wire::GapEvent gap;           ///< dropped messages, for the next gap; `gap.messages` 0: none
   std::uint64_t left_out = 0;
 
   std::uint64_t waiting_bytes() const { return memory_bytes + disk_bytes; }
-  /// How long the first unwritten event waits. Written events do not count: the client's `seen` may
-  /// be queued behind its own messages, which the daemon may not be reading.
+  /// How long the first unwritten event has waited; nothing if there is none. Written events do
+  /// not count: the client's `seen` may be queued behind the client's own messages, which the
+  /// daemon may not be reading.
   std::optional<Duration> age(Instant now) const {
     return unwritten == 0 ? std::nullopt : std::optional<Duration>(now - oldest);
   }
 };
 
 /// The events of one session that the client has not seen, in order, numbered from 1. The first
-/// events are in memory, and are written from there; if there are too many, later ones are on disk.
-/// Events from the disk are read back before any newer event is written.
+/// events are in memory, and are written from there. If too many events wait, later ones are on
+/// disk. Events from the disk are read back before any newer event is written.
 class EventQueue {
  public:
   EventQueue(Spool& spool, SpoolId id, ChunkPool& chunks)
@@ -69,8 +71,8 @@ class EventQueue {
 
   /// Appends an event. Errors: those of Spool, if the event goes to the disk.
   Result<void, Errc> push(Instant now, std::uint32_t slot, const ChunkRef& chunk);
-  /// From now on events go to the disk, until all of them were read back. `memory_bytes`: see
-  /// refill().
+  /// From now on, push() appends events to the disk, until all events on disk were read back.
+  /// `memory_bytes`: see refill().
   void begin_spill(std::uint64_t memory_bytes);
   bool spills() const { return spilling_; }
 
@@ -79,17 +81,17 @@ class EventQueue {
   /// after rewind(), or while nothing was written.
   void set_shares(bool shares) { shares_ = shares; }
   bool shares() const { return shares_; }
-  /// Appends the bytes to write next to `out`, in up to `pieces` pieces.
+  /// Appends to `out` the bytes that are to be written next, in up to `pieces` pieces.
   void gather(std::vector<ByteView>& out, std::size_t pieces);
   /// How many bytes of a partly written event are left; 0 if there is none.
   std::size_t unfinished() const;
-  /// The partly written event and its unwritten bytes. There must be one.
+  /// The partly written event and its unwritten bytes. Requires unfinished() > 0.
   std::pair<ChunkRef, ByteView> begun() const {
     return {memory_[next_].chunk, bytes_of(memory_[next_]).subspan(offset_)};
   }
   /// Appends to `out` the unseen events of which gather() returned the place in shared memory.
   void take_places(std::vector<ChunkRef>& out) const;
-  /// The first `bytes` of the last gather() were written.
+  /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }
   /// Restarts writing with event `seen` + 1. Returns false if the queue no longer has this event,
@@ -99,7 +101,7 @@ class EventQueue {
   /// Releases the events up to `number`, which the client has seen. Returns false, and releases
   /// nothing, if some of these events were not written.
   bool seen(std::uint64_t number);
-  /// Reads events back from the disk while there is room: unwritten events take at most half of the
+  /// Reads events back from the disk while unwritten events in memory take at most half of the
   /// `memory_bytes` of begin_spill(), all events in memory at most half of `memory_bytes_most`, and
   /// written but unseen events at most kUnseenBytesMax. Errors: those of Spool.
   Result<void, Errc> refill(std::uint64_t memory_bytes_most);

@@ -46,7 +46,7 @@ class Host {
 
   // The node.
   /// Queues a message to be ordered for the members that learn `domain`; copies it. Returns the
-  /// message's number, which grows by one each time, or would_block, too_large, closed. After
+  /// message's number, which grows by one each time. Errors: would_block, too_large, closed. After
   /// would_block the owner calls Sessions::on_room() when there may be room again.
   virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
                                              order::Domain domain) = 0;
@@ -60,8 +60,8 @@ class Host {
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
-  /// The name of a node as in private names, the same on all nodes. Empty if the node is unknown:
-  /// private names then have its number.
+  /// The name of `node` as in private names, the same on all nodes. Returns an empty name if the
+  /// node is unknown; private names then have the node's number.
   virtual std::string_view node_name(NodeId node) const = 0;
   /// Random bytes that cannot be guessed.
   virtual wire::SessionToken draw_token() = 0;

@@ -152,7 +152,7 @@ void Lifecycle::attach(Session& it, Link& to, std::optional<std::uint64_t> event
   welcome.ping_ms = to.identity.local ? 0 : milliseconds_of(options.ping);
   welcome.shared_bytes = to.region == 0 ? 0 : it.shared->region.bytes();
   // A refusal must be written before the acknowledgement that covers it. So the welcome
-  // acknowledges only messages before the first refusal that the client may not know; later
+  // acknowledges only messages before the first refusal that the client may have missed; later
   // messages are acknowledged after the refusals were repeated.
   const std::uint64_t refusal = account.refusals.empty() ? 0 : account.refusals.front().first;
   welcome.acked = account.settled;

@@ -31,11 +31,11 @@ class Lifecycle {
         backlog_(backlog),
         groups_(groups) {}
 
-  /// Begins or resumes a session on the connection, and calls Link::welcome(). Otherwise returns
-  /// the reason for the denial.
+  /// Begins or resumes a session on the connection, and calls Link::welcome(). If the client gets
+  /// no session, only returns the reason.
   std::optional<Denial> enter(Link& link, const wire::Hello& hello);
-  /// Call when the client has mapped the region. Returns the error as text; an empty text if there
-  /// is none.
+  /// Call when the client has mapped the region. Returns the error as text, or an empty text if
+  /// there is no error.
   std::string_view map_region(Session& it);
   /// Call when the session has lost its connection.
   void detach(Session& it);
@@ -46,7 +46,7 @@ class Lifecycle {
   bool evict(std::string_view private_name);
   /// Checks the deadlines of disconnected clients and of waiting events.
   void check();
-  /// Ends the sessions that are to end.
+  /// Ends the sessions for which Registry::end_later() was called.
   void end_due();
   void stop();
 
@@ -54,7 +54,7 @@ class Lifecycle {
   std::optional<Denial> begin(Link& link, const wire::Hello& hello, Person person);
   std::optional<Denial> resume(Link& link, const wire::Hello& hello, const Person& person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
-  /// `events_seen`: number of the last event that the client has if it resumes the session; nothing
+  /// `events_seen`: for a resumed session, number of the last event that the client has; nothing
   /// for a new session.
   void attach(Session& it, Link& to, std::optional<std::uint64_t> events_seen, bool shares);
   void check(Session& it);
@@ -66,7 +66,7 @@ class Lifecycle {
   SharedRegions& regions_;
   Backlog& backlog_;
   group::Groups& groups_;
-  std::uint64_t next_name_ = 0;  ///< number in the last name made for a client that asked for none
+  std::uint64_t next_name_ = 0;  ///< number in the last name made for a client without a name
 };
 
 }  // namespace peal::session

@@ -35,9 +35,9 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Notifications from the session. None is on the path of a message.
+  // Notifications from the session. None of them is called for every message.
   /// The connection has a session now. `repeat`: number of the first refusal that the client may
-  /// not know; 0: none.
+  /// have missed; 0: none.
   virtual void welcome(const wire::Welcome& welcome, std::uint64_t repeat) = 0;
   virtual void warn(const wire::Warning& warning) = 0;
   /// A membership ends although the client did not ask to leave.
@@ -59,7 +59,7 @@ class Link {
   const Identity identity;
   Session* session = nullptr;
   Pause pause = Pause::none;
-  RegionId region = 0;       ///< that the client may read; 0: none
+  RegionId region = 0;       ///< the region that the client may read; 0: none
   bool wants_write = false;  ///< listed in Wanted::write
 
  private:

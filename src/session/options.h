@@ -54,7 +54,8 @@ struct GroupRule {
   std::string groups = "*";  ///< targets; '*' at the end matches any rest
   bool join = false;
   bool send = false;
-  bool block = false;  ///< may join with policy `block`; else only as Options::slow allows
+  bool block = false;  ///< may join with policy `block`; if false, only if Options::slow has this
+                       ///< policy, and within the age limit of Options::slow
 };
 
 /// Smallest limit of bytes that may wait for a membership.
@@ -81,11 +82,11 @@ struct Options {
   /// Default policy and limits of a membership.
   wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};
   wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
-                            0};                 ///< maxima of what a client may ask for; 0: none
+                            0};                 ///< maxima that clients may ask for; 0: no maximum
   std::uint64_t memory_bytes_max = 1ULL << 30;  ///< for everything that waits for clients
   std::uint64_t disk_bytes_max = 16ULL << 30;   ///< for everything that waits on disk
-  /// Size of the memory in which the clients of one person on the Unix socket read events; below
-  /// kSharedBytesLeast: none.
+  /// Size of the memory in which the clients of one person on the Unix socket read events; if it is
+  /// below kSharedBytesLeast, there is no such memory.
   std::uint32_t shared_bytes = 64U << 20;
   Duration keep_max = seconds(60);       ///< for a session without a connection
   Duration hello_patience = seconds(5);  ///< for a connection without a hello
@@ -95,7 +96,8 @@ struct Options {
   group::Domains domains;  ///< groups whose messages only some nodes learn
 };
 
-/// Returns an empty text, or one line that names the key, the value and what is accepted.
+/// Returns an empty text if the options are valid; otherwise one line that names the key, the value
+/// and what is accepted.
 std::string validate(const Options& options);
 
 }  // namespace peal::session

@@ -58,7 +58,7 @@ bool Reconfiguration::check(Session& it, const std::string& group, const Members
   const auto why = requests_.why_not(it, group, member.limits);
   if (!why) return true;
   const auto left = groups_.leave(it.id, group);
-  if (!left) return left.error() != group::Refusal::would_block;  // other errors: leaves already
+  if (!left) return left.error() != group::Refusal::would_block;  // otherwise it left already
   if (it.link != nullptr) {
     it.link->membership_ends("the membership in '" + group + "' ends: " + *why);
   }

@@ -10,8 +10,8 @@
 
 namespace peal::session {
 
-/// The last membership to which new rules were applied. They are applied in order of session, then
-/// of group.
+/// The last membership to which new rules were applied. Memberships are taken in order of session,
+/// then of group.
 struct Reconfigured {
   std::uint32_t session = 0;
   std::string group;
@@ -38,7 +38,7 @@ class Reconfiguration {
   Registry& registry_;
   const Requests& requests_;
   group::Groups& groups_;
-  std::optional<Reconfigured> done_;  ///< nothing: the rules are applied to all memberships
+  std::optional<Reconfigured> done_;  ///< nothing: no membership is left to check
   bool waits_for_room_ = false;       ///< work() waits until the node has room
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kBlockBytesMin = 256;
 constexpr std::uint32_t kBlockShiftMin = 8;
-/// Offset in a free block of the link to the next free one.
+/// Offset, in a free block, of the link to the next free block.
 constexpr std::size_t kNextAt = wire::kGenerationBytes;
 
 static_assert(wire::kSharedRecordMax + wire::kGenerationBytes == Region::kSpanBytesMax);

@@ -13,13 +13,13 @@
 namespace peal::session {
 
 /// Memory that the clients of one person read, divided into spans. A span is divided into blocks of
-/// one size; there are four sizes between each power of two and the next. A span may change its
-/// size once all its blocks are free. Taking or returning a block takes constant time and allocates
-/// nothing.
+/// one size; four sizes lie above each power of two, up to and including the next. A span may
+/// change its block size once all its blocks are free. Taking or returning a block takes constant
+/// time and allocates nothing.
 class Region {
  public:
-  /// Bounds for the size of a span. Within them it is the largest power of two that is at most 1/64
-  /// of the memory.
+  /// Bounds for the size of a span. Within these bounds the size is the largest power of two that
+  /// is at most 1/64 of the memory.
   static constexpr std::uint32_t kSpanBytesMin = 4U << 10;
   static constexpr std::uint32_t kSpanBytesMax = 1U << 20;
 
@@ -40,7 +40,7 @@ class Region {
   std::optional<Block> reserve(std::size_t record_bytes);
   /// Writes a record, `head` followed by `rest`, for clients to read.
   void write(const Block& block, ByteView head, ByteView rest);
-  /// A record that was written and not given back.
+  /// The record in `block`, which must be written and not given back.
   ByteView record(const Block& block) const {
     return ByteView(memory_).subspan(block.at.offset + wire::kGenerationBytes, block.at.bytes);
   }

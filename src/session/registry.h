@@ -41,13 +41,13 @@ class Registry {
   Session* find(std::string_view private_name) const;
   const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
 
-  /// Adds a session whose id and rule are set, and whose token is set if it has a keep.
+  /// Adds a session whose id and rule are set, and whose token is set if Session::keep is not 0.
   void add(std::unique_ptr<Session> session);
-  /// Removes the session, which ends for this reason.
+  /// Removes a session that ends. `code` and `text`: the reason.
   void remove(Session& it, wire::ClientCode code, std::string_view text);
 
-  /// Ends the session at the next end_due(). If this is called several times before, the first
-  /// reason counts.
+  /// Ends the session at the next end_due(). If end_later() is called again before that, the
+  /// first reason counts.
   void end_later(Session& it, wire::ClientCode code, std::string text);
   bool has_ending() const { return !ending_.empty(); }
   /// Calls `end` for each session that is to end; `end` must remove the session.

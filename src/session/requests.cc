@@ -227,8 +227,8 @@ std::optional<Answer> Requests::leave(Session& it, std::string_view group) {
 
 // ---- the rest ----
 
-/// Allows one question per `every`, and bursts of `at_once`. `next`: when the next question is due
-/// at this rate; updated.
+/// Returns true if a question is allowed now: one per `every`, and bursts of `at_once`. `next`:
+/// when the next question is due at this rate; updated.
 bool Requests::may_ask(Instant& next, Duration every, int at_once) const {
   next = std::max(next, context_.now);
   if (next - context_.now > every * (at_once - 1)) return false;

@@ -17,10 +17,10 @@ namespace peal::session {
 /// The result of Requests::send().
 struct Sent {
   enum class State : std::uint8_t {
-    taken,         ///< also if the client had sent it before
+    taken,         ///< also if the message had been taken before
     refused,       ///< for the reason in `code` and `text`
     waits,         ///< until the cause in `pause` is gone; then call send() again
-    out_of_order,  ///< its number does not follow the last one: the client is at fault
+    out_of_order,  ///< a number was skipped: the client is at fault
   } state = State::taken;
   Link::Pause pause = Link::Pause::none;
   wire::ClientCode code{};
@@ -36,7 +36,7 @@ class Requests {
   /// `cost`: the bytes that the request takes of the client's quota, besides a fixed part.
   Sent send(Session& it, const wire::SendRequest& request, std::size_t cost);
   /// join() and leave() return no answer if the node has no room. The request then had no effect,
-  /// and the protocol makes it again later.
+  /// and the client protocol repeats the call later.
   std::optional<Answer> join(Session& it, const wire::JoinRequest& request, std::size_t cost);
   std::optional<Answer> leave(Session& it, std::string_view group);
   Answer ask(Session& it, std::string_view what);

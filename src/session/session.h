@@ -32,9 +32,9 @@ struct Session {
   std::string private_name;
   Person person;
   ClientRule rule;
-  std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows the session
+  std::optional<std::size_t> rule_index;  ///< in Options::clients; nothing: no rule fits
   wire::SessionToken token{};
-  Duration keep{};        ///< how long it survives its connection
+  Duration keep{};        ///< how long the session survives its connection
   Link* link = nullptr;   ///< null: not connected
   Instant detached_at{};  ///< when the connection was lost
 
@@ -42,11 +42,11 @@ struct Session {
   SharedRegion* shared = nullptr;                            ///< the region for its events
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
   std::vector<std::uint32_t> block_slots;                    ///< slots with policy `block`
-  std::uint64_t block_bytes_least = 0;                       ///< smallest memory limit of these
+  std::uint64_t block_bytes_least = 0;                       ///< least memory limit of block_slots
   std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
   std::set<std::uint32_t> warned;  ///< slots whose limit the client was warned of
   Account account;                 ///< of the messages that the client sent
-  std::int64_t quota_bytes = 0;    ///< that it may send now; negative: a debt
+  std::int64_t quota_bytes = 0;    ///< that the client may send now; negative: a debt
   Instant quota_at{};
   Instant next_ask{};  ///< see Requests::may_ask()
 

@@ -74,7 +74,7 @@ void Sessions::on_view(Instant now, const order::View& view, MemberId self) {
   parts_->context.now = now;
   parts_->self = self;
   parts_->groups.on_view(view, self);
-  // All members that came together from the old view delivered the same messages in it.
+  // All members that moved together to this view delivered the same messages in the old view.
   if (!view.transitional) parts_->requests.settle();
 }
 

@@ -43,27 +43,27 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  /// Applies new rules and limits, which must be valid. Sessions that no rule allows any more end.
+  /// Applies new rules and limits, which must be valid. Ends sessions that no rule allows any more.
   /// `cluster`, `node`, `nodes` and `message_bytes_max` keep their values.
   void reconfigure(Instant now, const Options& options);
 
   // Connections.
   void accepted(Instant now, ConnectionId connection, const Identity& identity);
-  /// Passes in bytes from the connection, in order. Returns how many bytes were taken. If some were
-  /// not, the owner reads nothing more until take_wanted() lists the connection for reading. Then
-  /// the owner passes in the rest again, with or without more bytes.
+  /// Passes in bytes from the connection, in order. Returns how many bytes were taken. If it took
+  /// only some, the owner reads nothing more until take_wanted() lists the connection for reading.
+  /// Then the owner passes in the rest again, with or without more bytes.
   std::size_t received(Instant now, ConnectionId connection, ByteView bytes);
-  /// The bytes to write next, in pieces; empty if there are none. Valid until the next non-const
-  /// call.
+  /// The bytes to write next, in pieces; an empty span if there are none. Valid until the next
+  /// non-const call.
   std::span<const ByteView> output(ConnectionId connection);
   /// The region that the client may read; 0: none. The id is known once there is output. The owner
   /// sends the region's descriptor with the connection's first byte.
   RegionId region_of(ConnectionId connection) const;
-  /// The first `bytes` of output() were written.
+  /// Call when the first `bytes` bytes of output() were written.
   void written(Instant now, ConnectionId connection, std::size_t bytes);
-  /// The peer is gone, or the connection failed. The session may outlive the connection.
+  /// Call when the peer is gone, or the connection failed. The session may outlive the connection.
   void closed(Instant now, ConnectionId connection);
-  /// Moves what connections want into `out`.
+  /// Moves to `out` what connections want.
   void take_wanted(Wanted& out);
 
   /// Sets the nodes that may be in a view, sorted; see group::Groups.
@@ -76,7 +76,7 @@ class Sessions {
   /// `block` is slow. At 0 the node delivers nothing more, and so slows all senders down.
   std::uint64_t room_bytes() const;
 
-  /// The node ordered something, and may have room again.
+  /// Call when the node ordered something, and so may have room again.
   void on_room(Instant now);
   /// Does everything that is due. The owner calls it after any other call, and at next_deadline().
   /// work() submits messages. While the node delivers, Sessions changes the node only through
@@ -95,8 +95,8 @@ class Sessions {
   const group::Groups& groups() const;
   std::size_t sessions() const;
   std::size_t connections() const;
-  /// Nothing is pending: the group tables are equal, all submitted messages are acknowledged, and
-  /// no session is to end.
+  /// True if nothing is pending: the group tables are equal, all submitted messages are
+  /// acknowledged, and no session is to end.
   bool idle() const;
 
   using Counters = session::Counters;

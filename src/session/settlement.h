@@ -25,7 +25,7 @@ struct Account {
     std::uint64_t last;
     wire::ClientCode code;
   };
-  std::deque<Refusals> refusals;  ///< refusals that the client may not know
+  std::deque<Refusals> refusals;  ///< refusals that the client may have missed
   /// The largest number of unacknowledged messages that the client was ever allowed.
   std::uint32_t window = 0;
   void note_refusal(std::uint64_t number, wire::ClientCode code);
@@ -48,16 +48,17 @@ class Settlement {
 
   /// Returns the entry's place, for extend().
   std::uint64_t add(const Entry& entry);
-  /// The open entry at `place` also acknowledges refusals up to number `up_to`.
+  /// Makes the entry at `place`, which must not be acknowledged yet, also acknowledge refusals up
+  /// to number `up_to`.
   void extend(std::uint64_t place, std::uint64_t up_to);
-  /// Call when message `number` of this node was delivered. Returns true if its delivery
+  /// Call when message `number` of this node was delivered. Returns true if this delivery
   /// acknowledges all delivered entries.
   bool came_back(std::uint64_t number);
   /// True if delivered entries wait to be acknowledged and no safe message is under way that will
   /// acknowledge them.
   bool needs_marker() const { return back_ > settled_ && safe_under_way_ == 0; }
 
-  /// Closes every delivered open entry, and calls `each` for it.
+  /// Acknowledges every delivered entry: removes the entry, and calls `each` for it.
   template <class Each>
   void settle(Each each) {
     for (; settled_ < back_; ++settled_) {

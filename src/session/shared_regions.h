@@ -29,7 +29,7 @@ class SharedRegions {
   explicit SharedRegions(Context& context) : context_(context) {}
 
   /// Decides whether the client may read from a region, and records the decision in `link`.
-  /// `wanted`: true if the client said that it can.
+  /// `wanted`: true if the client said that it can read from a region.
   void attach(Session& it, Link& link, bool wanted);
   /// Keeps the unseen events of a session that ends in their region for a second, since its client
   /// may still read them.

@@ -13,9 +13,9 @@ namespace peal::session {
 using SpoolId = std::uint64_t;
 
 /// Queues of bytes on disk, one for each session that needs it: appended at the end, read and
-/// discarded at the front. The daemon implements the spool with files. It may remove old files when
-/// it starts, since a queue does not outlive the process. Sessions calls the spool on its own
-/// thread; a call may block as long as the disk does. The spool never calls back.
+/// discarded at the front. The daemon implements the spool with files. The daemon may remove old
+/// files when it starts, since a queue does not outlive the process. Sessions calls the spool on
+/// its own thread; a call may block as long as the disk does. The spool never calls back.
 class Spool {
  public:
   virtual ~Spool() = default;

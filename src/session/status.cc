@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMembershipsLookedAt = 256;
 
-/// True if the number of unacknowledged messages has reached its limit, or that of their bytes
-/// nearly has. A client that knows the limits then stops sending, so the daemon never pauses it.
+/// True if unacknowledged messages have reached the limit of messages, or nearly that of bytes. A
+/// client that knows the limits then stops sending, so the daemon never pauses it.
 bool has_sent_its_fill(const Account& account, const Options& options) {
   constexpr std::uint64_t kNearly = 16;
   return account.unsettled_messages >= options.unsettled_messages_max ||
@@ -54,7 +54,7 @@ SessionStatus status_of(const Session& it, const Options& options, Instant now) 
   if (const auto oldest = it.events.oldest()) status.oldest = now - *oldest;
   status.waits_for = wait_text(it, options);
   status.memberships_count = it.groups.size() + 1;
-  // List memberships with waiting events first, as far as a bounded search finds them.
+  // Prefer memberships with waiting events, as far as a bounded search finds them.
   const auto& memberships = it.events.memberships();
   const std::size_t seen = std::min(memberships.size(), kMembershipsLookedAt);
   std::vector<std::size_t> slots;

@@ -31,9 +31,11 @@ struct SessionStatus {
   std::uint64_t events{};       ///< total, written or waiting
   std::uint64_t events_seen{};  ///< of these, seen by the client
   Duration oldest{};            ///< age of the first event that the client has not seen
-  std::string waits_for;        ///< what blocks the client, or what it blocks; may be empty
+  std::string waits_for;        ///< why the client or others wait, or the session ends; may be
+                                ///< empty
   std::uint64_t memberships_count{};
-  /// At most kStatusMembershipsMax memberships; those with waiting events first.
+  /// At most kStatusMembershipsMax memberships; if there are more, those with waiting events are
+  /// preferred.
   std::vector<MembershipStatus> memberships;
 };
 inline constexpr std::size_t kStatusSessionsMax = 100;

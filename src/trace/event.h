@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
 
 /// The engine of traces that do not name one.
 inline constexpr std::string_view kUnnamedEngine = "ring";
-/// Longest name of an engine, in bytes: lower-case letters, digits and '-'.
+/// Maximum length of an engine's name, in bytes. A name has lower-case letters, digits and '-'.
 inline constexpr std::size_t kEngineNameMax = 32;
 
 /// Domains are numbered from 1 to this number.
@@ -67,8 +67,9 @@ struct Event {
   std::uint64_t hash{};   ///< of the payload: submit, deliver, early; at layer unit also originate
   std::uint64_t bytes{};  ///< of the payload: submit
 
-  // originate, deliver, early: the regular view in which the message got its place. view: the
-  // regular view that is installed; for a transitional view, the regular view after it.
+  // originate, deliver: the regular view in which the message got its place. early: the regular
+  // view in which it probably will. view: the regular view that is installed; for a transitional
+  // view, the regular view after it.
   ViewId view{};
   Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
   std::uint32_t index{};  ///< originate, deliver, early: place within one position, from 0

@@ -114,7 +114,7 @@ class LineReader {
 
   ViewId view(const char* key) { return parse_view(key, text(key)); }
 
-  /// `12@a.1763>13@b.99`
+  /// Reads the views before and after a transitional view, e.g. `12@a.1763>13@b.99`.
   void transitional(const char* key, ViewId& old, ViewId& next) {
     const std::string_view value = text(key);
     const std::size_t arrow = value.find('>');

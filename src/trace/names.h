@@ -21,9 +21,9 @@ class Names {
   /// Names `node`, and takes the name from the node that had it. Does nothing if the name is not
   /// valid.
   void replace(NodeId node, std::string_view name);
-  /// The node with that name. The new name `#7` gets node 7, unless node 7 has a name; any other
-  /// new name gets the lowest node above all known ones. Node 0 if the name is not valid or no node
-  /// is left.
+  /// The node with that name. The new name `#7` gets node 7 if that node has no name. Every other
+  /// new name gets the node after the highest known one. Returns node 0 if the name is not valid or
+  /// no node is left.
   NodeId intern(std::string_view name);
   /// The node's name, or `#` and its number.
   std::string name(NodeId node) const;

@@ -29,8 +29,8 @@ struct Identity {
 
 struct SegmentHeader {
   Identity owner{};
-  /// The file's length in bytes. It was durable before the segment got its name, so a shorter file
-  /// without an end frame was cut.
+  /// The file's length in bytes. The length was durable before the segment got its name, so a
+  /// shorter file without an end frame was cut.
   std::uint32_t file_bytes{};
   std::uint64_t epoch{};   ///< incarnation that began the segment
   std::uint64_t serial{};  ///< of this segment, from 1; never used twice
@@ -80,8 +80,8 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 /// already. `out` has frame_bytes(record_bytes) bytes. Ignores Frame::record.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
 /// The size of the frame whose first kFrameBytes are `head`; 0 if `head` is no frame head of the
-/// segment. Bytes of a client's record or of an earlier segment almost never look like a head,
-/// since they do not hold the seed.
+/// segment with this seed. Bytes of a client's record or of an earlier segment almost never look
+/// like a head, since they do not hold the seed.
 std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
 /// The frame that begins at `at`; nothing unless it is whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);

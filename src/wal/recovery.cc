@@ -234,8 +234,9 @@ Recovery::Done Recovery::remove_leftovers() {
   return {};
 }
 
-/// Removes the segments before `oldest`. Call it only once the newest segment, which states that
-/// they are not needed, is durable: the bytes that were read from it may be in memory only.
+/// Removes the segments before `oldest`. The newest segment states that these segments are not
+/// needed. Call this function only once the newest segment is durable: when it was read, its bytes
+/// may have been in memory only.
 Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
   for (const std::uint64_t serial : serials_) {
     if (serial >= oldest) break;
@@ -278,8 +279,8 @@ Recovery::Done Recovery::check_copy(const std::string& name, const std::string& 
 }
 
 /// Rewrites the newest segment with its end, and without the write that a crash cut off. The bytes
-/// read may be in memory only, for instance because a sync failed earlier; the new file is durable
-/// in any case.
+/// that were read may be in memory only, for instance because a sync failed earlier; the new file
+/// is durable in any case.
 Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from) {
   const std::string name = segment_name(serial);
   const Scan& scan = newest.scan;

@@ -39,8 +39,8 @@ Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
 /// Creates a segment; its length, its header and then its name are durable on return. Returns the
-/// segment's seed. `spare` names a file of a segment's size to reuse, whatever the file holds. An
-/// empty name: creates a new file.
+/// segment's seed. `spare` names a file of a segment's size to reuse, whatever the file holds. If
+/// `spare` is empty, creates a new file.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              const Options& options, const std::string& spare);
 /// Replays the records of the segments that recover() returned.

@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// How many bytes to checksum in order to find a frame at `at` that calls a missing record durable;
-/// 0 if the head excludes such a frame.
+/// How many bytes must be checksummed to learn whether the frame at `at` is whole; 0 if its head
+/// shows that it is no frame, or that it does not call a record after `last` durable.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -55,7 +55,7 @@ port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uin
 }
 
 /// The first place from `at` on that looks like a frame of this segment; the segment's size if
-/// none.
+/// there is no such place.
 port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t at,
                                           std::uint32_t seed) {
   constexpr std::uint64_t kStep = 4'096;
@@ -71,9 +71,9 @@ port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t 
   return segment.size();
 }
 
-/// From `first` on lie parts of frames, either of a write that was cut off, or of durable records
-/// that are damaged. If the records were durable, a later frame proves it: each frame carries the
-/// durable position at the time of its writing.
+/// Sets Scan::tail to torn or damaged. The bytes from `first` on have parts of frames: either of a
+/// write that was cut off, or of durable records that are damaged. If the records were durable, a
+/// later frame proves it: each frame carries the durable position at the time of its writing.
 void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& scan) {
   scan.tail = Tail::torn;
   PEAL_PROBE("wal.torn_tail");
@@ -84,8 +84,8 @@ void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& s
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
     if (frame || cost > budget) {
-      // Either the frame proves damage, or the budget is used up. The bytes may then have been
-      // durable, so they count as damaged, too.
+      // Either the frame proves damage, or the budget is used up. In the second case, the bytes
+      // may have been durable, so they count as damaged, too.
       PEAL_PROBE("wal.damage_proved");
       call_damaged(scan, scan.end, at);
       return;

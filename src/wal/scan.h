@@ -21,7 +21,7 @@ enum class Tail : std::uint8_t {
 
 struct Scan {
   std::size_t end{};       ///< offset behind the last whole frame
-  LogPosition last{};      ///< of the last record; without records, the segment's first minus 1
+  LogPosition last{};      ///< of the last record; without records, SegmentHeader::first minus 1
   LogPosition durable{};   ///< the highest position that a frame calls durable
   std::uint64_t oldest{};  ///< serial of the oldest needed segment
   bool ended = false;      ///< the segment has its end frame

@@ -94,7 +94,7 @@ Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_
 }
 
 /// Writes `bytes` behind the segment's last frame. The first `frames` bytes are frames; the next
-/// write replaces the others.
+/// write replaces the bytes behind them.
 Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
   Done done = disk_.write(file_, end_, bytes);
@@ -114,15 +114,16 @@ Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
   return write(frame, bytes);
 }
 
-/// A mark that enters a block without frames fills that block: otherwise the disk would have to
-/// read the rest of the block.
+/// Writes a mark. If the mark reaches into a block without frames, it fills that block; otherwise
+/// the disk would have to read the rest of the block.
 Writer::Done Writer::write_mark() {
   const std::size_t rest = to_block_end(end_);
   const std::size_t fills = rest < kFrameBytes ? rest + options_.block_bytes : kFrameBytes;
   return write_frame(FrameKind::mark, fits(fills) ? fills : kFrameBytes);
 }
 
-/// Makes the next `next` bytes begin at a block, if the segment has room for that.
+/// Fills the current block with a mark, so that the next frame, of `next` bytes, begins at a block
+/// boundary. Does nothing if the segment has no room for both.
 Writer::Done Writer::fill_block(std::size_t next) {
   const std::size_t mark = mark_to_fill(end_);
   if (mark == 0 || !fits(mark + next)) return {};

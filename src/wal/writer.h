@@ -14,8 +14,8 @@
 
 namespace peal::wal {
 
-/// Records that are committed together, in frames. Log has written each record into its frame, and
-/// only the record's length into the frame's head.
+/// Records that are committed together, in frames. Log has written each record into its frame; in
+/// the frame's head, it has written only the record's length.
 struct Batch {
   ByteSpan memory;                          ///< the frames, and room_behind() bytes behind them
   std::size_t bytes{};                      ///< of the frames
@@ -37,7 +37,7 @@ class Writer {
   /// Writes the end of the newest segment.
   port::DiskResult<void> close();
 
-  /// How many bytes commit() needs behind the frames: room for a mark that fills the rest of their
+  /// How many bytes commit() needs behind the frames: room for a mark that fills the rest of the
   /// last block. If the mark's head does not fit there, the mark also fills the next block.
   static std::size_t room_behind(const Options& options) {
     return options.block_bytes + kFrameBytes;

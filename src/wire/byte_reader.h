@@ -34,14 +34,14 @@ class ByteReader {
     if (bytes > bytes_.size()) return reject(Drop::truncated);
     bytes_ = bytes_.subspan(bytes);
   }
-  /// The next `bytes` bytes, in place; empty, with the reason noted, if there are fewer.
+  /// The next `bytes` bytes, in place. If fewer are left, notes `truncated` and returns no bytes.
   ByteView bytes(std::size_t bytes) {
     const ByteView found = bytes_.first(bytes <= bytes_.size() ? bytes : 0);
     skip(bytes);
     return found;
   }
 
-  /// Notes `reason`, unless an earlier one is noted, and stops reading.
+  /// Notes `reason`, unless a reason is noted already, and stops reading.
   void reject(Drop reason) {
     if (failure_ == Drop::none) failure_ = reason;
     bytes_ = {};
@@ -49,7 +49,8 @@ class ByteReader {
   void require(bool condition, Drop reason) {
     if (!condition) reject(reason);
   }
-  /// False, with the reason noted, if fewer than count * each bytes are left.
+  /// True if at least count * each bytes are left; otherwise notes `truncated`. False after any
+  /// earlier error.
   bool holds(std::uint64_t count, std::uint64_t each) {
     // Counts are at most 32 bits wide and `each` is a small constant: 64 bits cannot wrap.
     require(count * each <= bytes_.size(), Drop::truncated);
@@ -58,7 +59,8 @@ class ByteReader {
 
   bool failed() const { return failure_ != Drop::none; }
   std::size_t remaining() const { return bytes_.size(); }
-  /// The result for a whole packet: the first error, or trailing_bytes, or none.
+  /// The result for a whole packet: the first error; else trailing_bytes if bytes are left; else
+  /// none.
   Drop finish() const {
     if (failed()) return failure_;
     return bytes_.empty() ? Drop::none : Drop::trailing_bytes;
@@ -77,11 +79,11 @@ std::uint64_t read_counter(ByteReader& in);
 MemberId read_member(ByteReader& in);
 /// A view that was formed: number >= 1, and a representative.
 ViewId read_formed_view(ByteReader& in);
-/// A formed view, a member's birth view (number 0: the view in which it starts, alone), or no view
-/// (all fields zero).
+/// A formed view, a member's birth view (number 0: the view in which the member starts, alone), or
+/// no view (all fields zero).
 ViewId read_any_view(ByteReader& in);
-/// `count` members in ascending order, which replace those in `out`. Notes count_too_large if
-/// `count` is above `count_max`.
+/// Reads `count` members into `out`, in place of its content. Notes not_sorted if they do not
+/// ascend, and count_too_large if `count` is above `count_max`.
 void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
 /// As read_members(), but does not store the members.

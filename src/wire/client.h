@@ -49,10 +49,10 @@ inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
 /// Blocks of shared memory, each with one event, begin at multiples of this: see wire/shared.h.
 inline constexpr std::uint32_t kSharedAlign = 64;
-/// Bytes of one record in shared memory, header included.
+/// Maximum size of one record in shared memory in bytes, header included.
 inline constexpr std::uint32_t kSharedRecordMax = (1U << 20) - 8;
-/// Total bytes of the records in shared memory that the daemon has announced to one client and that
-/// the client has not yet acknowledged with `seen`.
+/// Maximum total bytes of the records in shared memory that the daemon has announced to one client
+/// and that the client has not yet acknowledged with `seen`.
 inline constexpr std::uint32_t kSharedUnseenMax = 2U << 20;
 
 enum class RecordKind : std::uint8_t {
@@ -103,7 +103,7 @@ enum class ClientCode : std::uint8_t {
   bad_secret,     ///< the daemon does not know the secret that identifies the client
   not_permitted,  ///< no rule of the daemon permits the request
   name_in_use,    ///< another client of this daemon has the name
-  session_lost,   ///< the daemon does not know the session token, or not any more
+  session_lost,   ///< the daemon does not know the session token, or no longer knows it
   member_already,
   no_member,
   too_large,   ///< the message is longer than the limit
@@ -307,7 +307,7 @@ struct Framed {
   enum class State : std::uint8_t {
     incomplete,
     complete,
-    bad_length,  ///< 0 or above the maximum; nothing after it can be parsed
+    bad_length,  ///< the length is 0 or above the maximum; the following bytes cannot be parsed
   };
   State state = State::incomplete;
   Record record;          ///< if complete; its kind may be unknown
@@ -331,7 +331,7 @@ Framed next_record(ByteView bytes, std::uint64_t length_max);
 [[nodiscard]] Drop decode(ByteView body, GroupEvent& out);
 [[nodiscard]] Drop decode(ByteView body, GapEvent& out);
 [[nodiscard]] Drop decode(ByteView body, Shared& out);
-[[nodiscard]] Drop decode(ByteView body, Acked& out);  ///< also of `seen`, `ping` and `pong`
+[[nodiscard]] Drop decode(ByteView body, Acked& out);  ///< also for `seen`, `ping` and `pong`
 [[nodiscard]] Drop decode(ByteView body, Refused& out);
 [[nodiscard]] Drop decode(ByteView body, Reply& out);
 [[nodiscard]] Drop decode(ByteView body, Warning& out);

@@ -74,7 +74,8 @@ void read_targets(ByteReader& in, bool sorted, Targets& out) {
   }
 }
 
-/// False, with bad_version noted, if the record is of another version, whose layout is unknown.
+/// False, with the reason noted, if the version is missing, or is another one: the layout of the
+/// rest is then unknown.
 bool read_version(ByteReader& in, std::uint16_t& out) {
   out = in.u<std::uint16_t>();
   in.require(in.failed() || out == kClientVersion, Drop::bad_version);

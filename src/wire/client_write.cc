@@ -8,7 +8,7 @@
 namespace peal::wire {
 namespace {
 
-/// Appends one record to a buffer; the destructor fills in its length.
+/// Appends one record to a buffer; the destructor fills in the record's length.
 class RecordWriter {
  public:
   RecordWriter(std::vector<std::byte>& out, RecordKind kind) : out_(out), start_(out.size()) {
@@ -22,7 +22,7 @@ class RecordWriter {
     store(ByteSpan(out_).subspan(start_), static_cast<std::uint32_t>(length));
   }
 
-  /// Appends all values at once, since growing the buffer costs more than storing the numbers.
+  /// Appends all values at once, because each growth of the buffer costs more than storing a value.
   template <std::unsigned_integral... T>
   void u(T... values) {
     std::array<std::byte, (sizeof(T) + ...)> bytes;

@@ -11,8 +11,8 @@
 #include "base/fixed_vector.h"
 #include "base/ids.h"
 
-// The header of all frames, and the frames that do not need acceptors, as checked structs (those of
-// engines with acceptors are in paxos.h). docs/wire.md gives every byte.
+// The header of all frames, and the frames that do not need acceptors, as checked structs (paxos.h
+// has the frames of engines with acceptors). docs/wire.md gives every byte.
 // All integers are little-endian. Decoders are total: any bytes give a frame or a reason to drop
 // them, and every frame has exactly one encoding.
 
@@ -31,7 +31,7 @@ inline constexpr std::size_t kRangesMax = 64;         // request ranges in one s
 inline constexpr std::size_t kSectionsMax = 16;       // request sections on one token
 inline constexpr std::size_t kCommitOptionsMax = 32;  // bytes of a protocol's options in a COMMIT
 inline constexpr std::size_t kRecordHeadMax = 64;     // bytes of the head of a record in a COMMIT
-inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // members of two rotations
+inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations of the largest ring
 inline constexpr std::uint16_t kNoIndex = 0xffff;              // instead of a ring index: no member
 inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes have the numbers 1 to kNodeMax
 /// Positions, hops, view numbers and JOIN numbers are at most this, so that adding a window, a bit
@@ -74,7 +74,7 @@ enum class Drop : std::uint8_t {
   other_list,      ///< same cluster and settings, another list of nodes
   count_too_large,
   not_sorted,     ///< a set that is not sorted, or holds an element twice
-  bad_value,      ///< a field outside its range, or against another field
+  bad_value,      ///< a field outside its range, or in conflict with another field
   bad_sender,     ///< this sender may not send such a frame
   stale,          ///< an older incarnation, view, hop or number
   duplicate,      ///< seen before
@@ -112,7 +112,7 @@ inline std::optional<FrameKind> frame_kind_of(ByteView packet) {
 /// The cluster field of a packet, unchecked; nullopt if the packet is too short.
 std::optional<std::uint64_t> cluster_of(ByteView packet);
 
-/// Requests the positions first + i of all bits i that are set in `bitmap`; bit 0 is always set.
+/// Requests position first + i for each bit i that is set in `bitmap`; bit 0 is always set.
 struct RequestRange {
   Seq first{};
   std::uint64_t bitmap{};
@@ -132,14 +132,14 @@ struct Token {
   std::uint64_t hop{};
   Seq seq{};                                ///< highest position assigned in the view
   Seq aru{};                                ///< candidate for "everyone has all up to here"; <= seq
-  std::uint16_t aru_index = kNoIndex;       ///< the member that lowered aru
+  std::uint16_t aru_index = kNoIndex;       ///< ring index of the member that lowered aru
   std::uint32_t fcc{};                      ///< packets that were multicast in the last rotation
   std::uint16_t recovery_run{};             ///< number of consecutive members with complete
                                             ///< recovery, saturating
   std::uint16_t recovery_block = kNoIndex;  ///< the last member whose recovery is incomplete
   std::uint32_t window{};                 ///< global window chosen by the representative; 0: unused
-  std::uint32_t losses{};                 ///< first-time requests of the last rotation
-  std::uint32_t limited{};                ///< number of members that used up their allowance
+  std::uint32_t losses{};                 ///< positions first requested in the last rotation
+  std::uint32_t limited{};                ///< members that sent all that they were allowed
   std::uint32_t backlog{};                ///< total number of units that wait at the members
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
   std::uint16_t credit_index = kNoIndex;  ///< the member with that smallest space
@@ -193,7 +193,7 @@ struct CommitFormat {
   std::size_t counts_bytes = 0;
   Drop (*check_options)(ByteView options) = [](ByteView) { return Drop::none; };
   Drop (*check_head)(ByteView head) = [](ByteView) { return Drop::none; };
-  /// nullopt if a count in the head is above its maximum.
+  /// Length of the tail that follows `head`; nullopt if a count in `head` is above its maximum.
   std::optional<std::size_t> (*tail_bytes)(ByteView head) =
       [](ByteView) -> std::optional<std::size_t> { return 0; };
   Drop (*check_tail)(ByteView head, ByteView tail) = [](ByteView, ByteView) { return Drop::none; };
@@ -226,7 +226,7 @@ struct Commit {
 struct ProbeFrame {
   ViewId view{};
   std::vector<MemberId> heard;  ///< sorted
-  std::uint64_t list{};         ///< as in a JOIN
+  std::uint64_t list{};         ///< as Join::list
   friend bool operator==(const ProbeFrame&, const ProbeFrame&) = default;
 };
 
@@ -268,10 +268,10 @@ struct EpochNotice {
                                              ByteSpan out);
 [[nodiscard]] std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in,
                                               ByteSpan out);
-/// Writes the header into the first kDataHeaderBytes of `packet`; the unit is already behind it.
+/// Writes the header into the first kDataHeaderBytes of `packet`; the unit already follows them.
 void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet);
-/// Writes the first kHeaderBytes of a DATA packet to `out`. The packet has `packet_bytes` and no
-/// checksum; it may be longer than a decoder accepts.
+/// Writes the first kHeaderBytes of a DATA packet to `out`. The packet has no
+/// checksum and is `packet_bytes` bytes long, which may be more than a decoder accepts.
 void write_data_header(const Header& header, std::uint32_t packet_bytes, ByteSpan out);
 
 }  // namespace peal::wire

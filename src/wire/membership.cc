@@ -52,7 +52,7 @@ void read_old_view(ByteReader& in, const std::vector<MemberId>& members, const C
   out.record.insert(out.record.end(), tail.begin(), tail.end());
 }
 
-/// True if a member claims to come from both old views.
+/// True if a member is listed as a survivor of both old views.
 bool overlap(const OldView& a, const OldView& b) {
   return std::any_of(a.survivors.begin(), a.survivors.end(),
                      [&](const MemberId& member) { return contains(b.survivors, member); });
@@ -63,7 +63,7 @@ void read_old_views(ByteReader& in, const CommitFormat& format, Commit& out) {
   const auto count = in.u<std::uint16_t>();
   // Each old view has a survivor of its own, so there are at most as many old views as members.
   in.require(count <= out.members.size(), Drop::count_too_large);
-  // Bytes of the smallest old view: of its view id, its record's head, and the count of survivors.
+  // The smallest old view has only a view id, the head of a record, and the count of survivors.
   const std::size_t least = kViewBytes + format.head_bytes + sizeof(std::uint16_t);
   if (in.failed() || !in.holds(count, least)) return;
   out.old_views.reserve(count);

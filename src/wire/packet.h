@@ -26,15 +26,16 @@ std::uint32_t packet_checksum(ByteView packet);
 /// at least kHeaderBytes.
 void complete(ByteSpan packet, Checksum checksum = Checksum::present);
 
-/// A reader of the bytes after the header. It has already failed if the packet has no whole header.
+/// A reader of the bytes after the header. If `packet` is shorter than a header, the reader has
+/// already failed.
 ByteReader body_of(ByteView packet);
 /// The sender of a packet whose header has been checked.
 MemberId sender_of(ByteView packet);
 
 /// Writes the header, with zero as length and checksum, which complete() writes later.
 void write_header(Writer& out, FrameKind kind, const Header& header);
-/// Completes the packet at the front of `packet` and returns its size in bytes; 0 if the writer
-/// failed or the packet is longer than kPacketBytesMax.
+/// Completes the packet that the writer `written` wrote to the front of `packet`. Returns the size
+/// of the written packet in bytes; 0 if the writer failed or the size is above kPacketBytesMax.
 std::size_t finish(const Writer& written, ByteSpan packet, Checksum checksum);
 
 }  // namespace peal::wire

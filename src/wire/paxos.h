@@ -34,7 +34,7 @@ enum class PaxosKind : std::uint8_t {
   distribute = 44,  ///< a decided value that the receiver forwards to other nodes
   lacks = 45,       ///< NACK: asks a member for its own units that did not arrive
   pass = 46,        ///< asks a coordinator to let other ensembles order first
-  lives = 47,       ///< acceptor incarnations that start an order with votes in memory
+  lives = 47,       ///< proposes acceptor incarnations to bootstrap an order
   link_check = 48,  ///< a large packet on the data lane, which shows that the link carries such
                     ///< packets
   recall = 49,      ///< asks an acceptor for its votes in decided instances
@@ -45,9 +45,10 @@ enum class PaxosKind : std::uint8_t {
 
 /// Whether a node's log is its latest one or an older copy, as the node itself reports.
 enum class LogWord : std::uint8_t {
-  sure = 0,      ///< it is the latest, as far as any node knows; or the node has no log
+  sure = 0,      ///< the log is the latest, as far as any node knows; or the node has no log
   asks = 1,      ///< some acceptors have not yet reported what they know of the log
-  put_back = 2,  ///< some node knows of more records than the log holds; the node votes no more
+  put_back = 2,  ///< the log is an older copy: some node knows of more records than the log holds.
+                 ///< The reporting node votes no more
 };
 
 /// A set of nodes, by their index in the active list of nodes.
@@ -76,7 +77,8 @@ class NodeSet {
 /// (order/paxos/company.h).
 enum class Fitness : std::uint8_t {
   none,       ///< it does not hear a majority of the acceptors
-  hears,      ///< it hears a majority of the acceptors
+  hears,      ///< it hears a majority of the acceptors; at most this if its disk hangs and the
+              ///< disks of enough other nodes do not
   connected,  ///< it is in a set of nodes with working links between all of them: a majority of the
               ///< acceptors and a majority of the nodes
   chosen,     ///< it is in the set of nodes that should be in one view
@@ -87,16 +89,16 @@ using Instance = std::uint64_t;
 
 /// A round of Phase 1 and 2. Two coordinators never share a round. A coordinator that restarts does
 /// not reuse an earlier round, because each round contains its coordinator's incarnation. All zero:
-/// no round. list_of() explains `count`.
+/// no round. kListShift explains `count`.
 struct Round {
   std::uint64_t count{};
   MemberId coordinator{};
   friend constexpr auto operator<=>(const Round&, const Round&) = default;
 };
 
-/// Each round belongs to one list of nodes (see Nodes); the high bits of its count are the number
-/// of that list. So rounds of a later list are higher, and votes of a round are never counted with
-/// the acceptors of another list.
+/// Each round belongs to one list of nodes (see Nodes); the high bits of the round's count are the
+/// number of that list. So rounds of a later list are higher, and votes of a round are never
+/// counted with the acceptors of another list.
 inline constexpr unsigned kListShift = 40;
 inline constexpr std::uint64_t kListMax = (1ULL << (63 - kListShift)) - 1;
 constexpr std::uint64_t list_of(const Round& round) { return round.count >> kListShift; }
@@ -145,8 +147,8 @@ struct ValueFrame {
 struct Placing {
   std::uint64_t stamp{};   ///< the sender's clock in microseconds, but above all timestamps that
                            ///< the sender has seen
-  std::uint64_t view{};    ///< number of the view of all ensembles together that the unit is for;
-                           ///< at least 1
+  std::uint64_t view{};    ///< number of the view that the unit is for: the view that all ensembles
+                           ///< share; at least 1
   std::uint64_t number{};  ///< counts its sender's units in that view, from 1
   friend bool operator==(const Placing&, const Placing&) = default;
 };
@@ -187,10 +189,10 @@ std::uint64_t first_of(const Nodes& nodes);
 /// order that replaces a lost one has incarnations with later epochs, and so higher view numbers.
 std::uint64_t first_view_of(const Nodes& nodes);
 
-/// LIVES: the sender knows of no order and hears all acceptors of its list. It proposes these
-/// acceptor incarnations to bootstrap an order.
+/// LIVES: the sender knows of no order and hears all acceptors of its list. It proposes the
+/// acceptor incarnations `lives` to bootstrap an order with votes in memory.
 struct Lives {
-  std::uint64_t list{};                ///< the hash of that list; not 0
+  std::uint64_t list{};                ///< the hash of the sender's list; not 0
   std::vector<std::uint64_t> lives{};  ///< as Nodes::lives: 1 to kMembersMax
   friend bool operator==(const Lives&, const Lives&) = default;
 };
@@ -199,12 +201,13 @@ struct Lives {
 struct Relay {
   Round round{};  ///< the round in which the value was proposed
   Instance instance{};
-  std::uint32_t behind{};  ///< all below instance - behind are decided; less than `instance`
+  std::uint32_t behind{};  ///< all instances below instance - behind are decided; less than
+                           ///< `instance`
   /// Chain: bit i set means that the acceptor with index i, in the order of the nodes, is asked for
   /// its vote. Ring: the number of the ring within the round. At least 1.
   std::uint16_t chain{};
   ValueHead head;
-  bool own = false;  ///< a unit of the receiver, which has the bytes: the packet omits the bytes
+  bool own = false;  ///< the packet omits the value's bytes: the value is a unit of the receiver
   friend bool operator==(const Relay&, const Relay&) = default;
 };
 inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
@@ -217,9 +220,10 @@ struct State {
   bool leaving = false;     ///< the sender is leaving
   bool joined = false;      ///< the sender is in view `view`
   bool visiting = false;    ///< the sender must not be taken into a view yet
-  std::uint64_t from{};     ///< the sender has all values of other ensembles whose keys are above
+  std::uint64_t from{};     ///< of the other ensembles, the sender has all values with keys above
                             ///< this key: see Placing
-  Round voted_round{};      ///< round of the sender's last votes, at most `round`; no round: none
+  Round voted_round{};      ///< round of the sender's last votes, at most `round`; no round: no
+                            ///< votes
   Instance voted_upto{};    ///< last instance of those votes; the sender also voted for all earlier
                             ///< undecided instances
   Instance decided_upto{};  ///< up to this instance a majority voted in `voted_round`; at most
@@ -305,7 +309,7 @@ struct Promise {
 };
 
 struct Fetch {
-  Round round{};  ///< of the vote
+  Round round{};  ///< of the receiver's vote
   Instance instance{};
   friend bool operator==(const Fetch&, const Fetch&) = default;
 };
@@ -397,8 +401,8 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
 [[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
-/// The bytes of a value of kind nodes. They do not contain `number` and `first`, which stay
-/// unchanged.
+/// The bytes of a value of kind nodes. They do not contain Nodes::number and Nodes::first, which
+/// stay unchanged in `out`.
 [[nodiscard]] Drop decode_nodes(ByteView bytes, Nodes& out);
 
 /// Decodes the Placing at the start of a unit's bytes. bad_value: view or number is 0, or a field
@@ -411,11 +415,11 @@ void encode_placing_in_place(const Placing& in, ByteSpan unit);
 /// behind it. `kind` is submit, propose or decided.
 void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFrame& in,
                            ByteSpan packet);
-/// The same, with a header of kFetchedHeaderBytes.
+/// As encode_value_in_place(), with a header of kFetchedHeaderBytes.
 void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
-/// The same, with a header of kWordHeaderBytes; `in` has a vote.
+/// As encode_value_in_place(), with a header of kWordHeaderBytes; `in` has a vote.
 void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet);
-/// The same, with a header of kRelayHeaderBytes; `kind` is relay or distribute.
+/// As encode_value_in_place(), with a header of kRelayHeaderBytes; `kind` is relay or distribute.
 void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
 [[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
 /// Returns 0 if `out` is smaller than in.bytes.

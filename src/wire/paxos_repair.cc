@@ -8,10 +8,10 @@
 namespace peal::wire {
 namespace {
 
-/// The byte after the instance of a WORD with a vote; 0 in a WORD without one.
+/// In a WORD, the byte after the instance has this value if there is a vote; else it is 0.
 constexpr std::byte kVoted{1};
 
-/// A run of consecutive numbers: the first, and how many.
+/// Reads a run of consecutive numbers: the first number, and the count, which is at most `most`.
 void read_run(ByteReader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
   first = read_instance(in);
   count = in.u<std::uint16_t>();
@@ -106,8 +106,8 @@ Drop decode_word(ByteView packet, Word& out) {
 }
 
 std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan packet) {
-  // If this node did vote, "no vote" could make other nodes abandon a value that was decided with
-  // its vote.
+  // A WORD without a vote from a node that did vote would be dangerous: other nodes could abandon a
+  // value that was decided with that vote.
   PEAL_ASSERT(in.round == Round{});
   Writer out(packet);
   write_paxos_header(out, PaxosKind::word, header);

@@ -13,25 +13,25 @@ namespace peal::wire {
 namespace {
 
 constexpr std::size_t kNodeBytes = 4;
-/// Flag that is set in the number of a listed node if it is an acceptor; numbers are smaller.
+/// Flag in the entry of a listed node, beside the node's number: the node is an acceptor.
 constexpr std::uint32_t kIsAcceptor = 1U << 31;
 static_assert(kNodeMax < kIsAcceptor);
 /// Flag in a list's count: the incarnations of the acceptors follow the nodes.
 constexpr std::uint16_t kHasLives = 1U << 15;
 static_assert(kMembersMax < kHasLives);
-/// Each step in the sum of epochs reserves 1 << kViewShift view numbers, so that the view numbers
-/// of an order stay below those of the next order.
+/// The first view number of an order is the sum of its acceptors' epochs, shifted by kViewShift. So
+/// an order has at least 1 << kViewShift numbers before those of the next order begin.
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
-/// The count of members, if the bytes of all of them follow; else 0.
+/// Reads the count of members; 0 if it is too large or if the bytes of so many do not follow.
 std::uint16_t read_member_count(ByteReader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
   return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
 }
 
-/// The next member; its node must be above `before`.
+/// Reads the next member. Notes not_sorted unless the member's node is above `before`.
 ViewMember read_view_member(ByteReader& in, NodeId before) {
   ViewMember read;
   read.member = read_member(in);
@@ -46,8 +46,8 @@ struct NodeCount {
   bool lives = false;
 };
 
-/// The count of nodes, if the bytes of all of them follow; else 0. An empty list needs no check
-/// here: the caller rejects it, since it has no acceptor.
+/// Reads the count of nodes; 0 if it is too large or if the bytes of so many do not follow. An
+/// empty list needs no check here: the caller rejects it, since it has no acceptor.
 NodeCount read_node_count(ByteReader& in) {
   const auto said = in.u<std::uint16_t>();
   const auto count = static_cast<std::uint16_t>(said & ~kHasLives);
@@ -67,7 +67,7 @@ struct ListedNode {
   bool acceptor = false;
 };
 
-/// The next node of a list; it must be above `before`.
+/// Reads the next node of a list. Notes not_sorted unless the node is above `before`.
 ListedNode read_listed_node(ByteReader& in, NodeId before) {
   const auto entry = in.u<std::uint32_t>();
   const ListedNode read{{entry & ~kIsAcceptor}, (entry & kIsAcceptor) != 0};

@@ -9,7 +9,7 @@
 namespace peal::wire {
 namespace {
 
-/// A text behind its length in one byte.
+/// Reads a text; one byte before the text gives its length.
 std::string_view read_text(ByteReader& in) {
   const ByteView bytes = in.bytes(in.u<std::uint8_t>());
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

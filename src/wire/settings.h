@@ -15,7 +15,7 @@
 namespace peal::wire {
 
 inline constexpr std::size_t kSettingsMax = 64;
-inline constexpr std::size_t kSettingKeyMax = 64;     // bytes of a key; at least 1
+inline constexpr std::size_t kSettingKeyMax = 64;     // bytes of a key, which is not empty
 inline constexpr std::size_t kSettingValueMax = 255;  // bytes of a value
 /// Maximum size of the whole packet, so that it fits into a datagram on any link.
 inline constexpr std::size_t kSettingsBytesMax = 1'200;
@@ -33,7 +33,7 @@ struct SettingsFrame {
   friend bool operator==(const SettingsFrame&, const SettingsFrame&) = default;
 };
 
-// With the rules of frames.h. The decoder does not allocate: the texts of `out` are valid as long
+// The rules of frames.h apply. The decoder does not allocate: the texts of `out` are valid as long
 // as the packet is. The encoder also returns 0 if a text is longer than its maximum, a key is
 // empty, or the packet would be longer than kSettingsBytesMax.
 [[nodiscard]] Drop decode_settings(ByteView packet, SettingsFrame& out);

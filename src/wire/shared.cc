@@ -55,7 +55,7 @@ SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
                        std::vector<std::byte>& body) {
   if (const SharedRead seen = look_at_shared(memory, at); seen != SharedRead::ok) return seen;
   const std::byte* block = memory.data() + at.offset;
-  // Copy before any check: the daemon may overwrite the block at any time.
+  // Copy first, then check the copy: the daemon may overwrite the block at any time.
   const ByteView record(block + kGenerationBytes, at.bytes);
   std::array<std::byte, kRecordHeaderBytes> header;
   std::copy_n(record.begin(), header.size(), header.begin());

@@ -8,8 +8,8 @@
 #include "base/ids.h"
 #include "wire/frames.h"
 
-// The frame with which two members test a link in both directions with all that it has to carry:
-// small and large packets, on the data lane and on the control lane.
+// The frame with which two members test the link between them, in both directions, with small and
+// large packets on the data lane and on the control lane.
 //
 // A sealed packet of the data lane does not show the kind of its frame: for members of a ring, this
 // kind is always DATA (docs/wire.md). So a TRIAL on that lane has the kind DATA, and 0 where a DATA
@@ -17,8 +17,8 @@
 
 namespace peal::wire {
 
-/// A trial has four parts, one for each size and lane of packets: bit 0 of a part's number is set
-/// for large packets, bit 1 for the data lane.
+/// A trial has four parts, one for each combination of packet size and lane. Bit 0 of a part's
+/// number is set for large packets, bit 1 for the data lane.
 inline constexpr std::uint8_t kTrialParts = 4;
 inline constexpr std::uint8_t kTrialAsksMax = 32;  ///< in one part
 constexpr bool is_large(std::uint8_t part) { return (part & 1U) != 0; }
@@ -48,7 +48,7 @@ inline constexpr std::size_t kTrialBytes = kHeaderBytes + 8 + 3 + 8 + 12 + 2;
 /// Whether a packet of kind DATA, with a correct header, is a TRIAL.
 [[nodiscard]] bool is_trial_of_data(ByteView packet);
 
-// With the rules of frames.h. The functions ignore the kind in `header`.
+// The rules of frames.h apply. encode_trial() ignores the kind in `header`.
 [[nodiscard]] Drop decode_trial(ByteView packet, Trial& out);
 [[nodiscard]] std::size_t encode_trial(const Header& header, const Trial& in, ByteSpan out);
 

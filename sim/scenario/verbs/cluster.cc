@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
-/// Counters on the wire are at most 2^63 - 1; a scenario must be able to count on from its first
-/// count.
+/// Counters on the wire are at most 2^63 - 1. Above the first count, 2^20 positions must remain for
+/// the scenario.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 /// Reads the ordering engine and its options in kEngineChoices.

@@ -19,8 +19,9 @@ void harm(NodeLog& folder, std::string_view what, Duration time) {
   if (what == "slow") folder.slow(time);
 }
 
-/// At the node's next start, the disk is empty after `lost`, and holds its last copy after
-/// `put-back`.
+/// After `lost`, the node's next start finds an empty disk; after `put-back`, the last copy of the
+/// disk. The words `votes` and `owed` choose one of the disk's two logs; `owed` is the log of
+/// retained values.
 void do_disk(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";
@@ -57,7 +58,7 @@ void do_disk(ScenarioContext& context, Tokenizer& words) {
     }
     if (what == "full") faults.add(Fault::disk_full);
     if (what == "rots" || what == "stray") faults.add(Fault::disk_damaged);
-    if (only == "owed") continue;  // the owed log holds no votes
+    if (only == "owed") continue;  // the log of retained values has no votes
     if (what == "lost") faults.add(Fault::disk_lost);
     if (what == "put-back" && disk->is_put_back()) faults.add(Fault::disk_put_back);
     if (what == "hangs") faults.add(Fault::disk_hangs);

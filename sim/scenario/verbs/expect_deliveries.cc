@@ -21,7 +21,7 @@ std::vector<const trace::Event*> deliveries_of(const HistoryRecorder& recorder,
   return out;
 }
 
-/// Checks that, in every view, its members among `nodes` delivered the same messages in one order.
+/// Checks that, in every view, the members among `nodes` delivered the same messages in one order.
 void check_same_deliveries(ScenarioContext& context, Tokenizer& words,
                            const std::vector<NodeId>& nodes) {
   if (!context.acting(words)) return;

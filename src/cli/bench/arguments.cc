@@ -81,7 +81,8 @@ void add_engine(Builder& b, BenchCommand& c) {
           });
 }
 
-/// Adds an option for the settings of the engine's own table, if users may tune any of them.
+/// Adds an option for the settings in the table of the configuration file that has the engine's
+/// name, if users may tune any of these settings.
 void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
   const auto options = engine.options();
   const auto tunable = [&engine](const order::Option& each) {

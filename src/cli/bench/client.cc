@@ -23,8 +23,9 @@ constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
-constexpr auto kSpin = std::chrono::milliseconds(1);  // polls before it sleeps, as a member
-                                                      // that the application's thread runs
+constexpr auto kSpin = std::chrono::milliseconds(1);  // how long the client polls before it
+                                                      // sleeps: as long as a member that the
+                                                      // application's thread runs
 
 /// A Link to a client of a daemon: see worker.h.
 class ClientLink {
@@ -76,7 +77,7 @@ class ClientLink {
     }
     return true;
   }
-  /// The number that the sender gave to the message. The message has only the lowest bits of it;
+  /// The number that the sender gave to the message. The message has only the number's lowest bits;
   /// the other bits follow from the number of the sender's previous message.
   std::uint64_t number_of(const GroupMessage& message) {
     auto at = last_.find(message.sender);

@@ -243,8 +243,8 @@ class Measurement {
     std::int64_t began = 0;
     std::uint64_t before = 0;
     const auto heard = [&] { return listeners.front()->heard().messages; };
-    // All clients share one thread here. So the sender waits for all receivers but the last: none
-    // of them becomes slow because it did not get its turn on the thread.
+    // All clients share one thread here. So the sender waits for all receivers but the last;
+    // otherwise, one of these receivers could become slow only because the thread did not serve it.
     const auto held_back = [&] {
       return sender.sent() - sender.heard().acked >= window ||
              std::any_of(listeners.begin(), listeners.end() - 2, [&](const Talker* each) {

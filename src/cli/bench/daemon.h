@@ -11,7 +11,7 @@
 
 namespace peal::cli {
 
-/// The daemon of one node of a benchmark, as a process of its own; stopped at the end.
+/// The daemon of one node of a benchmark, as a process of its own. The destructor stops it.
 class BenchDaemon {
  public:
   /// Starts node `name` of DIR/peal.toml. The error is one line.

@@ -57,7 +57,7 @@ struct Node {
   std::int64_t fresh_at = 0;
 };
 
-/// The value of a counter of engines on quorums in a node's answer.
+/// The value of a counter of engines on quorums in a node's answer; 0 if the answer lacks it.
 std::uint64_t counter(const NodeReport& report, const char* name) {
   const auto answer = nlohmann::json::parse(report.json, nullptr, false);
   if (!answer.is_object() || !answer.contains("counters")) return 0;
@@ -178,7 +178,8 @@ class Failover {
     return poller_.ask(kAnswerMs);
   }
 
-  /// The leading node: the coordinator or, with the ring, the first member of the view.
+  /// The leading node: the coordinator or, with the ring, the first member of the view. Nothing if
+  /// there is none within the time limit.
   std::optional<std::size_t> choose() {
     const bool quorum = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;

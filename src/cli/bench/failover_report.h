@@ -36,7 +36,7 @@ struct FailoverReport {
 struct FailoverSpread {
   double min = 0, median = 0, max = 0;
 };
-/// Without values: zeros.
+/// All three are 0 if `values` is empty.
 FailoverSpread failover_spread(std::vector<double> values);
 
 void print(const BenchFailoverCommand& command, const FailoverReport& report);

@@ -28,8 +28,8 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
-  /// The lowest upper end of a bucket that at least `share` (0 to 1) of all values do not exceed; 0
-  /// without values.
+  /// The smallest upper end of a bucket such that at least `share` (0 to 1) of all values are not
+  /// above it; 0 without values.
   std::uint64_t percentile(double share) const {
     if (total_ == 0) return 0;
     const double wanted = share * static_cast<double>(total_);

@@ -152,7 +152,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     return true;
   }
 
-  /// Waits until multicast works, all processes are there, and the time to begin is known.
+  /// Waits until multicast works or kReachNs has passed, and then until all processes are ready and
+  /// the time to begin is known. False: not within kReadyNs.
   bool meet() {
     const std::int64_t started = now_ns();
     const auto reached = [this] {

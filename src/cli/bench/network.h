@@ -15,11 +15,11 @@ namespace peal::cli {
 /// the kernel removes everything when the process and its children have ended, even by a crash.
 class BenchNetwork {
  public:
-  /// Bytes of packets that wait at each port of the bridge if links are shaped, as in a small
-  /// switch; further packets are dropped.
+  /// If links are shaped: maximum number of bytes of packets that wait at each port of the bridge,
+  /// as in a small switch. Further packets are dropped.
   static constexpr std::uint32_t kSwitchQueueBytes = 512U << 10;
 
-  /// Call it while the process has one thread. `link_bits_per_s` limits each cable in each
+  /// Call make() while the process has one thread. `link_bits_per_s` limits each cable in each
   /// direction; 0: as fast as the machine. The error is one line that says what is missing.
   static Result<BenchNetwork, std::string> make(std::uint32_t nodes, double link_bits_per_s);
 

@@ -59,13 +59,14 @@ struct BenchView {
 /// One process's measurements between the end of the warm-up and the end.
 struct BenchResult {
   std::string problem;          ///< empty if the run succeeded and the order was right
-  std::uint64_t due = 0;        ///< messages of this node that were due in the measured time
+  std::uint64_t due = 0;        ///< messages of this node that were due in the measured time;
+                                ///< without a rate, as many as `sent`
   std::uint64_t sent = 0;       ///< of these, messages sent in time: at most 0.1 s after the end
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
-  BenchLatency early;  ///< until messages were announced by optimistic delivery
+  BenchLatency early;  ///< until optimistic delivery announced the messages
   std::vector<BenchView> views;
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;
@@ -77,7 +78,7 @@ bool write_plan(const std::string& dir, const BenchPlan& plan);
 std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
 /// Waits until all `nodes` have written their results, good or bad, but for at most five seconds.
-/// `wait` waits until a given time, and serves the member meanwhile.
+/// `wait` waits until a given time; if the process has a member, `wait` serves it meanwhile.
 void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);

@@ -21,7 +21,7 @@ namespace peal::cli {
 namespace {
 
 constexpr int kStopTimeoutMs = 3'000;
-constexpr std::uint16_t kPort = 4'800;  // in its own namespace, each node can have the same
+constexpr std::uint16_t kPort = 4'800;  // of all nodes: each has its own namespace
 
 Unexpected<BenchFailure> failure(int status, std::string line) {
   return unexpected(BenchFailure{status, std::move(line)});

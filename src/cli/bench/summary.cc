@@ -69,8 +69,8 @@ double least_us(const BenchLatency& latency) {
   return latency.ns.total() == 0 ? 0 : microseconds(latency.min_ns);
 }
 
-/// If one node delivered messages in a view, all nodes must have installed that view and delivered
-/// the same messages in it, in the same order.
+/// Checks each view in which a node delivered messages. Clears `run.one_order` unless all nodes
+/// installed that view and delivered the same messages in it, in the same order.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {

@@ -37,7 +37,7 @@ struct BenchFigures {
   double of_limit_percent = 0;     ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
   // With optimistic delivery.
   double early_p50_us = 0, early_p99_us = 0;
-  double mistaken_percent = 0;  ///< of packets: announced at a wrong place
+  double mistaken_percent = 0;  ///< of delivered packets: announced early at a wrong place
 };
 
 /// The limits of the machine without a protocol.
@@ -75,7 +75,7 @@ struct SweepPoint {
   BenchFigures figures;
 };
 
-/// `results` holds one for each node.
+/// `results` holds one result for each node.
 BenchRun summarise(const std::vector<BenchResult>& results, double seconds);
 LimitFigures summarise(const std::vector<LimitResult>& results, double seconds);
 

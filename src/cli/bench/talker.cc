@@ -184,7 +184,7 @@ void Crowd::serve(std::uint32_t index, std::uint32_t events) {
 
 bool Crowd::run_until(const std::function<bool()>& done, std::int64_t deadline_ns) {
   std::array<epoll_event, kEventsPerTurn> events;
-  // Serves talkers with new output since the last call.
+  // Serves first the talkers that got something to write after the last call.
   for (std::uint32_t index = 0; index < members_.size(); ++index) {
     if (members_[index].talker->wants_to_write()) serve(index, 0);
   }

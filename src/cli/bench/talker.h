@@ -27,7 +27,7 @@ struct Heard {
   std::uint64_t acked = 0;
   std::uint64_t left_out = 0;  ///< number of messages in gaps
   std::uint64_t warnings = 0;
-  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; the caller removes its reply
+  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; the caller removes replies
   std::string closing;  ///< why the connection ended; empty while it is connected
 };
 

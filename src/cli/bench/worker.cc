@@ -80,7 +80,8 @@ class CoreLink {
   bool own_thread_;
 };
 
-/// The member's settings: those of the file, with the loss of this measurement.
+/// The member's settings: those of the file, with the keys of the cluster, and with the thread and
+/// the packet loss of the plan.
 Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
   config::Settings settings = file.settings;
@@ -113,8 +114,8 @@ int run_bench_worker(const BenchCommand& command) {
   CoreLink link(**core, plan->own_thread);
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
-  // On a quorum, only a majority may have the last message. The other nodes must be able to request
-  // it, so this node stays until all have their results.
+  // With an engine on quorums, it is possible that only a majority has received the last message.
+  // The other nodes must be able to request it, so this node stays until all have their results.
   wait_for_results(command.dir, file->settings.nodes,
                    [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
   (*core)->leave(std::chrono::milliseconds(500));

@@ -113,9 +113,9 @@ class BenchWorker {
 
  private:
   /// True once this node has delivered the last message of every node. Also true if this node has
-  /// sent its own last message and another node has left: the other node has then delivered all of
-  /// them. If a node left earlier, the other nodes would wait for the next view, and the
-  /// measurement would include that wait.
+  /// sent its own last message and another node has left: that node had delivered the last message
+  /// of every node. A node does not leave earlier. Otherwise the other nodes would wait for the
+  /// next view, and the measurement would include that wait.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -151,8 +151,8 @@ class BenchWorker {
     }
   }
 
-  /// Adds the number of view changes to the problem: by Peal's guarantees, a node outside a view
-  /// need not deliver the messages of that view.
+  /// Adds the number of view changes to the problem. They can explain missing messages: a node
+  /// outside a view need not deliver the messages of that view.
   void explain_views() {
     result_.problem += "; this node was in " + std::to_string(later_views_) +
                        " more views since the start: with more work than the machine has "
@@ -262,7 +262,7 @@ class BenchWorker {
   std::uint32_t later_views_ = 0;  ///< after the nodes began to send
   bool start_sent_ = false;
   bool done_sent_ = false;
-  bool blocked_ = false;  ///< there was no space for the last message
+  bool blocked_ = false;  ///< the member had no space at the last submit()
   bool bye_sent_ = false;
   std::uint32_t done_ = 0;  ///< nodes that send no more data
   std::uint32_t byes_ = 0;

@@ -18,8 +18,8 @@ struct NoClient {
 std::string silent_text(const std::string& socket);
 
 /// A client of the node at `socket`, with `options`, of which this function sets `daemon` and
-/// `keep`. The session ends with the connection: a connection to a Unix socket breaks only if the
-/// node ends, and then the session is lost as well.
+/// `keep`. The session ends with its connection. Keeping the session would be useless: a
+/// connection to a Unix socket breaks only if the node ends, and then the session is lost anyway.
 Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options);
 
 /// Of the nodes that `to` names (see find_sockets()), connects to the first one that answers. The

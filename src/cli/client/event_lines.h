@@ -33,12 +33,12 @@ class EventLines {
   std::string& text() { return text_; }
 
  private:
-  /// A group that this client is in, or was in.
+  /// A group that this client is in, and its current view.
   struct Group {
-    std::string view;  ///< empty: this client is not in the group
+    std::string view;  ///< id of the view; empty: none yet
     daemon::OrderDigest digest;
-    std::uint64_t missing = 0;
-    bool away = false;  ///< further messages are missing, in unknown number
+    std::uint64_t missing = 0;  ///< number of messages in gaps
+    bool away = false;          ///< further messages are missing, in unknown number
   };
 
   bool on(const v0::GroupMessage& message);

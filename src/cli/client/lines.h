@@ -23,7 +23,8 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
 
   /// The next line of the text read so far, without the newline; nothing if more must be read
-  /// first. The line is valid until the next call of next() or read().
+  /// first. A line longer than `line_bytes_max` is an error. The result is valid until the next
+  /// call of next() or read().
   Result<std::optional<std::string_view>, std::string> next(std::size_t line_bytes_max);
   /// The descriptor to wait for before read(); -1 if all files were read. Opens the next file if
   /// necessary.

@@ -28,7 +28,7 @@ class Joiner {
   Joiner(v0::Client& client, const RecvCommand& command)
       : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this, &client, &command] { join_all(client, command); }) {}
-  /// Close the client before: otherwise this may wait for a reply.
+  /// The client must be closed already: otherwise the destructor may wait long for a reply.
   ~Joiner() { thread_.join(); }
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;

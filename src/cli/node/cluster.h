@@ -35,7 +35,7 @@ struct LocalRules {
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. If the engine needs a log on disk, acceptors
-/// keep their logs in DIR/data, which is created anew: logs of an earlier cluster of this folder
+/// keep their logs in DIR/data, which is created anew: logs of an earlier cluster in this folder
 /// are removed. The error is one line.
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,

@@ -10,7 +10,7 @@ namespace peal::cli {
 
 /// A new random key.
 seal::Key new_key();
-/// Writes a new key file with one new key, whose id it returns. The error is one line.
+/// Writes a new key file with one new key, and returns the key's id. The error is one line.
 Result<seal::KeyId, std::string> make_key_file(const std::string& path);
 
 }  // namespace peal::cli

@@ -205,7 +205,7 @@ Result<Finished, std::string> run_program(const std::string& path,
 }
 
 std::vector<std::uint16_t> free_port_pairs(std::size_t count) {
-  // Below the ephemeral ports of the kernel (32768 and up).
+  // All these ports are below the kernel's ephemeral ports (32768 and up).
   constexpr std::uint32_t kFirst = 20'000, kPairs = 6'000;
   std::vector<std::uint16_t> found;
   const auto start = static_cast<std::uint32_t>(::getpid());

@@ -26,7 +26,8 @@ class Child {
   const std::optional<std::string>& ended();
   /// Waits until the child has ended.
   void wait();
-  /// The child's exit status, at the last call of ended() or wait(); -1 if it ran or was killed.
+  /// The child's exit status, as of the last call of ended() or wait(); -1 if the child still ran
+  /// then, or was killed.
   int status() const { return status_; }
   /// Sends a signal, unless the child has ended.
   void signal(int number);
@@ -55,7 +56,7 @@ Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
 /// `count` ports of 127.0.0.1. Each of them and the next higher port are free for UDP and TCP. The
-/// ports are not reserved: another process may open one first. Empty if there are not enough.
+/// ports are not reserved: another process may open one first. Returns none if there are fewer.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
 /// The last line of a process's log that is not empty. If there is no such line, a text with the

@@ -14,7 +14,7 @@ namespace {
 /// for lookups of names.
 constexpr std::chrono::milliseconds kPatience(5'000);
 
-/// The node's answer at this socket, or why there is none.
+/// The answer of the node at `socket`, or why there is none.
 Result<std::string, std::string> reload_one(const std::string& socket) {
   v0::ClientOptions options;
   options.connect_timeout = kPatience;

@@ -28,7 +28,7 @@ T field(const Parsed& object, const char* key, T otherwise) {
   }
 }
 
-/// The texts of a list, separated by commas.
+/// The texts in the list `key` of `object`, separated by commas.
 std::string names_in(const Parsed& object, const char* key) {
   std::vector<std::string> all;
   const Parsed found = object.is_object() ? object.value(key, Parsed::array()) : Parsed();
@@ -302,7 +302,7 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // options, and their nodes
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // options; nodes with them
   for (const NodeReport& report : reports) {
     const Parsed answer = Parsed::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());
@@ -317,7 +317,8 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;
-    const auto data = field(answer, "data", std::string());  // over streams: the peers that are not
+    const auto data = field(answer, "data", std::string());  // "datagrams" or "streams"; with
+                                                             // streams, also the peers that are not
                                                              // connected
     if (!data.empty() && data != "datagrams") way += " data=" + quote(data);
     auto same =

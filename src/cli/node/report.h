@@ -14,7 +14,7 @@
 namespace peal::cli {
 
 struct ViewReport {
-  std::string id;     ///< with the incarnation; equal at all nodes in the view
+  std::string id;     ///< with the representative's epoch; equal at all nodes in the view
   std::string shown;  ///< "12@n1"
   std::vector<std::string> members;
   std::optional<bool> primary;
@@ -52,9 +52,11 @@ class NodePoller {
   ~NodePoller();
   /// Sets the sockets to query; connections to other sockets are closed.
   void set_sockets(const std::vector<std::string>& sockets);
-  /// Answers include only clients whose names begin with `prefix`. Default: the first clients.
+  /// Answers include only clients whose names begin with `prefix`. Without this call, they include
+  /// only a node's first clients.
   void set_clients(const std::string& prefix);
-  /// One report for each socket, in order. Waits at most `timeout_ms` for each node.
+  /// One report for each socket, in the order of set_sockets(). Waits at most `timeout_ms` for each
+  /// node.
   std::vector<NodeReport> ask(int timeout_ms);
 
  private:
@@ -81,15 +83,16 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 /// for the name, or the reason why none was found.
 std::vector<std::string> address_lines(const NodeReport& report);
 
-/// From a node's answer: the nodes that are missing in its view. One line has all of them whose
-/// reason is not known; each of the others has a line with the reason.
+/// From a node's answer: the nodes that are missing in that node's view. One line names all missing
+/// nodes without a known reason; each other missing node has a line with its reason.
 std::vector<std::string> missing_lines(const NodeReport& report);
 
-/// From a node's answer: a line about the pending list of nodes, or none.
+/// From a node's answer: a line about the pending list of nodes; no line if no list is pending.
 std::vector<std::string> list_lines(const NodeReport& report);
 
-/// From a node's answer: a line for each client in the answer, a line for each group of such a
-/// client with waiting messages, and the number of clients if the answer does not have all.
+/// From a node's answer: a line about shared memory, if the node has any; a line for each client in
+/// the answer; a line for each group of such a client in which events wait for the client; and a
+/// line with the number of clients, if the answer does not have all.
 std::vector<std::string> client_lines(const NodeReport& report);
 
 /// True if there are reports, all nodes answered, and all are in one view of `members` members,

@@ -174,8 +174,8 @@ class Up {
     for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
     lines_ = 0;
     for (const std::string& line : table) {
-      // Folds long lines: if the terminal wrapped one, it would take two rows, and the next table
-      // would be misplaced.
+      // Folds long lines. Otherwise the terminal would wrap a long line into two rows, and the next
+      // table would be misplaced.
       for (const std::string& part : folded(line, terminal_columns())) {
         out += "\x1b[2K" + part + "\n";
         ++lines_;

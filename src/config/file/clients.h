@@ -20,8 +20,8 @@ struct Clients {
                                        ///< determine the other options
 };
 
-/// The rules between keys of [clients]. The error is one line that names the key, the value and
-/// what is accepted.
+/// Checks the rules between keys of [clients]. The error is one line that names the key, the value
+/// and what is accepted.
 Result<void, std::string> validate(const Clients& clients);
 
 /// In each rule about a secret, replaces the path of the secret's file by the first line of that

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kRemoved =
     " (a node that is removed is stopped, and the others are reloaded)";
 
-/// Names and readers of the lists of tables.
+/// Names and readers of the arrays of tables.
 using ReadList = Status (*)(const toml::key&, const toml::node&, File&);
 constexpr std::pair<std::string_view, ReadList> kLists[] = {{"nodes", &read_nodes},
                                                             {"domain", &read_domains},

@@ -29,7 +29,7 @@ struct File {
   /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have the key; "--trace" if
   /// the command line has it.
   std::string place_of(const std::string& key) const;
-  /// The line of the key; 0 if the file does not have the key.
+  /// The line of the key; 0 if the file does not have the key or the command line sets it.
   std::uint32_t line_of(const std::string& key) const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace peal::config {
 
-/// All keys of a configuration file except those of lists of tables, in the order in
-/// which people read them.
+/// All keys of a configuration file except those in arrays of tables, in the order in which people
+/// read them.
 std::span<const Key<File>> file_keys();
 
 /// Appends the keys of [clients].

@@ -10,9 +10,9 @@
 #include "config/file/text.h"
 #include "session/options.h"
 
-// The lists of tables of a configuration file: [[nodes]], the nodes of the cluster and their
-// addresses; [[domain]], subsets of the nodes with orders of their own; [[client]] and [[group]],
-// rules for clients and groups.
+// The arrays of tables of a configuration file, here called lists: [[nodes]], the nodes of the
+// cluster and their addresses; [[domain]], subsets of the nodes with orders of their own;
+// [[client]] and [[group]], rules for clients and groups.
 
 namespace peal::config {
 
@@ -29,15 +29,15 @@ const List<DomainEntry>& domain_list();
 const List<session::ClientRule>& client_list();
 const List<session::GroupRule>& group_list();
 
-inline constexpr std::size_t kRulesMax = 1'000;  ///< of [[client]], and of [[group]]
+inline constexpr std::size_t kRulesMax = 1'000;  ///< for [[client]], and for [[group]]
 
 /// The accepted form of a name or a prefix of names, for "accepted is".
 inline constexpr std::string_view kAcceptedPattern =
     "a name of 1 to 128 bytes, or its beginning and '*'";
 bool is_pattern(const std::string& text);
 
-// Each of these functions reads all tables of one list into `out`. The error is one line, like that
-// of parse_file().
+// Each of the functions below reads all tables of one list into `out`. The error is one line, like
+// that of parse_file().
 
 Status read_nodes(const toml::key& name, const toml::node& node, File& out);
 Status read_domains(const toml::key& name, const toml::node& node, File& out);

@@ -96,7 +96,7 @@ std::string tables_help() {
   return out;
 }
 
-/// The help text of a list as comments, and one table as an example, commented out.
+/// The help text of an array of tables as comments, and an example table, commented out.
 template <class T>
 std::string list_help(const List<T>& list) {
   std::string out = comment(std::string(list.help) + ".");

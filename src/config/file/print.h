@@ -9,8 +9,8 @@ namespace peal::config {
 /// A configuration file with every key; comments describe each key's default and accepted values.
 std::string annotated_file();
 
-/// The rows of docs/configuration.md for one table, such as "ring", the list "[nodes]", or "" for
-/// the top level. The result is empty if there is no such table.
+/// The rows of docs/configuration.md for `table`: "ring" stands for the table [ring], "[nodes]" for
+/// the tables [[nodes]], and "" for the top level. Empty if there is no such table.
 std::string page_rows(std::string_view table);
 
 }  // namespace peal::config

@@ -13,8 +13,8 @@
 #include "config/file/toml.h"
 #include "config/key.h"
 
-// Shared by the readers of the configuration file: places, values, lists of tables, and the form of
-// errors.
+// Shared by the readers of the configuration file: places, values, arrays of tables, and the form
+// of errors.
 
 namespace peal::config {
 
@@ -32,7 +32,7 @@ Unexpected<std::string> refuse(const Place& place, const std::string& what);
 std::uint32_t line_of(const toml::source_region& source);
 Value value_of(const toml::node& node);
 
-/// A list of tables with the same keys, for example [[domain]].
+/// An array of tables with the same keys, for example [[domain]].
 template <class T>
 struct List {
   std::string_view name;
@@ -41,11 +41,11 @@ struct List {
   std::string_view help{};  ///< sentences; the last one lacks its full stop
 };
 
-/// The lines of the keys of one table, by name; the line of the table itself is at "".
+/// The line numbers of one table's keys, by the keys' names; that of the table itself is at "".
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The tables of a list. The error is one line: `node` is not a list of tables, or has more than
-/// `most`.
+/// The tables of `node`, which must be an array of tables. The error is one line: `node` is
+/// something else, or has more than `most` tables.
 Result<std::vector<const toml::table*>, std::string> tables_of(const Place& place,
                                                                std::string_view name,
                                                                const toml::node& node,
@@ -69,8 +69,8 @@ std::string accepted_tables(const List<T>& list) {
   return text;
 }
 
-/// Reads one table of `list` into `out`. The text of `named` identifies the table in an error, for
-/// example " of a".
+/// Reads one table of `list` into `out`. `named` returns a text that identifies the table in an
+/// error, for example " of a".
 template <class T, class Named>
 Status read_table(std::string_view file, const List<T>& list, const toml::table& table, T& out,
                   Lines& lines, Named named) {

@@ -41,7 +41,8 @@ class Announcer {
     if (!p_.timers.armed(Timer::probe)) arm_probe(now);
   }
 
-  /// Notifies the node of its newest incarnation, if one is known and it was not notified just now.
+  /// Notifies the node of its newest incarnation, if one is known and the node was not notified
+  /// just now.
   void tell_newest(Instant now, NodeId node, Effects& out);
 
   void add_to(Digest& digest) const { digest.add(join_number_); }

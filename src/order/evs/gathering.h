@@ -43,8 +43,8 @@ class Gathering {
   };
   /// Merges the sets of a JOIN.
   Heard merge(const MemberId& from, const wire::Join& join);
-  /// Notes that the sender agrees, if its JOIN says just what this member says. False if it does
-  /// not.
+  /// Notes that the sender agrees, if its JOIN says just what this member says. False if the JOIN
+  /// says anything else.
   bool note_agreement(const MemberId& from, const wire::Join& join);
   /// True if the candidates have agreed. A single candidate, this member itself, has agreed only
   /// after the consensus timeout (`from_timer`).

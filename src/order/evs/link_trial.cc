@@ -47,7 +47,7 @@ constexpr std::int64_t kEchoWait = 5;
 
 // ---- why a trial begins ----
 
-/// The accuser starts the trial. If the accuser is not in `set`, at most two members start trials,
+/// The accuser starts the trial. If `set` contains no accuser, at most two members start trials,
 /// not all of a hundred. One of the two is another member each second, so that a return does not
 /// depend on one member's links.
 void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
@@ -106,7 +106,8 @@ LinkTrial::Verdict LinkTrial::on_echo(Instant now, const MemberId& from, const w
 }
 
 void LinkTrial::on_passed(const MemberId& from, const MemberSet& set) {
-  // `from` is about to send a JOIN, which damping does not delay.
+  // `from` is about to send a JOIN, which damping does not delay. Obey the JOIN, unless only an
+  // accuser may test the link with `from`.
   Peer& known = *peers_.find(from.node);
   if (!peers_.is_left_to_accuser(known, set)) known.doubtful = false;
 }
@@ -165,9 +166,9 @@ LinkTrial::Verdict LinkTrial::end_suspicion(Instant now, const Subject& subject,
     return {};
   }
   if (subject.suspect != MemberId{}) {
-    // This was the second trial. If its member echoed enough, this member can send and receive, so
-    // the suspect is to blame. If not, a stall must end all the same: better evidence would have
-    // come by now.
+    // This was the second trial. If the tested member echoed enough, this member can send and
+    // receive, so the suspect is to blame. If not, a stall must end all the same: better evidence
+    // would have come by now.
     if (stays || subject.at_fault) return {Verdict::Kind::accuse, subject.suspect};
     return {};
   }

@@ -52,10 +52,10 @@ class LinkTrial {
   struct Subject {
     MemberId with{};
     bool in_view = false;
-    MemberId suspect{};     ///< in a second trial: the member of the first one, to be accused if
-                            ///< the link with `with` works
-    bool at_fault = false;  ///< at fault for a stall: `suspect`, or `with` if there is none, is
-                            ///< accused whatever the trials show
+    MemberId suspect{};     ///< in a second trial: the member tested in the first trial, to be
+                            ///< accused if the link with `with` works
+    bool at_fault = false;  ///< `suspect`, or `with` if there is no `suspect`, is at fault for a
+                            ///< stall, and is accused whatever the trials show
     ViewId view{};
   };
 

@@ -119,7 +119,8 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
     return;
   }
   // If the whole machine was paused, so were the other members: wait for a sign of life as long as
-  // a few retransmissions take. If only this member was paused, the others have gone on without it.
+  // a few retransmissions take. If only this member was paused, the others have gone on without it,
+  // and no sign of life comes.
   const std::optional<Instant> due = timers_.at(Timer::silence);
   const Instant at = now + settings_.resend * kRetransmissionsAfterPause;
   if (!due || *due >= at) return;

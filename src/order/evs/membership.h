@@ -46,7 +46,7 @@ class Membership {
   // Inputs
   void start(Instant now, Effects& out);
   /// Whether a packet with this checked header is for this member and from a current incarnation.
-  /// Counts a packet that is not.
+  /// Counts any other packet as dropped.
   bool admit(Instant now, const wire::Header& header, Effects& out);
   /// Handles an admitted packet of a membership kind: JOIN, COMMIT, PROBE, EPOCH_NOTICE, TRIAL, or
   /// DATA that is a TRIAL (wire/trial.h). Returns why the packet was dropped, or Drop::none.
@@ -119,10 +119,11 @@ class Membership {
 
  private:
   // packets.cc
-  /// Notes an identity named in a packet. False if it is stale, unknown, or this member itself.
+  /// Notes an identity named in a packet. False if it is stale or invalid, or if its node is this
+  /// one or is not configured.
   bool note(Instant now, const MemberId& member, Effects& out);
-  /// `list`: the sender's active list. Drop::other_list if this member has another active list and
-  /// may not change to the sender's. The packet is then useless.
+  /// `list`: the sender's active list, which this member adopts if it may. Drop::other_list if the
+  /// active lists differ then, or if the adopted list lacks the sender: the packet is useless.
   wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
   wire::Drop take_join(Instant now, const wire::Header& header, ByteView packet, Effects& out);
   void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
@@ -160,7 +161,7 @@ class Membership {
   Place place_;
   bool installed_once_ = false;
   bool left_ = false;
-  bool long_pause_ = false;  ///< since the last sign of life, this process paused for
+  bool long_pause_ = false;  ///< after the last sign of life, this process paused for
                              ///< Settings::silence or longer
 
   Frames frames_;

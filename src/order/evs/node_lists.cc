@@ -5,14 +5,14 @@
 // list. Each node gets a pending list from outside. In a view, the engine finds out when all
 // members have the same pending list (all_have_next()), and later when all members know that
 // (Membership::try_adopt()). A member then adopts the list. If the view ends before all have
-// adopted the list, the remaining members know that all members have it. They adopt it as soon as
-// they hear a member that has adopted it.
+// adopted the list, the members that have not adopted it know that all members have it. They adopt
+// the list as soon as they hear a member that has adopted it.
 //
 // With a majority rule the two lists differ by one node. Then any majority of one list and any
 // majority of the other share a node: with n nodes in the smaller list, the lists together have n +
 // 1 nodes, and the two majorities have n/2 + (n+1)/2 + 2 = n + 2, each quotient rounded down. A
-// node has one active list and is in one view at a time. So there is at most one primary view,
-// whenever each node adopts the list.
+// node has one active list and is in one view at a time. So there is at most one primary view, no
+// matter when each node adopts the list.
 //
 // In two changes in a row, no node may use the third list while another still uses the first. So a
 // member leaves a list that it got while running only if it has been in a primary view that used

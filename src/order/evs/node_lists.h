@@ -22,7 +22,7 @@ class NodeLists {
       : place_(place), active_(settings.nodes), majority_(settings.majority) {}
 
   std::uint64_t active() const { return active_.hash; }
-  std::uint64_t pending() const { return next_ ? next_->hash : 0; }  ///< 0: none
+  std::uint64_t pending() const { return next_ ? next_->hash : 0; }  ///< 0 if none
   std::size_t size() const { return active_.nodes.size(); }          ///< of the active list
   /// The nodes of both lists, sorted.
   std::vector<NodeId> nodes() const;

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Packets of the membership's kinds, from the checks of their headers on. Also how members of
-// different views find each other. They merge only if both directions of the link between them
-// work; otherwise views would change endlessly.
+// SPDX-License-Identifier: Apache-2.0 The packets of the membership, beginning with the checks of
+// their headers. Also how members of different views find each other. The views merge only if both
+// directions of the link between the members work; otherwise views would change endlessly.
 
 #include <algorithm>
 
@@ -90,7 +89,8 @@ Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64
   const bool other = known == nullptr || list != lists_.active();
   if (known != nullptr) known->other_list = other;
   if (!other) return Drop::none;
-  // The sender's active list is this member's pending one: no misconfiguration to report.
+  // If the sender's active list is this member's pending one, there is no misconfiguration to
+  // report.
   if (list != lists_.pending()) report_incompatible(header, Drop::other_list, out);
   return Drop::other_list;
 }
@@ -211,8 +211,8 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
 /// view, any live member of the view. The sender will form a view without the accused; a probe
 /// merges the two views later. If the accused obeyed the JOIN, the accused and the sender could
 /// accuse each other for ever because of an old accusation. If the other members of the view obeyed
-/// a JOIN from outside, they would exclude the accused, and its own next JOIN would end their next
-/// view in the same way.
+/// a JOIN from outside, they would exclude the accused, and the next JOIN of the accused would end
+/// their next view in the same way.
 bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
   if (contains(join.failed, self_)) return true;
   if (contains(place_.members, from)) return false;

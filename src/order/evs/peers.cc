@@ -9,7 +9,7 @@
 namespace peal::order::evs {
 namespace {
 
-/// Consecutive checks after which a member counts as deaf.
+/// Number of consecutive checks (Peer::deaf) after which a node counts as deaf.
 constexpr std::uint8_t kDeaf = 2;
 constexpr std::uint32_t kExclusionsMax = 30;
 
@@ -77,7 +77,7 @@ MemberSet Peers::heard_now(Instant now) const {
   return heard;
 }
 
-// A single report proves little, since `from` may not have had time to hear this view:
+// A single report proves little, since `from` may not have had time to hear this view. So
 // look_for_deaf() counts checks.
 void Peers::note_hearing(const MemberId& from, std::span<const MemberId> heard,
                          std::span<const MemberId> members) {

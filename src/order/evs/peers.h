@@ -23,9 +23,9 @@ struct Peer {
   MemberId excluded{};
   Instant excluded_at{}, muted_until{};
   bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
-  MemberId accuser{};     ///< the member that accused this node for the link between the two, if
-                          ///< any
-  Instant no_trial_before{};  ///< after a failed trial: earliest time of the next
+  MemberId accuser{};     ///< the member that accused `node` because of the link between the two,
+                          ///< if any
+  Instant no_trial_before{};  ///< after a failed trial: earliest time of the next trial
   Instant noticed{};
   bool was_noticed = false;
   bool other_list = false;  ///< its active list is not this member's
@@ -35,7 +35,7 @@ struct Peer {
 };
 
 /// The other configured nodes: their newest incarnations, which of them this member hears, which of
-/// them hear its view, and which were excluded from a view and may not return yet.
+/// them hear this member's view, and which were excluded from a view and may not return yet.
 class Peers {
  public:
   Peers(const Settings& settings, const MemberId& self) : settings_(settings), self_(self) {}
@@ -86,7 +86,7 @@ class Peers {
 
   const Settings& settings_;
   const MemberId& self_;
-  std::vector<Peer> peers_;  // sorted by node, this member excluded
+  std::vector<Peer> peers_;  // sorted by node, without this node
 };
 
 }  // namespace peal::order::evs

@@ -12,7 +12,7 @@
 #include "order/member_set.h"
 #include "wire/frames.h"
 
-// What an engine supplies so that the membership can agree on its views.
+// What an engine supplies so that the membership can agree on the engine's views.
 
 namespace peal::order::evs {
 
@@ -24,7 +24,7 @@ struct Settings {
   std::uint64_t seed{};
   Duration silence;  ///< a view, or an attempt at one, ends if it shows no sign of life for this
                      ///< long
-  Duration resend;   ///< retransmit timeout of send_tracked()
+  Duration resend;   ///< retransmit timeout of Membership::send_tracked()
   Duration join, consensus, probe, damping, damping_max;
   std::uint32_t packet_bytes_max{};  ///< largest packet of a trial
   std::uint64_t first_count{};       ///< first view number and JOIN number

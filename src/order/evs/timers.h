@@ -10,9 +10,10 @@
 
 namespace peal::order::evs {
 
-/// The deadlines of one engine. Timers that are due together fire in the order of these entries.
-/// The membership leaves the entries called `engine` to the engine, which names them and defines
-/// their meaning. Four of these fire before the timers of a view change, and one after them.
+/// The deadlines of one engine. Timers that are due together fire in the order of the enumerators.
+/// The membership leaves the enumerators called `engine` to the engine, which names them and
+/// defines their meaning. Four of these fire before the timers of a view change, and one after
+/// them.
 enum class Timer : std::uint8_t {
   silence,  ///< no sign of life for too long: ends the view or the attempt at one
   resend,   ///< retransmits a packet that has shown no effect

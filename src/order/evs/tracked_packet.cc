@@ -11,8 +11,8 @@ namespace peal::order::evs {
 namespace {
 
 // Score of retransmissions to one successor, in units of 1 / kScale. Each new packet reduces the
-// score by a sixteenth, and adds at most four. A link that loses 30 % in both directions scores 8;
-// a link that loses 5 % scores 1.6.
+// score by a sixteenth, and adds the retransmissions of the previous packet, at most four. A link
+// that loses 30 % in both directions scores 8; a link that loses 5 % scores 1.6.
 constexpr std::uint32_t kScale = 16;
 constexpr std::uint32_t kResentMax = 4;
 constexpr std::uint32_t kSuspicion = 3 * kScale;

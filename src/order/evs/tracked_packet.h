@@ -10,9 +10,9 @@
 
 namespace peal::order::evs {
 
-/// The last packet that this member passed to another one and that must arrive: the engine's token
-/// or the commit token. It is retransmitted on a timer until arrived(). How often that is needed
-/// tells whether the link with the successor is bad.
+/// The last packet that this member passed to another member and that must arrive: the engine's
+/// token or the commit token. It is retransmitted on a timer until arrived(). How often that is
+/// needed tells whether the link with the successor is bad.
 class TrackedPacket {
  public:
   explicit TrackedPacket(const Parts& parts) : p_(parts) {}
@@ -33,9 +33,9 @@ class TrackedPacket {
   void on_timer(Instant now, Effects& out);
   void forget();
 
-  /// Called before a packet is sent within a view. True if the packets before it had to be
-  /// retransmitted so often that the link with `to` should be tested. `testing`: a trial is already
-  /// under way; the result is then false.
+  /// Called before a packet is sent within a view. True if earlier packets had to be retransmitted
+  /// so often that the link with `to` should be tested. `testing`: a trial is already under way;
+  /// the result is then false.
   bool is_suspect(Instant now, const MemberId& to, bool testing);
   /// A view begins.
   void on_view() {

@@ -60,11 +60,11 @@ struct GhostSetup {
 /// Contents of the logs when nodes started.
 struct LogFigures {
   std::uint64_t logs_read = 0;           ///< logs with records
-  std::uint64_t logs_cut = 0;            ///< logs read whose beginning was discarded
-  std::uint64_t votes_read = 0;          ///< votes in the logs read
-  std::uint64_t votes_needed = 0;        ///< votes read in instances that were not consumed
-  std::uint64_t older_votes_needed = 0;  ///< needed votes outside the newest segment
-  std::uint64_t promises_read = 0;       ///< logs read that promise a round above all their votes
+  std::uint64_t logs_cut = 0;            ///< of those, logs whose beginning was discarded
+  std::uint64_t votes_read = 0;          ///< votes in these logs
+  std::uint64_t votes_needed = 0;        ///< of those, votes in instances that were not consumed
+  std::uint64_t older_votes_needed = 0;  ///< of those, votes outside the newest segment
+  std::uint64_t promises_read = 0;       ///< logs with a promise above the rounds of their votes
 };
 
 /// Observes what all nodes write to logs, send and hold, so a ghost knows more than any node. A
@@ -100,8 +100,8 @@ class Ghost {
 };
 
 struct Inspection {
-  std::string_view engine;  ///< the name of its descriptor
-  /// Engines may share kinds; the rows of all engines for one kind are equal.
+  std::string_view engine;  ///< the name in the engine's descriptor
+  /// Engines may share kinds of packets; all engines have equal entries for one kind.
   std::span<const PacketName> packets{};
   PacketContent (*content)(const InspectedPacket& packet) = nullptr;
   /// The text that transcripts add after the packet's kind: " seq=5"; null if transcripts add none.

@@ -82,9 +82,9 @@ class Acceptor::Replay final : public port::LogReader {
     read.bytes.assign(record.bytes.begin(), record.bytes.end());
   }
 
-  // Ranges that the checkpoint no longer names are dropped. Each range that the checkpoint names
-  // was written after the previous checkpoint, or is in kept_ already. Otherwise it was dropped
-  // from kept_ for its size, and is skipped here too.
+  // Ranges that the checkpoint no longer names are dropped. A range that the checkpoint names was
+  // written after the previous checkpoint (`again`), or is in kept_ already. If neither holds, the
+  // range was dropped from kept_ for its size, and is skipped here too.
   void keep_ranges(const std::vector<Record::Range>& ranges) {
     std::deque<KeptWords::Range> before;
     before.swap(kept_.ranges());
@@ -220,8 +220,8 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   if (round != round_) {
     if (round > promised_ && !PEAL_MUTANT(px_vote_without_promise)) {
       promised_ = round;
-      // The votes of the round will record the promise too; it is not announced before one is
-      // written.
+      // The votes of the round will record the promise too; the promise is not announced before a
+      // vote is written.
       promise_written_ = false;
     }
     round_ = round;
@@ -280,7 +280,7 @@ std::uint32_t Acceptor::vote(Store& store) {
   blocked_ = false;
   if (round_.count == 0 || mute()) return 0;
   if (round_ < promised_ && !PEAL_MUTANT(px_old_round_accepted)) return 0;
-  // Consumed instances are decided.
+  // Consumed instances are decided, and need no vote.
   vote_next_ = std::max(vote_next_, store.next());
   std::uint32_t votes = 0;
   for (Slot* slot = store.find(vote_next_); slot != nullptr; slot = store.find(vote_next_)) {
@@ -350,9 +350,9 @@ bool Acceptor::write_words(KeptWords::Range& range) {
 }
 
 // A range of skipped instances is written when a checkpoint first names it, and again before the
-// log drops its records. If the log does not take the range even though all its records are
-// durable, the range is dropped: otherwise no checkpoint could be written, and the log would never
-// have space.
+// log drops the range's records. If the log does not take the range even though all records in the
+// log are durable, the range is dropped: otherwise no checkpoint could be written, and the log
+// would never have space.
 bool Acceptor::write_kept(Record& checkpoint, KeptWords& kept) {
   std::deque<KeptWords::Range>& ranges = kept.ranges();
   for (auto range = ranges.begin(); range != ranges.end();) {

@@ -24,13 +24,14 @@ class Acceptor {
   explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
   /// Reads from the log: promises and votes so far, the votes kept for skipped instances, and the
-  /// state of the order at the last checkpoint. False: the log cannot be read, holds a record that
-  /// this release did not write, or `pool` has no buffers for the votes.
+  /// state of the order at the last checkpoint. False: the log cannot be read, its records are not
+  /// valid or exceed the store, or `pool` has no buffers for their values.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
-  /// Before an order exists: records the acceptors with which this one agrees to bootstrap, in the
-  /// incarnations `lives` and `heard`. No other node is notified before is_taken(). False: the log
-  /// cannot take the record now.
+  /// Before an order exists: records the acceptors with which this one agrees to bootstrap.
+  /// `lives`: their acceptor incarnations; `heard`: the process incarnations in which this node
+  /// heard them. No other node is notified before is_taken(). False: the log cannot take the record
+  /// now.
   bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
   bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
   /// What take() recorded in an earlier incarnation, as read from the log at the start. The first
@@ -41,7 +42,8 @@ class Acceptor {
   /// Records that this incarnation begins to write. Call it once, after replay(). Nothing is sent
   /// before is_started(). False: the log cannot take the record.
   bool start(std::uint64_t epoch);
-  /// As start(epoch), but together with a checkpoint, for which even a full log has space.
+  /// As start(epoch), but writes a checkpoint that records it (parameters as of checkpoint()). Even
+  /// a full log has space for a checkpoint.
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
   bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
@@ -124,9 +126,9 @@ class Acceptor {
   Round round_{};
   Instance vote_next_ = 0;
   /// The next instance of the last checkpoint in the log. Votes are limited to fewer than
-  /// Store::ahead_max() instances from here on: a restart can read back no more. A crash that loses
-  /// this checkpoint also loses the votes after it; an earlier checkpoint limited the votes before
-  /// it.
+  /// Store::ahead_max() instances from this one on: a restart can read back no more. A crash that
+  /// loses this checkpoint also loses the votes after it; an earlier checkpoint limited the votes
+  /// before it.
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;

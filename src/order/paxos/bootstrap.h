@@ -37,8 +37,8 @@ class Bootstrap {
   const std::vector<MemberId>& heard() const { return heard_; }
   /// Are the acceptors that this node named last exactly those that bootstrapped `order`?
   bool took_those_of(const wire::Nodes& order) const;
-  /// Does every order that this node may have helped to bootstrap also need this acceptor, in its
-  /// present incarnation? True if this node has named no acceptors.
+  /// Has this node named `acceptor`, in its present incarnation? Then every order that this node
+  /// may have helped to bootstrap needs that acceptor. Also true if this node has named none.
   bool needs(const Peer& acceptor) const;
 
   void add_to(Digest& digest) const;

@@ -20,7 +20,7 @@ constexpr std::uint32_t kAsksOneLane = 3;
 /// A live node has consumed this instance, and the link to that node works.
 bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
 
-/// The same, and the node's history has the instance, according to its last report.
+/// As reaches(); and the node's history has the instance, according to the node's last report.
 bool gives(const Peer& peer, Instance instance) {
   return reaches(peer, instance) && peer.state.oldest <= instance;
 }
@@ -55,9 +55,9 @@ std::optional<Instance> CatchUp::first_missing() const {
   return std::nullopt;
 }
 
-// The coordinator certainly has the value, but is busy: it gets every second request, after the
-// first one went to another node; or all requests, if no other node is known to have the value.
-// Each node begins with a different node, to spread the load if many nodes lack the same value.
+// The coordinator certainly has the value, but is busy. So requests for a value go to another node
+// and to the coordinator in turn; all go to the coordinator if no other node is known to have the
+// value. To spread the load if many nodes lack the same value, each asks another node first.
 const Peer* CatchUp::who_has(Instance instance) const {
   const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;
@@ -70,7 +70,7 @@ const Peer* CatchUp::who_has(Instance instance) const {
     }
   };
   look_for(gives);
-  // If no history goes back so far, nodes that excluded this one may have retained the value.
+  // If no history has the instance, nodes that excluded this one may have retained the value.
   if (able.empty() && (leader == nullptr || !gives(*leader, instance))) {
     look_for(reaches);
     if (able.empty()) look_for(is_past);
@@ -123,8 +123,8 @@ bool CatchUp::waits_longer(Instant now, Instance first) {
 
 /// Another value than before is missing. True: request it at once.
 bool CatchUp::begin(Instant now, Instance first) {
-  // The requested values have arrived. The next missing ones are requested at once if they are as
-  // late, or if this node is far behind.
+  // If requested values have arrived, the next missing values are requested at once if they are as
+  // late as those, or if this node is far behind.
   const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
   const bool far =
       asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
@@ -141,7 +141,8 @@ bool CatchUp::begin(Instant now, Instance first) {
   return as_late || far;
 }
 
-// Requests all values that are as late as the first one: consecutive ones in one packet.
+// Requests the missing values that are as late as the first one, within asked_max_ instances: one
+// packet for each run of consecutive instances, at most kRunsAtOnce.
 void CatchUp::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
   const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();

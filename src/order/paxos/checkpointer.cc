@@ -75,12 +75,12 @@ bool Checkpointer::write() {
   return true;
 }
 
-// A restart from a checkpoint after a view that excluded members would not retain their backlog
-// again, and the log would have dropped it. So the backlog must be on disk before the checkpoint is
-// written.
+// A view excluded members, and the values that they may lack are retained. A restart from a
+// checkpoint after that view would not retain these values again, and the acceptor's log would have
+// dropped them. So the values must be on disk before the checkpoint is written.
 bool Checkpointer::waits_for_retained() const {
-  // With several ensembles, the backlog is known once the merged order has reached the view that
-  // excluded the members.
+  // With several ensembles, the values that the members may lack are known once the merged order
+  // has reached the view that excluded the members.
   const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
   const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
   return !history_.durable() || unmerged;

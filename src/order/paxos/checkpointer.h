@@ -47,7 +47,7 @@ class Checkpointer {
   const History& history_;
   Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
-  Instance noted_from_ = 0;        ///< from here on the log has the decided values
+  Instance noted_from_ = 0;        ///< from this instance on the log has the decided values
   std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log names
 };
 

@@ -12,9 +12,9 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
-/// How long to wait for further nodes, in units of Options::suspect: longer than the time for which
-/// losses count before a link works again. Each of several ensembles sends fewer link checks
-/// (link_rhythm.h), so losses count for longer.
+/// Maximum wait for further nodes (just_found()), in units of Options::suspect. It exceeds
+/// the time for which past losses count against a link that is good again. Each of several
+/// ensembles sends fewer link checks (link_rhythm.h), so there losses count for longer.
 constexpr std::int64_t kWaitForOthers = 15;
 constexpr std::int64_t kWaitForOthersOfSeveral = 45;
 /// The wait is at most so many times as long as the time without enough working links.
@@ -111,8 +111,8 @@ std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
   return common(fails_[index], set);
 }
 
-/// Whether `a` is removed before `b`, a lower node with as many failing links: first acceptors
-/// whose disk hangs, then nodes that do not vote, then the higher node.
+/// Nodes `a` and `b` (the lower one) have equally many failing links: is `a` removed before `b`?
+/// Acceptors whose disk hangs are removed first, then nodes that do not vote, then the higher node.
 bool Company::goes_before(std::size_t a, std::size_t b) const {
   const Peer& higher = *listed_[a];
   const Peer& lower = *listed_[b];
@@ -121,7 +121,7 @@ bool Company::goes_before(std::size_t a, std::size_t b) const {
 }
 
 /// Removes nodes from the set until all links in it work, first those with the most failing links.
-/// `keep` stays.
+/// `keep`: index of a node that stays; kNobody: none.
 void Company::resolve(NodeSet& set, std::size_t keep) const {
   for (;;) {
     std::size_t worst = kNobody;
@@ -167,8 +167,8 @@ bool Company::suits_parts(const NodeSet& set) const {
                      [&](const Part& part) { return is_enough(part, set); });
 }
 
-// Most acceptors of the set should have disks that make progress. If no set has such a majority,
-// disks do not matter. If no set has a majority in all parts, the ensembles of parts that lack a
+// The set should have a majority of the acceptors even without those whose disks hang. If no set
+// has, disks do not matter. If no set has a majority of each part, the ensembles of parts without a
 // majority stop, and the others continue.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
@@ -187,8 +187,9 @@ NodeSet Company::candidates(const Demand& demand) const {
   return set;
 }
 
-/// Adds the node if its links to all of the set work. Acceptors whose disks hang, and to which its
-/// link fails, are removed in its favour.
+/// Adds the node `index` to `set` if its links to all nodes of `set` work. With `demand.moving`, a
+/// node whose disk does not hang is also added if its links fail only to acceptors whose disks
+/// hang: these are removed in its favour.
 void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) const {
   NodeSet left = set;
   const bool prefer =
@@ -262,23 +263,23 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   Fitness fitness = Fitness::hears;
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
-    // Another node may find nodes that suit all parts, since it hears different nodes.
+    // Another node hears different nodes, and may find some that suit all parts.
     fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
     fitness = Fitness::connected;
     serve = own;
   }
-  // A coordinator whose disk hangs cannot vote. If all disks hang, another coordinator is no
-  // better.
+  // A coordinator whose disk hangs cannot vote. If too few acceptors have disks that make progress,
+  // another coordinator is no better.
   const bool others_move = is_enough(peers, serve, {true, false});
   if (hangs(*listed_[self_]) && others_move) fitness = Fitness::hears;
   return fitness;
 }
 
 /// Links that failed together recover one after the other. The first few nodes whose links all work
-/// wait for the others, rather than exclude them for a moment. Links also fail one after the other:
-/// then links were enough until shortly before, and the wait is short.
+/// wait for the others, rather than exclude them for a moment. Links also fail one after the other,
+/// and too few may be left for a moment: then the wait is short.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

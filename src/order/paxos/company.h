@@ -26,7 +26,8 @@ namespace peal::order::paxos {
 class Company {
  public:
   /// Evaluates the links, and writes `works`, `serve` and `chosen` of each peer. `state` names the
-  /// members of the view: other nodes are admitted only if their links to all members work.
+  /// members of the view. Other nodes are admitted only if their links work to all members whose
+  /// disks make progress.
   void look(Instant now, const Config& config, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
   /// Nodes of the list whose packets do not arrive here; STATE reports them.
@@ -64,14 +65,14 @@ class Company {
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
-  std::vector<const Peer*> listed_;  ///< scratch: by index
+  std::vector<const Peer*> listed_;  ///< scratch: the nodes of the active list, by index
   std::vector<NodeSet> fails_;       ///< scratch: by index, the nodes to which the link fails
   NodeSet heard_;                    ///< scratch: nodes that this node hears, including itself
-  std::vector<Part> parts_;          ///< scratch
-  NodeSet in_company_of_all_;        ///< scratch
-  bool fit_for_all_ = true;          ///< scratch
-  NodeSet chosen_;                   ///< scratch: all nodes that are heard, if no set of nodes
-                                     ///< meets the requirements
+  std::vector<Part> parts_;          ///< scratch: see Merger::parts()
+  NodeSet in_company_of_all_;        ///< scratch: see Merger::in_company_of_all()
+  bool fit_for_all_ = true;          ///< scratch: see Merger::fit_for_all()
+  NodeSet chosen_;                   ///< scratch: the chosen nodes; all nodes that are heard, if
+                                     ///< no set of nodes meets the requirements
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;

@@ -19,7 +19,7 @@ class Consumer {
   /// Consumes the value of the next instance, and returns its outcome.
   OrderState::Outcome apply(const Value& value);
   /// Delivers a unit that has its place. `member`: this node was in the view. False: the unit
-  /// claims this node as its origin, but is not its next pending unit.
+  /// claims this node as its origin, but is not this node's next pending unit.
   bool deliver(Instant now, const Value& value, bool member, Effects& out);
   /// Another view is active. True: this node is in the view, and has installed it.
   bool change_view(Effects& out);

@@ -13,7 +13,7 @@ namespace peal::order::paxos {
 namespace {
 
 /// In units of Options::suspect: a coordinator gives up its round if Phase 1 makes no progress for
-/// so long. It does not while it waits for promises, and most acceptors seem alive.
+/// so long. But while it waits for promises and most acceptors seem alive, it keeps the round.
 constexpr std::int64_t kPatience = 10;
 
 }  // namespace
@@ -72,7 +72,8 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::prepare: answer_self(now, out); return;
     case Phase::recover: {
       if (!phase1_.knows_values()) return phase1_.fetch(out);
-      // Instances below the base are fetched from nodes that consumed them.
+      // This node leads once it has consumed all instances below the base. CatchUp fetches them
+      // from nodes that consumed them.
       if (p_.state.next() >= phase1_.base()) begin_to_lead(now, out);
       return;
     }

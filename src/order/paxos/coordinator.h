@@ -71,7 +71,7 @@ class Coordinator {
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
   /// Limit of under_way().
   std::uint32_t window() const { return window_.size(); }
-  /// A member that is too far behind: the coordinator proposes nothing more until it has
+  /// A member that is too far behind: the coordinator proposes nothing more until that member has
   /// progressed.
   std::optional<MemberId> too_far_behind() const;
   void check_invariants() const;

@@ -9,8 +9,8 @@ namespace {
 /// Longer than the default: processes share processors with others, and a node that was suspected
 /// wrongly misses deliveries until it is back.
 constexpr Duration kSuspect = milliseconds(200);
-/// Shorter than the default: a recovering node requests 64 instances at a time, and must get them
-/// faster than the other nodes order new ones.
+/// Shorter than the default: a recovering node requests at most 64 instances at a time, and must
+/// get them faster than the other nodes order new ones.
 constexpr Duration kGap = microseconds(500);
 /// Streams lose hardly anything. A value that is late on one stream is still in transit, for as
 /// long as the stream's queue takes (headway.h). Requesting such values as early as with datagrams
@@ -18,7 +18,7 @@ constexpr Duration kGap = microseconds(500);
 constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
 /// Limit of one node's values in progress, over streams: less than the queue for one peer, so that
-/// a coordinator that sends to all does not drop what its own queues cannot hold.
+/// the queues of a coordinator that sends to all peers do not overflow.
 constexpr std::uint32_t kStreamsWindowBytes = 3U << 20;
 
 std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {

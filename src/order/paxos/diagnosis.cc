@@ -92,7 +92,7 @@ WaitReason Diagnosis::outside() const {
 }
 
 WaitReason Diagnosis::no_coordinator() const {
-  // The other nodes have a coordinator that only this node does not hear.
+  // Most nodes have a coordinator that this node does not hear well.
   const Peer* last = p_.peers.find(from_.election.round().coordinator.node);
   if (last != nullptr && !last->self && !last->reception.works() &&
       !from_.election.most_miss_last()) {

@@ -15,7 +15,8 @@ namespace peal::order::paxos {
 /// Determines what the engine waits for, for status output.
 class Diagnosis {
  public:
-  /// The objects that it reads. `coordinator`: this node's own; null on nodes that never vote.
+  /// The objects that the diagnosis reads. `coordinator`: this node's own; null on nodes that never
+  /// vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;

@@ -15,9 +15,9 @@ namespace {
 /// Otherwise one timestamp could move a clock to the largest possible value, and all later units
 /// would get equal timestamps.
 constexpr std::uint64_t kClockMax = wire::kEarlyStampMax / 2;
-/// Older timestamps count as this old. That is long enough for retransmitted units and full links,
-/// behind which later units wait. A sender that claims very old timestamps gains no more than this
-/// lead.
+/// Timestamps older than this count as this old. Units that were retransmitted, or that waited for
+/// a full link, are less late than this. A sender that claims very old timestamps gains no more
+/// than this lead.
 constexpr std::uint64_t kOldestNs = 1'000'000'000;
 
 }  // namespace

@@ -40,8 +40,8 @@ void EarlyUnits::tell_due(Instant now, Effects& out) {
     const Early::Unit unit = p_.early->take_next(*index);
     tell(*index, unit, out);
   }
-  // A unit that is due already waits for space in the application. It needs no timer: work() is
-  // called once there is space.
+  // A unit that is due now can only be waiting for space in the application. It needs no timer:
+  // work() is called once there is space.
   const auto consider = [&](std::optional<Instant> at) {
     if (at && *at > now && (!at_ || *at < *at_)) at_ = at;
   };

@@ -9,8 +9,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// In units of Options::suspect: an acceptor misses a coordinator that has been less fit than
-/// itself for so long.
+/// In units of Options::suspect: a coordinator that has been less fit than an acceptor for so long
+/// counts as not serving that acceptor.
 constexpr std::int64_t kLessFitFor = 2;
 
 }  // namespace
@@ -60,7 +60,7 @@ void Election::look(Instant now, wire::Fitness own) {
 }
 
 // If the coordinator does not serve most acceptors, the fittest acceptor that seems alive takes
-// over; among equally fit ones, the lowest that knows the state of the order.
+// over (Peers::candidate()).
 void Election::run(Instant now, bool votes, Effects& out) {
   PEAL_ASSERT(coordinator_ != nullptr);
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;

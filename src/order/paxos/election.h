@@ -15,7 +15,7 @@ class Election {
   /// `coordinator`: this node's own; null on nodes that never vote.
   Election(const Parts& parts, Coordinator* coordinator) : p_(parts), coordinator_(coordinator) {}
 
-  /// A packet named this round. If this node coordinates a lower one, it steps down. Rounds of
+  /// A packet named this round. If this node coordinates a lower round, it steps down. Rounds of
   /// later lists are ignored.
   void see(Instant now, const Round& round);
   /// The highest round that see() has not ignored.

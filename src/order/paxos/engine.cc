@@ -20,8 +20,8 @@ std::uint32_t slots_max(const Options& options) {
   return options.max_gap + options.window + 2 * options.checkpoint_every;
 }
 
-/// Kept ranges may have to be written again at each checkpoint, so they are limited to what is
-/// ordered between two checkpoints.
+/// Limit of what KeptWords keeps. Its ranges may have to be written again at each checkpoint, so
+/// they are limited to what is ordered between two checkpoints.
 std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
@@ -240,7 +240,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   return next;
 }
 
-// Does everything that may have become possible. Each step can make earlier ones possible again.
+// Does everything that may have become possible. Each step can make earlier steps possible again.
 void PaxosEngine::work(Instant now, Effects& out) {
   if (life_ != Life::running) return;
   now_ = now;

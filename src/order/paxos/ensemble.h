@@ -19,16 +19,16 @@ class Merger {
  public:
   virtual ~Merger() = default;
   /// The ensemble consumes a value with this key, which is larger than all earlier keys. The value
-  /// causes all deliveries and views of the ensemble until the next call. `nothing`: the value has
-  /// no other content.
+  /// causes all deliveries and views of the ensemble until the next call. `nothing`: the value is
+  /// empty.
   virtual void on_key(std::uint64_t key, bool nothing) = 0;
   /// The value of the last on_key() is a view without this node.
   virtual void on_left_out() = 0;
   /// The value of the last on_key() is a view that excludes these members. The ensemble itself
-  /// retains for them the values that it decided before.
+  /// retains for them the values that it decided before this view.
   virtual void on_excluded(std::span<const MemberId> members) = 0;
-  /// The merged order has not reached a view that on_excluded() reported. Until it does, a restart
-  /// of this node must consume that view again.
+  /// The merged order has not reached a view that on_excluded() reported. Until then, this node
+  /// must consume that view again if it restarts.
   virtual bool exclusions_ahead() const = 0;
   /// True: all values that are decided from now on are needed, whether or not this node is in the
   /// ensemble's view.
@@ -39,8 +39,8 @@ class Merger {
   virtual bool has_room() const = 0;
   /// A node waits until keys of this ensemble exceed `key`, which is a timestamp.
   virtual void on_pass_wanted(std::uint64_t key) = 0;
-  /// For the ensemble of all nodes: the parts of this list that have ensembles of their own. Views
-  /// should have majorities of the nodes and of the acceptors of each part, too.
+  /// For the ensemble of all nodes: the parts (subsets of this list) that have ensembles of their
+  /// own. Views should have majorities of the nodes and of the acceptors of each part, too.
   virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
   /// For the ensemble of a part: has the ensemble of all nodes chosen the node? True in other
   /// ensembles.
@@ -64,7 +64,7 @@ class Ensemble : public Engine {
   virtual bool joined() const = 0;
   /// This node is close enough to the other nodes to catch up without a checkpoint.
   virtual bool near() const = 0;
-  /// It has consumed all values with keys above the returned one.
+  /// A key. The ensemble has consumed, without gaps, the values with higher keys so far.
   virtual std::uint64_t from() const = 0;
   /// This node coordinates, and has no proposal in progress.
   virtual bool idle() const = 0;

@@ -76,7 +76,8 @@ std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
   const wire::Nodes& nodes = state.nodes();
   const Peer* peer = peers.find(nodes.acceptors[index]);
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
-  // The acceptor knows this order already, so its report of the bootstrap of another order is void.
+  // An acceptor that knows this order takes no part in the bootstrap of another one, whatever it
+  // reported before.
   const bool comes = heard && is_near(state, *peer);
   return comes ? life_said(state, *peer, nodes.lives[index]) : nodes.lives[index];
 }

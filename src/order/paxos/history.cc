@@ -42,8 +42,8 @@ void History::send(NodeId to, Instance instance, bool again, Effects& out) {
   ++sent_;
 }
 
-// With several ensembles, the views of each ensemble end at other places than the merged views: the
-// merger calls Ensemble::keep_for() with the members that a merged view excluded.
+// With several ensembles, the views of each ensemble end at other places than the merged views. So
+// the merger also calls Ensemble::keep_for(), with the members that a merged view excluded.
 void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
   MemberSet excluded;
   for (const wire::ViewMember& each : before) {
@@ -75,8 +75,9 @@ void History::retain_for(std::span<const MemberId> excluded) {
   retained_.write();
 }
 
-/// This node has all values from `instance` on. Values that the history has dropped may be retained
-/// for an earlier view: all of them are, if both ends of their range are.
+/// Does this node have all values from `instance` on? Those that the history has dropped may be
+/// retained for members that an earlier view excluded: all of them are, if the first and the last
+/// of them are.
 bool History::reaches(Instance instance) const {
   const Instance oldest = p_.store.oldest();
   return instance >= oldest ||

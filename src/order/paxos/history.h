@@ -35,7 +35,7 @@ class History {
   /// Call it once per heartbeat: drops retained values that no member needs any more, and reports
   /// those that were dropped for lack of space. `view`: the last view that this node installed.
   void look(ViewId view, Effects& out);
-  /// Appends to the log the retained values that it does not have yet.
+  /// Appends to the log the retained values that the log does not have yet.
   void write() { retained_.write(); }
   /// All retained values are on disk, or are kept in memory only.
   bool durable() const { return retained_.durable(); }

@@ -104,8 +104,8 @@ bool Incarnations::may_speak_for_order() const {
 
 // An order in which nothing is decided may be over although only one of its acceptors ever heard
 // that it began. So nodes learn it only from its acceptors, and an acceptor that could not vote in
-// it does not adopt it. Otherwise acceptors without an order would wait in this one for ever, and
-// keep others from bootstrapping a new one.
+// it does not adopt it. Otherwise acceptors without an order would wait for ever in the one that is
+// over, and keep others from bootstrapping a new one.
 bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) const {
   if (p_.state.known() || said.next > 1) return true;
   if (bootstrap_.took_those_of(said.nodes)) return true;
@@ -151,7 +151,7 @@ void Incarnations::update_silence() {
 // Is the log of a node the latest one, or an older copy that was restored? A copy lacks later
 // promises and votes of the node. Other nodes remember how long the log was (STATE), and report it
 // to each incarnation that asks (LOG_HEARD). Only acceptors answer: they are the nodes that heard
-// what this log promised.
+// the promises in this log.
 void Incarnations::answer_about_log(const Peer& from, const wire::State& said, Effects& out) {
   if (said.log_word != wire::LogWord::asks || p_.acceptor == nullptr) return;
   const wire::LogAnswer answer{from.member.epoch, said.life, from.logs.before(said.life)};

@@ -24,7 +24,7 @@ class KeptWords {
   /// What is known of one instance.
   struct Word {
     Round round{};         ///< of this node's vote; no round: it did not vote
-    bool decided = false;  ///< `bytes` is the decided value
+    bool decided = false;  ///< `head` and `bytes` are the decided value
     wire::ValueHead head;
     ByteView bytes;  ///< valid until this object changes
 

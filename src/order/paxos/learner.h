@@ -16,8 +16,8 @@ class Learner {
  public:
   explicit Learner(const Parts& parts) : p_(parts) {}
 
-  /// Is the proposal in a round of this node's order and active list? If not, its sender has
-  /// another list, and the proposal only shows how far other nodes are.
+  /// Is the proposal in a round of this node's order and active list? If not, it is not to be used.
+  /// One in a round of a later list of the order still shows how far other nodes are.
   bool is_ours(const Arrival& proposal);
   /// A value was proposed. Returns duplicate or out_of_window, or none: the store has the value
   /// now.

@@ -9,8 +9,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// May the member still need values below `end`? Yes until this node hears the member, for example
-/// after a restart.
+/// May the member still need values below `end`? As long as this node has not heard the member, for
+/// example after a restart of this node, the answer is yes.
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
   if (peer == nullptr || peer->member.epoch > member.epoch) return false;
@@ -34,8 +34,8 @@ bool LeftOut::restore(std::span<const std::uint8_t> parts) { return !log_ || log
 void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
-  // If earlier values are retained for the same members, their range grows up to the end of this
-  // view.
+  // If a range that is retained for the same members contains `first` or ends there, that range
+  // grows up to the end of this view.
   std::deque<OwedRange>& all = ranges_.all();
   const auto same = std::find_if(all.begin(), all.end(), [&](const OwedRange& range) {
     return range.part == part && range.members == members && range.first <= first &&
@@ -54,8 +54,8 @@ void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, cons
   for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
   const std::uint64_t count = store.next() - std::min(range.end(), store.next());
   const std::uint64_t more = bytes + count * sizeof(OwedRange::Kept);
-  // The members may lack no values but those that are retained for them already. New values that do
-  // not fit must not displace these.
+  // Perhaps the members lack only values that are retained for them already. New values that do not
+  // fit must not displace these.
   if (ranges_.make_room(range.memory() + more)) {
     range.bytes.reserve(range.bytes.size() + bytes);
     range.values.reserve(range.values.size() + count);

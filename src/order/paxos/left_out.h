@@ -31,15 +31,15 @@ class LeftOut {
   LeftOut& operator=(const LeftOut&) = delete;
 
   /// Reads all ranges from the log; call it first. `parts`: the ensembles of this node. False: the
-  /// log holds a range of another ensemble or a record that this release did not write, or cannot
-  /// be read.
+  /// log cannot be read, or holds a range of another ensemble or a record that this release does
+  /// not know.
   bool restore(std::span<const std::uint8_t> parts);
 
   /// Retains for `members` the consumed values from `first` up that the store still holds.
   void keep(const OwedPart& part, MemberSet members, Instance first, const Store& store);
-  /// Drops each range of the part's ensemble that no member needs any more: each member has
-  /// consumed all of it, has restarted, or has left. Also drops ranges of other orders than that of
-  /// the part. Call it only if the order is known.
+  /// Drops each range of the part's ensemble that no member needs any more: each member of the
+  /// range has consumed all of it, has restarted, or has left. Also drops the ensemble's ranges of
+  /// orders other than `part.order`. Call it only if the order is known.
   void look(const OwedPart& part, const Peers& peers);
   std::optional<Store::Decided> decided(const OwedPart& part, Instance instance) const;
 

@@ -8,8 +8,8 @@
 
 namespace peal::order::paxos {
 
-/// Watches the links between nodes and the disk of this one: whether its log hangs, which nodes
-/// hear each other, and which of them should be in one view.
+/// Watches the disk of this node, and the links between nodes: whether this node's log hangs, which
+/// nodes hear each other, and which of them should be in one view.
 class LinkWatch {
  public:
   explicit LinkWatch(const Parts& parts) : p_(parts) {}

@@ -5,7 +5,7 @@ namespace peal::order::paxos {
 namespace {
 
 // A node with a pending list may not know all members. It is admitted if this node has the same
-// pending list, and all members that seem alive are in it.
+// pending list, and all members that seem alive are in that list.
 bool may_come(const Parts& parts, const OrderState& tip, const Peer& peer) {
   const NodeList* next = parts.given.next(parts.state);
   const std::uint64_t own = next == nullptr ? 0 : next->hash;

@@ -76,7 +76,7 @@ struct Config {
   /// with another list, this one is pending.
   std::vector<NodeId> universe;
   std::vector<NodeId> acceptors;  ///< sorted, of `universe`; at least one, preferably an odd number
-  std::uint64_t nodes_hash = 1;   ///< of both lists: not 0
+  std::uint64_t nodes_hash = 1;   ///< hash of both lists; not 0
   std::uint64_t cluster{};        ///< see wire::Header; equal on all nodes
   wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
   Options options;

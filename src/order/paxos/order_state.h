@@ -20,11 +20,11 @@ using wire::Round;
 /// A value for one instance. A round proposes at most one for each instance.
 struct Value {
   wire::ValueHead head;
-  BufferRef bytes;  ///< of a unit or a view; empty for an empty value
+  BufferRef bytes;  ///< of a unit, a view or a list; empty for an empty value
 };
 
-/// The lower bound of its own key that a value names (wire::Placing), or 0. `placed`: units begin
-/// with a wire::Placing.
+/// The lower bound that a value names for its own key: a unit in its wire::Placing, other values in
+/// `head.number`. 0 if the value names none. `placed`: units begin with a wire::Placing.
 std::uint64_t stamp_of(const wire::ValueHead& head, ByteView bytes, bool placed);
 
 void add_to(Digest& digest, const Round& round);
@@ -39,11 +39,11 @@ void add_to(Digest& digest, const Value& value);
 class OrderState {
  public:
   enum class Outcome : std::uint8_t {
-    ignored,  ///< an empty value, a late or duplicate unit, or a view or list that lost to an
-              ///< earlier one
+    ignored,  ///< an empty value; a unit for another view, or not the next one of its sender;
+              ///< or a view or list that lost to an earlier one
     unit,     ///< this unit has its place
-    view,     ///< another view is active from here on
-    nodes,    ///< another list of nodes is active from here on
+    view,     ///< another view is active from the next instance on
+    nodes,    ///< another list of nodes is active from the next instance on
   };
 
   OrderState() = default;

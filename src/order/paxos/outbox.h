@@ -32,7 +32,8 @@ class Outbox {
   const wire::Header& header() const { return header_; }
   std::uint64_t no_buffer() const { return no_buffer_; }
 
-  /// A packet written by `encode(header, bytes)`; empty if there is no buffer or it does not fit.
+  /// A packet written by `encode(header, bytes)`; empty if no buffer is free or the packet does not
+  /// fit.
   template <class Encode>
   BufferRef build(Encode encode) {
     BufferRef packet = pool_.take();
@@ -69,8 +70,8 @@ class Outbox {
     }
     return packet;
   }
-  /// The same without a copy: writes into the headroom in front of `bytes`, which nothing else
-  /// uses.
+  /// As value_packet(), without a copy: writes into the headroom in front of `bytes`, which nothing
+  /// else uses.
   BufferRef wrap(wire::PaxosKind kind, const wire::ValueFrame& frame, BufferRef bytes) {
     if (!bytes) return value_packet(kind, frame, {});
     bytes.grow_front(wire::kDataHeaderBytes);

@@ -23,8 +23,8 @@ class OwedLog {
   /// Both must outlive this object.
   OwedLog(port::Log& log, OwedRanges& ranges) : log_(log), ranges_(ranges) {}
 
-  /// Reads all ranges from the log. `parts`: the ensembles of this node. False: the log holds a
-  /// range of another ensemble or a record that this release did not write, or cannot be read.
+  /// Reads all ranges from the log. `parts`: the ensembles of this node. False: the log cannot be
+  /// read, or holds a range of another ensemble or a record that this release does not know.
   bool replay(std::span<const std::uint8_t> parts);
   /// Appends retained values that the log does not have yet, as many as the log takes now. If the
   /// log is full of durable records, the oldest range is dropped.

@@ -24,8 +24,8 @@ class OwnUnits {
 
   /// Takes units from the host, as many as the window allows, and sends them.
   void pull(Instant now, Effects& out);
-  /// Another node coordinates: sends it the units without a place, since those sent to the previous
-  /// coordinator did not reach it.
+  /// Another node coordinates: sends the units without a place to that node, which did not receive
+  /// those sent to the previous coordinator.
   void follow(Instant now, Effects& out);
   /// This node coordinates from now on: submits its pending units to its own coordinator.
   void submit_to_self();
@@ -61,7 +61,7 @@ class OwnUnits {
   struct Own {
     wire::ValueHead head;
     BufferRef bytes;
-    BufferRef packet;         ///< the packet that was sent; empty if none was
+    BufferRef packet;         ///< the packet to be sent again; empty if none is kept
     bool used = false;        ///< the headroom in front of the bytes was overwritten
     std::uint64_t stamp = 0;  ///< with optimistic delivery
     Instant at{};             ///< when the host handed it over

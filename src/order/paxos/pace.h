@@ -15,7 +15,7 @@ class Pace {
   /// which a node was away.
   Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
-  /// The first transmission was answered after this time.
+  /// An item that was transmitted only once was answered after this time.
   void took(Duration time) { lately_ = std::max(time, lately_ - lately_ / 8); }
   /// `vain`: number of unanswered retransmissions in a row.
   Duration wait(unsigned vain) const {

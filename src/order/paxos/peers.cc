@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kStuckFor = 7;
 
 /// After a wrong suspicion, the longer patience lasts for kTrial. Then it shrinks by a third in
-/// each step, since the other nodes wait for all of it if the node dies.
+/// each kStep, since the other nodes wait for all of it if the node dies.
 constexpr Duration kTrial = seconds(10);
 constexpr Duration kStep = seconds(1);
 /// The longest silence of the last one or two of these periods counts.

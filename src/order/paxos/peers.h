@@ -62,7 +62,7 @@ struct Peer {
   Instant heard{};
   Duration patience{};        ///< the time without a packet after which it is suspected
   Duration silence{};         ///< the longest time without a packet in the last seconds
-  Duration silence_before{};  ///< the same in the seconds before
+  Duration silence_before{};  ///< `silence` of the seconds before those
   Instant lately_until{};     ///< when `silence` is reset
   Instant shrinks_at{};       ///< when patience shrinks, if nothing lengthens it
   Duration forgiven{};        ///< the longest suspension of this process in the present silence
@@ -119,7 +119,8 @@ class Peers {
   void watch(Instant now, wire::Instance next);
   /// The peer has made no progress for so long that it is not served: a view continues without it.
   bool is_stuck(Instant now, const Peer& peer) const;
-  /// A STATE of the peer arrived; older ones of the same incarnation are ignored.
+  /// A STATE of the peer arrived. An older one of the same incarnation does not replace the
+  /// last one.
   void note_state(Peer& peer, const wire::State& state);
   /// The log of this node is an older copy.
   void put_back();

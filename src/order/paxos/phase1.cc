@@ -18,8 +18,9 @@ constexpr std::uint32_t kFetchesAtOnce = 64;
 wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state) {
   wire::Promise promise;
   promise.round = round;
-  // Decided instances that wait for a slow application need no votes any more. The undecided ones
-  // form few runs: votes of a round are consecutive, and each round cuts the runs of other rounds.
+  // Decided instances that wait for a slow application need no votes any more. Votes for undecided
+  // ones form few runs: the votes of one round are for consecutive instances, and a vote of a later
+  // round replaces the earlier vote.
   promise.next = state.known() ? store.undecided() : 0;
   for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
        ++instance) {

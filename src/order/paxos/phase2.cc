@@ -44,8 +44,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
   if (slot->decided) {
-    // The instance was decided in a higher round, of which this node has not heard. This node does
-    // not propose `value` now: the sender of a unit sends it again.
+    // The instance was decided in a higher round, of which this node has not heard. This node
+    // proposes the decided value instead of `value`; if that is a unit, its sender sends it again.
     PEAL_PROBE("paxos.proposes_decided");
     value = slot->heard;
     fresh = false;
@@ -140,8 +140,8 @@ bool Coordinator::somebody_asked() {
 }
 
 // Proposes one unit of each member in turn. False: no unit was proposed. The turn is kept between
-// calls: mostly the window has space for one more unit, which must not always be the first
-// member's.
+// calls: mostly the window has space for only one more unit, which must not always be one of the
+// first member.
 bool Coordinator::propose_units(Effects& out) {
   if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
@@ -223,7 +223,7 @@ bool Coordinator::wants_lives() const {
   return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
 }
 
-// Waits until all proposals in progress are decided: other acceptors vote from here on.
+// Waits until all proposals in progress are decided: other acceptors vote in later instances.
 void Coordinator::propose_list(const wire::Nodes& nodes, Effects& out) {
   if (next_ != p_.state.next()) return;
   const BufferRef bytes = p_.outbox.build(

@@ -24,9 +24,10 @@ class Recall {
  public:
   /// An acceptor reports its vote; a round of count 0: it did not vote.
   void note(NodeId from, Instance instance, const Round& round, const Value& value);
-  /// The decided value, once `majority` acceptors have reported.
+  /// The decided value; nothing until `majority` acceptors have reported, at least one of them a
+  /// vote.
   std::optional<Value> decided(Instance instance, std::size_t majority) const;
-  /// Forgets all reports: other acceptors vote from here on.
+  /// Forgets all reports: other acceptors vote in later instances.
   void clear() { words_.clear(); }
   /// Instances below `next` are consumed.
   void forget_below(Instance next) { words_.erase(words_.begin(), words_.lower_bound(next)); }

@@ -9,16 +9,16 @@
 namespace peal::order::paxos {
 namespace {
 
-/// In units of Options::suspect. A link has to fail for this long before it is reported: a node
-/// that paused for a moment is not a broken link.
+/// In units of Options::suspect: if a node is merely silent, the link to it counts as broken only
+/// after so long. The node may have paused for a moment.
 constexpr std::int64_t kFailsFor = 3;
 /// In units of Options::suspect: a lane without a packet for so long fails. On a working link, each
 /// lane carries several packets in that time.
 constexpr std::int64_t kLaneSilence = 8;
 /// The data lane counts as silent only once at least so many link checks in a row are lost.
 constexpr std::int64_t kChecksOfSilence = 4;
-/// In units of Options::suspect: how long a link must be good after its first failure; twice as
-/// long after each relapse.
+/// In units of Options::suspect: how long a link must be good before it works again; twice as long
+/// after each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
 /// In units of Options::suspect: a failure within this time after the link worked again is a
@@ -68,8 +68,8 @@ void Reception::forgive(Instant now) {
   beat_at_ = data_at_ = changed_at_ = now;
 }
 
-// Packets that wait in a stream come late, but in order: so lost large checks are detected by the
-// numbers of small ones, not by the clock.
+// Packets that wait in a stream come late, but in order. So the clock does not show whether large
+// checks are lost. The number of large checks sent so far shows it: small checks tell it too.
 void Reception::check(std::uint32_t number, std::uint32_t rounds, bool large) {
   checks_.note(number);
   if (rounds_ == 0) last_round_ = rounds;

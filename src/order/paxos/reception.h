@@ -77,7 +77,7 @@ class Reception {
   bool beats_lost_ = false;       ///< too many heartbeats are lost
   bool checks_lost_ = false;      ///< too many link checks are lost
   bool lacks_data_ = false;
-  bool lacks_beats_ = false;  ///< at the last look nothing arrived on the control lane
+  bool lacks_beats_ = false;  ///< at the last look, no heartbeat had arrived for too long
   bool works_ = true;
   bool fails_ = false;         ///< the link failed at the last look
   Instant changed_at_{};       ///< when the link began to fail, or to be good

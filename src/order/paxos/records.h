@@ -15,7 +15,7 @@ struct Record {
   enum class Kind : std::uint8_t {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
-    decided = 3,  ///< `instance`, `head`, `bytes`: a decided value, unless the vote is for it
+    decided = 3,  ///< `instance`, `head`, `bytes`: a decided value that this node did not vote for
     /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`: from there to
     /// below `state.next`, the last record of each instance is known to hold the decided value.
     checkpoint = 4,
@@ -35,8 +35,8 @@ struct Record {
   struct Range {
     wire::Instance first{};
     wire::Instance end{};
-    /// `kept` records after the previous checkpoint hold the whole range. The previous checkpoint
-    /// need not name it.
+    /// True: `kept` records between the previous checkpoint and this one hold the whole range.
+    /// False: the previous checkpoint names the range too.
     bool again = false;
     friend bool operator==(const Range&, const Range&) = default;
   };

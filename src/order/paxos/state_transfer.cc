@@ -93,8 +93,9 @@ void StateTransfer::ask_checkpoint_of(const Peer& peer, Effects& out) {
 /// does not help for long enough, the member is cut off.
 void StateTransfer::seek(Effects& out) {
   count_tick();
-  // Nodes that excluded this member may be sending the value. Lost answers of acceptors are
-  // requested again after some heartbeats; votes for later instances are requested at once.
+  // Nodes that excluded this member may be sending the value, so acceptors are asked only every
+  // kRecallTicks heartbeats. Once all instances that were asked about are consumed, the acceptors
+  // are asked about the following ones at once.
   const bool goes_on = recall_.is_through();
   if (goes_on || ticks_ % kRecallTicks == 0) recall_.ask(out);
   if (heard_ < p_.peers.majority()) return;

@@ -52,8 +52,8 @@ class StateTransfer {
   VoteRecall& recall_;
   const Incarnations& incarnations_;
   bool cut_off_ = false;
-  unsigned ticks_ = 0;     ///< consecutive heartbeats in which no node could help and none
-                           ///< progressed
+  unsigned ticks_ = 0;     ///< consecutive heartbeats in which no node could help, and neither
+                           ///< this node nor one that may help progressed
   std::size_t heard_ = 0;  ///< number of acceptors heard at the last such heartbeat
   Instance behind_ = 0;    ///< sum of the next instances of this node and of the acceptors that may
                            ///< help, and of Merger::merged()

@@ -20,11 +20,11 @@ struct Slot {
   bool decided = false;
 };
 
-/// The instances from the next one to be consumed up; and, for nodes that are behind, as many of
-/// the decided values below as fit into a fixed amount of memory.
+/// The instances from the next one to be consumed on; and, for nodes that are behind, as many of
+/// the decided values before it as fit into a fixed amount of memory.
 class Store {
  public:
-  /// `ahead_max`: limit of slots above next().
+  /// `ahead_max`: limit of the number of slots, the one of next() included.
   Store(std::uint32_t ahead_max, std::uint64_t history_bytes);
 
   /// Forgets everything; the next instance is `next`.
@@ -38,11 +38,12 @@ class Store {
   /// Null if the instance has no slot: it is below next(), or not below end().
   Slot* find(Instance instance);
   const Slot* find(Instance instance) const;
-  /// Makes the slot; null if it is below next() or too far ahead.
+  /// The slot of the instance, made if there is none; null if the instance is below next() or too
+  /// far ahead.
   Slot* make(Instance instance);
   /// The value of next() was consumed, and moves to the history.
   void consume();
-  /// The same for a value without a slot. Call it only while no slots exist.
+  /// As consume(), for a value without a slot. Call it only while no slots exist.
   void add_past(const wire::ValueHead& head, ByteView bytes);
 
   /// Drops the history below `oldest`.
@@ -59,7 +60,7 @@ class Store {
   /// The first instance whose value is not known to be decided.
   Instance undecided() const;
 
-  /// Adds of the history only its length.
+  /// Adds the length of the history, but not its values.
   void add_to(Digest& digest) const;
 
  private:

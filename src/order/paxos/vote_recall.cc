@@ -42,7 +42,8 @@ void VoteRecall::note_own(const wire::Recall& question) {
   }
 }
 
-/// This acceptor's vote for an instance; nothing if the vote was dropped.
+/// This acceptor's vote for an instance, or that it did not vote; nothing if a vote may have been
+/// dropped, or if this node is no acceptor, knows no order, or may have an older copy of its log.
 std::optional<KeptWords::Word> VoteRecall::word_on(Instance instance) const {
   if (p_.acceptor == nullptr || !p_.state.known() || !incarnations_.is_sure()) return std::nullopt;
   if (instance < p_.store.next()) return p_.kept.find(instance);

@@ -31,7 +31,7 @@ class VoteRecall {
   bool take();
   /// Call it before this node skips the instances below `end`: keeps its votes for them.
   void keep_words(Instance end);
-  /// Another list is active: other acceptors vote from here on.
+  /// Another list is active: other acceptors vote in later instances.
   void begin_list() { recall_.clear(); }
 
   void check_invariants() const;

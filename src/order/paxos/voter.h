@@ -27,9 +27,10 @@ class Voter {
   /// Sends the promise, once it is on disk.
   void answer_prepare(Effects& out);
   /// A coordinator asks for a vote in this round; instances below `floor` are decided. False: a
-  /// higher round is promised, and the coordinator is notified.
+  /// higher round is promised or the log failed, and the coordinator is notified. True otherwise,
+  /// even if this node must not vote.
   bool accept(const Round& round, Instance floor, Effects& out);
-  /// Votes for the proposals. True: new votes are kept in memory, and count at once.
+  /// Votes for the proposals. True: there are new votes, which are in memory and count at once.
   bool vote();
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   /// No coordinator waits for a promise any more: another list is active, or this node must not

@@ -28,7 +28,7 @@ class Window {
     return false;
   }
 
-  /// The first transmission was answered after this time.
+  /// An item that was transmitted only once was answered after this time.
   void took(Instant now, Duration time) {
     if (now - best_since_ >= kBestFor) {
       best_before_ = best_now_;

@@ -84,7 +84,7 @@ bool Chain::votes(std::size_t index) const {
 
 // The chain consists of the coordinator and of acceptors that are alive and fast. It stays the same
 // while all its acceptors are alive and fast. If too few acceptors are alive and fast, the chain
-// includes others too, which may have recovered.
+// includes other acceptors too, which may have recovered.
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
   const std::size_t count = l_.state.nodes().acceptors.size();
@@ -147,7 +147,8 @@ void Chain::propose(const BufferRef& packet, Effects& out) {
 bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   const std::size_t next = next_in(mine_, self_, self_);
   if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
-  // Under another coordinator, the next acceptor may have consumed its unit and dropped the bytes.
+  // The unit is the next acceptor's own. Under another coordinator, that acceptor may have consumed
+  // the unit and dropped the bytes.
   if (acceptor(next).state.next > proposal.instance) return false;
   wire::Relay frame = frame_of(proposal);
   frame.own = true;
@@ -227,7 +228,7 @@ void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
 void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
   const BufferRef packet = l_.outbox.state_packet(said);
   if (!packet) return;
-  // In a higher round another acceptor may be the last one.
+  // is_last() is about the chain of round_. In a higher round another acceptor may be the last.
   if (is_last() && said.round == round_) return tell_chain(packet, out);
   const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
   const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;

@@ -18,12 +18,13 @@ using paxos::Links;
 using paxos::Peer;
 using paxos::Round;
 
-/// Ridge's routes. The coordinator sends a value to the next acceptor of a chain, which forwards it
-/// to the next, and so on; so each acceptor of the chain, which is a majority, receives a value
-/// once. Votes do not travel along the chain: each acceptor sends the number of its last vote to
-/// the last acceptor of the chain and to the coordinator as soon as its own disk is done, so that
-/// disks work in parallel. The last acceptor detects decisions and announces them to the chain. It
-/// also hands each value to a distributor, which sends the value to all nodes outside the chain.
+/// Ridge's routes. A chain is a majority of the acceptors and begins with the coordinator. The
+/// coordinator sends a value to the next acceptor of the chain, which forwards it to the next, and
+/// so on; so each acceptor of the chain receives a value once. Votes do not travel along the chain:
+/// each acceptor sends the number of its last vote to the last acceptor of the chain and to the
+/// coordinator as soon as its own disk is done, so that disks work in parallel. The last acceptor
+/// detects decisions and announces them to the chain. It also hands each value to a distributor,
+/// which sends the value to all nodes outside the chain.
 class Chain final : public paxos::Routes {
  public:
   explicit Chain(const Links& links);
@@ -49,8 +50,8 @@ class Chain final : public paxos::Routes {
   void add_to(Digest& digest) const override;
 
  private:
-  /// A set of acceptors, by index, in one order that all nodes know: the coordinator first, then
-  /// the acceptors behind it, cyclically.
+  /// The acceptors of a chain: bit i is the acceptor with index i. All nodes know the order within
+  /// the chain: the coordinator first, then ascending indices, cyclically.
   using Bits = std::uint16_t;
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
@@ -81,8 +82,8 @@ class Chain final : public paxos::Routes {
 
   Links l_;
   std::size_t self_ = kNobody;  ///< index of this node among the acceptors
-  /// For a coordinator: acceptors that were slow are chosen before these times only if others do
-  /// not suffice.
+  /// For a coordinator: acceptors that were slow are chosen before these times only if the other
+  /// acceptors do not suffice.
   std::array<Instant, wire::kChainMax> avoid_until_{};
   Bits mine_ = 0;  ///< the chain of this node's proposals
 
@@ -91,7 +92,7 @@ class Chain final : public paxos::Routes {
   Bits chain_ = 0;
   std::size_t first_ = kNobody;
   std::size_t last_ = kNobody;
-  Instance told_ = 0;  ///< as the last acceptor: decided values below this instance are distributed
+  Instance told_ = 0;  ///< if this node is the last acceptor: values below this are distributed
   Distributors distributors_;
 };
 

@@ -7,14 +7,14 @@
 
 namespace peal::order::ridge {
 
-/// How values reach all nodes; equal on all of them.
+/// How values reach all nodes. The option is equal on all nodes.
 enum class Dissemination : std::uint8_t {
   distributors,  ///< along a chain of a majority of the acceptors, and from a distributor to all
                  ///< other nodes
   ring,          ///< from node to node, for comparison
 };
 
-/// How the orders of several ensembles are merged; equal on all nodes.
+/// How the orders of several ensembles are merged. The option is equal on all nodes.
 enum class Merging : std::uint8_t {
   keys,      ///< by keys, which are derived from senders' clocks
   rotation,  ///< one value or skip of each ensemble in turn, for comparison

@@ -206,8 +206,8 @@ void Ensembles::pump() {
 }
 
 // A new member of the view needs everything that all ensembles order from then on. So this node
-// joins the views of the other ensembles before that of the first ensemble. It joins no view while
-// it may still need a checkpoint in some ensemble.
+// joins the views of the other ensembles before a view of the first ensemble. It joins no view
+// while it may still need a checkpoint in some ensemble.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;

@@ -121,7 +121,7 @@ class Ensembles final : public Engine {
   BufferPool& pool_;
   std::unique_ptr<SharedLog> log_;
   paxos::LeftOut left_out_;  ///< retained values of all ensembles
-  bool has_log_ = true;      ///< both logs could be read
+  bool has_log_ = true;      ///< false: the log of votes or of retained values could not be read
   std::vector<std::unique_ptr<Inner>> inner_;
   Merge<Item> merge_;
   Effects* out_ = nullptr;  ///< set during a call
@@ -141,7 +141,7 @@ class Ensembles final : public Engine {
   MemberSet members_;
   SenderOrder<Item> senders_;
   Seq seq_ = 0;
-  std::uint64_t merged_ = 0;          ///< key of the last item
+  std::uint64_t merged_ = 0;          ///< key of the last merged item
   std::size_t merged_from_ = 0;       ///< number of the ensemble that brought that item
   std::size_t views_ahead_ = 0;       ///< views of the first ensemble that are not merged yet
   std::size_t exclusions_ahead_ = 0;  ///< views of the first ensemble that excluded members and are

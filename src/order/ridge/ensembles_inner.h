@@ -66,7 +66,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   /// Only exclusions by views of the first ensemble end a member's part in the merged order.
   bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
-    if (all_.rotates()) return;  // rotation uses no requests
+    if (all_.rotates()) return;  // in rotation no node asks for empty values
     wanted_ = std::max(wanted_, key);
     all_.keys_.see(all_.now_, key);
   }
@@ -88,7 +88,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
 
   void may_learn(const std::vector<NodeId>& nodes);
   /// In rotation: if a checkpoint or the log gave the ensemble a key other than that of its last
-  /// consumed value, moves the line to that key.
+  /// consumed value, moves the line up to the new key.
   void see_where_it_begins();
   std::uint64_t last_of_others() const;
   std::uint64_t others_begin() const;
@@ -107,7 +107,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was not empty
   std::uint64_t skip_to = 0;       ///< in rotation: the place to reach, as of the last tick
-  std::optional<Instant> want_at;  ///< when to ask for an empty value; nullopt without need
+  std::optional<Instant> want_at;  ///< when to ask for an empty value; nullopt if none is needed
   mutable bool starved = false;    ///< there was no space for the ensemble's results
   std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that the ensemble adopted last
   std::unique_ptr<paxos::Ensemble> engine;
@@ -120,10 +120,10 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   Ensembles& all_;
   const std::size_t index_;
   std::uint64_t key_ = 0;
-  std::uint64_t wanted_ = 0;   ///< a node asked the ensemble to reach this key
+  std::uint64_t wanted_ = 0;   ///< greatest key that a node asked the ensemble to reach
   std::uint64_t passing_ = 0;  ///< key of the last proposed empty value
   Instant passing_at_{};
-  MemberSet company_;     ///< of the last transitional view
+  MemberSet company_;     ///< members of the last transitional view
   bool in_view_ = false;  ///< the ensemble's last view contains this node
 };
 

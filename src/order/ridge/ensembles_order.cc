@@ -8,12 +8,12 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// The results depend on the merged order alone, so all nodes that merge the same ensembles agree on
-// them.
+// What this node delivers and installs depends on the merged order alone, so all nodes that merge
+// the same ensembles agree on it.
 //
-// The views are the first ensemble's. A unit gets a place if it is for the active view and from one
-// of its members, whichever ensemble ordered it. A unit is placed once all earlier units of its
-// sender are placed: the keys of two ensembles do not show which unit was sent first.
+// The views are those of the first ensemble. A unit gets a place if it is for the active view and
+// from a member of that view, whichever ensemble ordered it. A unit is placed once all earlier
+// units of its sender are placed: the keys of two ensembles do not show which unit was sent first.
 
 namespace peal::order::ridge {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::string_view kTooLate =
 
 void Ensembles::Inner::deliver(const Delivery& delivery) {
   Item item;
-  // A damaged placing is damaged at all nodes.
+  // A damaged placing is damaged at all nodes, so all of them ignore the unit.
   if (wire::decode_placing(delivery.unit.view(), item.placing) != wire::Drop::none) {
     ++all_.counts_.ignored;
     return;
@@ -79,7 +79,8 @@ void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
   all_.merge_.push(index_, key_, std::move(item));
 }
 
-/// Units without a place at the end of this ensemble's view go to an ensemble again.
+/// This ensemble's view has ended: the units that it left without a place are handed to an ensemble
+/// again.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
     const bool ours = each.view == all_.view_.number && all_.joined_;
@@ -129,8 +130,8 @@ void Ensembles::take_unit(Item item) {
   }
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = senders_.placed(index);
-  // With domains, a sender waits whenever it changes the domain, and other nodes see only some of
-  // its units: numbers have gaps.
+  // With domains, a sender waits whenever it changes the domain, and other nodes may see only some
+  // of its units. So numbers may have gaps, but ascend.
   const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
   if (in_order || PEAL_MUTANT(re_arrival_order)) {
     senders_.place(index, number);

@@ -36,7 +36,7 @@ void Ensembles::let_others_pass() {
   }
 }
 
-/// Key of the last unit or view that another ensemble has ordered; 0 if that key is beyond all
+/// Greatest key of a unit or view that another ensemble has ordered; 0 if that key is beyond all
 /// timestamps, because no empty value can reach such a key.
 std::uint64_t Ensembles::Inner::last_of_others() const {
   std::uint64_t last = 0;
@@ -48,7 +48,7 @@ std::uint64_t Ensembles::Inner::last_of_others() const {
 
 /// The greatest key at which this node began in the order of another ensemble. Other nodes may
 /// still have to merge values before that key. These values, which this node does not see, wait for
-/// this ensemble too.
+/// this ensemble too. 0 if that key is beyond all timestamps.
 std::uint64_t Ensembles::Inner::others_begin() const {
   std::uint64_t from = 0;
   for (const auto& other : all_.inner_) {
@@ -58,7 +58,7 @@ std::uint64_t Ensembles::Inner::others_begin() const {
 }
 
 // An ensemble that orders units needs no announcement, unless other nodes ask for one (wanted_):
-// keys of the units may be behind those of other ensembles, if the senders of the units do not
+// keys of the units may be behind the keys of other ensembles, if the senders of the units do not
 // learn the other ensembles' values.
 void Ensembles::Inner::let_pass(std::uint64_t last) {
   const bool idle = engine->idle();

@@ -11,7 +11,7 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Counters that are the same for each ensemble, or a maximum: they are not added up.
+/// True for a counter whose total over all ensembles is the maximum, not the sum.
 bool is_one_for_all(std::string_view name) {
   return name == "quorum_list" || name == "quorum_acceptors" || name == "quorum_acceptors_heard" ||
          name == "quorum_round" || name == "quorum_owed_bytes" || name == "quorum_owed_dropped";
@@ -27,7 +27,7 @@ WaitReason Ensembles::why() const {
     return reason;
   };
   const auto ask = [&](std::size_t i) { return of(inner_[i]->engine->why(), i); };
-  // An ensemble without a majority holds up all of them, whatever else is waited for.
+  // An ensemble without a majority holds up all ensembles, whatever else they wait for.
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     WaitReason reason = ask(i);
     if (reason.kind->without_majority) return reason;

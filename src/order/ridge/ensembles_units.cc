@@ -13,16 +13,16 @@ namespace peal::order::ridge {
 namespace {
 
 /// Number of units that a member has in progress in the first ensemble before it uses other
-/// ensembles too. From then on, the maximum by which one ensemble may have more of these units than
-/// another.
+/// ensembles too. From then on, one ensemble has at most so many more of the member's units in
+/// progress than another.
 constexpr std::size_t kHandedAhead = 16;
 
 }  // namespace
 
 /// True if this ensemble may take the next unit. While there is little to order, the first ensemble
-/// takes all units: the other ensembles delay these only until their empty values arrive.
+/// takes all units: these then wait only for empty values of the other ensembles.
 ///
-/// A node that learns two domains sees units of this node ordered by the keys of their ensembles,
+/// A node that learns two domains sees units of this node ordered by the keys of two ensembles,
 /// which do not show which unit was sent first. So all units in progress are of one domain, and the
 /// first unit of another domain waits until all units in progress have their places.
 bool Ensembles::Inner::may_take() const {

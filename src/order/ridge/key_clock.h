@@ -11,7 +11,7 @@ namespace peal::order::ridge {
 
 /// The timestamps of a node's units and empty values, which are keys of the merge: the node's time
 /// in microseconds, moved ahead to the keys of all values that it has seen ordered. So a unit is
-/// ordered behind those that its sender knew, and clocks of different machines agree up to the
+/// ordered behind the units that its sender knew, and clocks of different machines agree up to the
 /// delay of packets. Keys of empty values are ahead of the time on purpose, and do not move the
 /// clock.
 class KeyClock {

@@ -19,7 +19,7 @@ constexpr Domain domain_of(Seq position) { return static_cast<Domain>(position %
 /// The ensembles. Equal on all nodes.
 struct Layout {
   std::uint32_t ensembles = 1;       ///< ensembles of all nodes, 1 to kEnsemblesMax
-  std::vector<DomainNodes> domains;  ///< domains from 1 up; only with one ensemble of all nodes
+  std::vector<DomainNodes> domains;  ///< element i is domain i + 1; only with `ensembles` of 1
   Merging merging = Merging::keys;   ///< rotation: only with several ensembles of all nodes
 
   bool one_engine() const { return ensembles == 1 && domains.empty(); }

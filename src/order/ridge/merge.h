@@ -13,10 +13,10 @@
 
 namespace peal::order::ridge {
 
-/// Merges several sequences whose items have ascending keys: ordered by key, and among equal keys
-/// by the number of the stream. An item is output as soon as no stream can still bring one that
-/// belongs before it. So the sequence depends only on the streams, not on when each brought its
-/// items. Section 9 of the design of Ridge; two streams may have equal keys (E5).
+/// Merges several streams whose items have ascending keys. The merged order is by key, and among
+/// equal keys by the number of the stream. An item is output as soon as no stream can still bring
+/// an item that belongs before it. So the merged order depends only on the streams, not on when
+/// each brought its items. Section 9 of the design of Ridge; two streams may have equal keys (E5).
 template <class Item>
 class Merge {
  public:

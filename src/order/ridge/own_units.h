@@ -52,8 +52,8 @@ class OwnUnits {
     return true;
   }
 
-  /// An ensemble did not order the unit with this number. False: another ensemble did, and the unit
-  /// has a place.
+  /// An ensemble did not order the unit with this number. False if the unit has a place, because
+  /// another ensemble ordered it.
   bool take_back(std::uint64_t number) {
     if (number < first_ || number >= next_number()) return false;
     again_.insert(number);

@@ -115,8 +115,8 @@ BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool
     base_ = proposal.instance;
     decided_ = told_ = 0;
   }
-  // `behind` counts only decisions of this round. Other values that this node consumed may have
-  // been decided in a higher round, and differ from its own proposals.
+  // For `behind`, only decisions of this round count. Other values that this node consumed may have
+  // been decided in a higher round, and differ from this node's proposals.
   Instance floor = std::max(base_, decided_ + 1);
   if (PEAL_MUTANT(rr_proposed_is_decided)) floor = proposal.instance;
   if (floor <= proposal.instance) told_ = decided_;

@@ -11,9 +11,10 @@
 namespace peal::order::ridge {
 
 /// The routes of a ring of learners, for comparison with Ridge's. The coordinator sends a value to
-/// the node behind it, which sends it to the next, until all nodes have it. So each node sends a
-/// value once, and a value takes as many steps as there are nodes. The ring has the acceptors
-/// first, from the coordinator on, and then the other nodes; a sender skips nodes that seem dead.
+/// the node behind it, which sends it to the next, until all nodes have it. So each node but the
+/// last sends a value once, and a value takes one step less than there are nodes. The ring has the
+/// acceptors first, from the coordinator on, and then the other nodes; a sender skips nodes that
+/// seem dead.
 ///
 /// Votes do not travel along the ring: acceptors send the numbers of their votes to the
 /// coordinator. The coordinator announces decisions to all nodes, with the next value if one is
@@ -67,7 +68,7 @@ class RingRoutes final : public paxos::Routes {
   paxos::Round round_{};
   std::uint16_t number_ = 0;  ///< number of the current ring in its round; a missing node leads to
                               ///< a new ring
-  /// By instance modulo kUnderWayMax: the last instance forwarded along this ring.
+  /// By instance modulo kUnderWayMax: the last instance sent along the current ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.

@@ -26,7 +26,8 @@ class RotationLine {
   /// An ensemble has ordered a value that is not empty.
   void see_item(Instant now) { last_at_ = now; }
 
-  /// True while all ensembles keep up with the line: for kAwake after the last value.
+  /// True while all ensembles have to keep up with the line: for kAwake after the last value that
+  /// is not empty.
   bool awake(Instant now) const { return last_at_ && now < *last_at_ + kAwake; }
   bool tick_due(Instant now) const { return tick_at_ && now >= *tick_at_; }
   /// When to tick next; nullopt if no tick is needed.
@@ -46,7 +47,7 @@ class RotationLine {
   static constexpr Duration kPlace = microseconds(20);
   /// Time between two ticks. Ticks are at multiples of this interval, whenever ticking begins.
   static constexpr Duration kInterval = milliseconds(1);
-  /// For so long after the last non-empty value, ensembles keep up with the line.
+  /// How long ensembles have to keep up with the line after the last value that is not empty.
   static constexpr Duration kAwake = milliseconds(50);
 
   std::int64_t ahead_ = 0;

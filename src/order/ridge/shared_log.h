@@ -10,9 +10,9 @@
 
 namespace peal::order::ridge {
 
-/// One durable log that several acceptors share, so that one sync covers the records of all. A
-/// record begins with the number of its acceptor, and positions are those of the shared log. The
-/// beginning of the log is dropped once no acceptor needs it.
+/// One durable log that a node's acceptors of several ensembles share, so that one sync covers the
+/// records of all. A record begins with the number of its acceptor, and positions are those of the
+/// shared log. The beginning of the log is dropped once no acceptor needs it.
 class SharedLog {
  public:
   /// One acceptor for each of these numbers; `log` must outlive this object.

@@ -20,7 +20,7 @@ constexpr std::size_t kCountsBytes = sizeof(std::uint16_t);
 constexpr std::size_t kHeadBytes = 3 * sizeof(Seq) + kCountsBytes;
 constexpr std::uint64_t kWordBits = 64;
 
-/// The part of a record with a fixed length: positions, and the count of bound members.
+/// The part of a record with a fixed length: positions, and the number of members in `obligation`.
 struct Head {
   Seq base{}, high{}, safe{};
   std::uint16_t obligation{};

@@ -15,7 +15,7 @@
 
 namespace peal::order::ring {
 
-/// high - base of a record is at most this.
+/// Maximum of high - base in a record.
 inline constexpr std::uint64_t kSpanMax = 16'384;
 
 /// What the members of a view agree on about its packets.

@@ -144,7 +144,8 @@ void RingEngine::flush(Effects& /*out*/) {
 }
 
 void RingEngine::fold_options(wire::CommitOptions& options) const {
-  // In the original ring every position on the token has been sent, so requests need no lag.
+  // In the original ring every position up to the token's seq has been sent, so requests need no
+  // lag.
   const std::uint32_t lag =
       options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
   const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};

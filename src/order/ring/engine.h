@@ -25,7 +25,7 @@
 namespace peal::order::ring {
 
 /// The Accelerated Ring: one token gives every unit its position. A member orders all packets of
-/// its visit before it passes the token on, and sends part of them afterwards. evs::Membership
+/// its visit before it passes the token on, and sends some of them afterwards. evs::Membership
 /// forms the views. This engine repairs the old view on the new view's token.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
@@ -108,7 +108,7 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   const std::uint64_t first_;  ///< start of positions and hops
   ViewOptions limits_;         ///< agreed for the current view
-  wire::Token token_;          ///< the token of this visit, or the one held
+  wire::Token token_;          ///< the token of the last visit, which may still be here
   wire::Token arriving_;
   Counts counts_;
   const Parts parts_;
@@ -124,7 +124,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   Hops hops_;
   Seq token_seq_;  ///< seq on the last token that this member sent
   Lane prefer_ = Lane::data;
-  bool stale_input_ = false;  ///< packets read now date from before a pause
+  bool stale_input_ = false;  ///< packets read now may date from before a pause
   mutable std::vector<Counter> counters_;
 };
 

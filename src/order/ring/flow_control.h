@@ -9,9 +9,9 @@
 
 namespace peal::order::ring {
 
-/// How many units this member may order on a visit, and what it writes on the token so that the
-/// others can decide the same: what it has sent, lost, and still has to send, and the room of its
-/// application.
+/// How many units this member may order on a visit. Also what this member writes on the token so
+/// that the others can decide how many they may order: the packets that this member sent, missed
+/// and still has to send, and the room of its application.
 class FlowControl {
  public:
   explicit FlowControl(const Parts& parts) : p_(parts) {}
@@ -19,7 +19,7 @@ class FlowControl {
   /// Packets that the other members sent in the last rotation.
   std::uint32_t others() const { return minus(p_.token.fcc, fcc_before_); }
   /// Number of units that this member may order after it has answered `answered` requests. `room`:
-  /// number of units for which positions are left.
+  /// see ViewPackets::room().
   std::uint32_t allowance(std::uint32_t answered, std::uint64_t room);
   /// What this member did on a visit.
   struct Visit {
@@ -32,8 +32,8 @@ class FlowControl {
   /// All members wait for the application of the member credit_index().
   bool is_blocked() const { return credit_ == 0 && credit_index_ != wire::kNoIndex; }
   std::uint16_t credit_index() const { return credit_index_; }
-  /// True if this member wants the token: with a credit_ above 0, because it has units to order;
-  /// with 0, because its own application, for which all members wait, has read messages.
+  /// True if this member wants the token. While credit_ is above 0: this member has units to order.
+  /// While credit_ is 0: all members wait for this member's application, which has read messages.
   bool wants_token() const;
 
   AcceleratedWindow& accelerated() { return accelerated_; }

@@ -7,7 +7,7 @@
 
 namespace peal::order::ring {
 
-/// Reconfiguring to another list of nodes within a view: what the token carries for it.
+/// What the token carries so that members can reconfigure to another list of nodes within a view.
 /// evs/node_lists.cc has the rules.
 class ListRun {
  public:
@@ -21,7 +21,7 @@ class ListRun {
   void begin_view(Instant now, Effects& out);
   NodesWait waits() const;
   void check_invariants() const;
-  /// The last token advanced the count.
+  /// True if the last token had a higher count for the pending list than any before in this view.
   bool moves() const { return moves_; }
   /// This member waits for the token, to put the pending list on it.
   bool wanted() const { return wanted_; }

@@ -68,8 +68,8 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
 // ---- the token arrives ----
 
 void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
-  // In Gather and Commit drop every token, whatever its view. A member that kept an old token
-  // moving would keep the old view alive, and others would discard packets that this member lacks.
+  // In Gather and Commit drop every token, whatever its view. If this member kept an old token
+  // moving, the old view would stay alive, and others would discard packets that this member lacks.
   const State state = membership_.state();
   if (state == State::recovery && arriving_.view == recovery_.agreement().view) {
     const MemberSet& members = recovery_.agreement().members;

@@ -34,8 +34,8 @@ struct Options {
   Duration damping = milliseconds(500);
   Duration damping_max = seconds(10);
 
-  std::uint32_t personal_window = 0;  ///< packets per visit; 0: automatic
-  std::uint32_t global_window = 0;    ///< packets per rotation; 0: automatic
+  std::uint32_t personal_window = 0;  ///< packets per visit; 0 means automatic
+  std::uint32_t global_window = 0;    ///< packets per rotation; 0 means automatic
   std::uint32_t accelerated_window =
       kAutoWindow;                         ///< packets after the token; 0 is the original ring
   std::uint32_t max_gap = 4'096;           ///< maximum lead of a new packet over the last position
@@ -56,7 +56,7 @@ struct Options {
 /// All options with their ranges and texts, in the order in which documentation lists them. Those
 /// that are `internal` are for tests and the simulator only.
 std::span<const Field<Options>> fields();
-/// The same without the mapping to the struct.
+/// The same options without the mapping to the struct.
 std::span<const Option> all_options();
 
 /// Checks each value against its range, and the rules between values. Empty if all is well; else
@@ -64,7 +64,7 @@ std::span<const Option> all_options();
 std::string validate(const Options& options);
 
 /// The longest rest of the token of an idle view. The rest grows from `hold` with every idle
-/// rotation. The remaining token timeout is for retransmitting a token that is lost meanwhile.
+/// rotation. What it leaves of the token timeout is for retransmissions, if the token is lost.
 Duration rest_max(const Options& options);
 
 /// The arguments of a ring engine.
@@ -77,8 +77,8 @@ struct Config {
                                                       ///< nodes
   Options options;
   std::uint64_t seed{};  ///< for the jitter
-  /// First value of positions, hops, view numbers and JOIN numbers: 0, except in tests near a power
-  /// of two. Equal on all nodes, and far enough below wire::kCounterMax for the whole run.
+  /// Positions, hops, view numbers and JOIN numbers begin after this: 0, except in tests near a
+  /// power of two. Equal on all nodes, and far enough below wire::kCounterMax for the whole run.
   std::uint64_t first_count = 0;
 };
 

@@ -28,7 +28,7 @@ class Packets {
   Seq discarded() const { return discarded_; }
   /// All positions up to here are stored, or were.
   Seq contiguous() const { return contiguous_; }
-  /// Highest position received.
+  /// Highest position that was received or ordered here.
   Seq high() const { return high_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(slots_.size()); }
 

@@ -101,7 +101,7 @@ std::uint64_t Recovery::missing_count() const {
 
 void Recovery::check() {
   done_ = missing_count() == 0;
-  // Before this member reports itself complete, it is bound to deliver what others may deliver
+  // Before this member reports itself complete, it becomes bound to deliver what others may deliver
   // because of that report. It stays bound if this attempt fails.
   if (done_ && !PEAL_MUTANT(m1_obligation_forgotten)) {
     obligation_ = set_union(obligation_, bound_);
@@ -163,8 +163,8 @@ void Recovery::on_guard(Instant now, Effects& out) {
   p_.membership.accuse(now, other, &gather::guard, out);
 }
 
-/// The member with this index, which the recovery token names as incomplete; this member if the
-/// token names none.
+/// The member with this index, which a token of this attempt named as incomplete; this member if
+/// there is no such index, or the last token is not of this attempt.
 MemberId Recovery::incomplete_member(std::optional<std::uint16_t> index) const {
   const MemberSet& members = agreement_.members;
   const bool said = p_.token.view == agreement_.view && index && *index < members.size();
@@ -186,9 +186,9 @@ void Recovery::finish_old_view(Effects& out) {
     return view_.stored().has(position) && (in_union(position) || possession);
   };
 
-  // Zone 1 belongs to the old regular view: up to the first gap, or the first safe packet that no
-  // survivor knows to be stable. These tests use what the survivors hold together, not what this
-  // member holds alone.
+  // Zone 1, in the old regular view: the packets before the first gap, and before the first safe
+  // packet that no survivor knows to be stable. These tests use what the survivors hold together,
+  // not what this member holds alone.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? view_.safe_line() : old.safe;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) break;
@@ -205,8 +205,8 @@ void Recovery::finish_old_view(Effects& out) {
     view.primary = p_.membership.lists().primary_of(survivors);
     out.install(view);
   }
-  // Zone 3: behind a gap, deliver only packets of bound members (bound_): these certainly have all
-  // packets on which their own packets depend.
+  // Zone 3: the remaining packets, in the transitional view. Behind a gap, deliver only packets of
+  // bound members (bound_): these members certainly have all packets on which their own depend.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

@@ -39,13 +39,13 @@ class Recovery {
   void on_visit();
   /// Writes on the token whether this member is complete. True if all members are.
   bool mark_token();
-  /// The attempt has taken too many rounds, and Options::stall or longer.
+  /// The attempt has taken too many rounds, and at least the time Options::stall.
   bool is_overdue(Instant now) const;
   /// The attempt takes too long: accuses the member that blocks it. If this member itself blocks
   /// the attempt, it first gives the others time to accuse it.
   void on_guard(Instant now, Effects& out);
-  /// Zones 1 to 3: delivers what the survivors hold of the old view, first in that view, then in
-  /// the transitional view.
+  /// Delivers what the survivors hold of the old view, first in that view, then in the transitional
+  /// view (zones 1 to 3 in recovery.cc).
   void finish_old_view(Effects& out);
   /// The attempt has succeeded.
   void end();
@@ -73,8 +73,8 @@ class Recovery {
   Instant since_{};
   bool gave_time_ = false;  ///< this member blocked recovery and gave the others time to accuse it
   bool done_ = false;
-  /// If this member misses packets: another member that missed packets when the token last visited
-  /// that member.
+  /// If this member misses packets: index of another member that missed packets when the token last
+  /// visited that member.
   std::optional<std::uint16_t> other_incomplete_;
 };
 

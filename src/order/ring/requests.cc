@@ -124,14 +124,14 @@ std::uint32_t Requests::answer_in_view(Effects& out) {
 void Requests::answer_in_recovery(Effects& out) {
   wire::RequestSection* section = section_of(p_.membership.view());
   if (section == nullptr) return;
-  // No member can have a packet outside the union.
+  // A packet outside the union of what the survivors hold is lost: no member can answer.
   answer(
       *section, [this](Seq seq) { return !recovery_.in_union(seq); }, out);
 }
 
-// Usually the first holder on the ring answers. If the link from that holder to the requester is
-// dead, the holder would answer for ever and no other member would answer. So the members take
-// turns.
+// Usually the first member on the ring that has the packet answers. If the link from that member to
+// the requester is dead, that member would otherwise answer for ever, and no other member would. So
+// members take turns after kFairAnswers answers.
 bool Requests::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = p_.membership.state() == evs::State::recovery;
@@ -164,10 +164,10 @@ void Requests::retransmit(Packet& packet, Effects& out) {
   out.multicast(Lane::data, copy);
 }
 
-/// Rewrites the section of `view` with the positions that the section already requests and those
-/// that `next_missing(from)` names (the first missing position at or above `from`, or kNone).
-/// Positions that do not fit wait for a rotation. Returns how many positions this member requests
-/// for the first time.
+/// Rewrites the section of `view` with the positions that the section already requests and the
+/// positions that this member misses. `next_missing(from)`: the first missing position at or above
+/// `from`, or kNone. Positions that do not fit wait for a rotation. Returns how many positions this
+/// member requests for the first time.
 template <class NextMissing>
 std::uint32_t Requests::merge(const ViewId& view, NextMissing next_missing) {
   Seq mine = next_missing(view_.stored().contiguous() + 1);

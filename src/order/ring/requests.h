@@ -26,14 +26,15 @@ class Requests {
 
   void on_visit();
   void begin_view();
-  /// Retransmits what is requested. Returns how many packets.
+  /// Retransmits requested packets. Returns how many.
   std::uint32_t answer_in_view(Effects& out);
   void answer_in_recovery(Effects& out);
-  /// Requests packets that should have arrived by now. Returns how many are new requests.
+  /// Requests packets that should have arrived by now. Returns how many positions this member
+  /// requests for the first time.
   std::uint32_t add_in_view();
   void add_in_recovery();
-  /// How long to delay a token whose requests no member could answer for many rotations; 0 for
-  /// other tokens. A fast token would only add load.
+  /// How long the representative delays a token whose requests no member could answer for many
+  /// rotations: a fast token would only add load. 0 for other tokens, and at other members.
   Duration pace();
 
   void check_invariants() const;

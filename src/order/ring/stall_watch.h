@@ -10,9 +10,9 @@ namespace peal::order::ring {
 
 /// Notices a member that receives tokens but no data, and so blocks all others. If that member
 /// keeps the aru from advancing for many rotations, a member that has the next packet above the aru
-/// suspects it, and the view excludes it. A member never suspects itself. A member that misses the
-/// same packet suspects each other member in turn, to find one that has the packet and cannot send
-/// it.
+/// suspects the blocking member, and the view excludes it. A member never suspects itself. A member
+/// that misses the same packet suspects each other member in turn, to find one that has the packet
+/// and cannot send it.
 class StallWatch {
  public:
   StallWatch(const Parts& parts, const Packets& packets, Seq first)
@@ -20,7 +20,8 @@ class StallWatch {
 
   void on_token(Instant now);
   void begin_view();
-  /// Index of the member that misses a position, as the last token said; kNoIndex if there is none.
+  /// Index of the member that keeps the aru below the token's seq, as the last token said; kNoIndex
+  /// if no member does.
   std::uint16_t index() const { return index_; }
 
  private:

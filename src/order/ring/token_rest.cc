@@ -25,7 +25,7 @@ bool TokenRest::rests(Instant now, bool quiet, bool idle, Instant sent_at) {
     return false;
   }
   // A slow rotation means that the token was lost on its way. The retransmission has used up the
-  // time that a long rest needs.
+  // time that a long rest needs: begin with a short rest again.
   if (now - sent_at > p_.options.token_retransmit) rests_ = 0;
   holding_ = true;
   ++p_.counts.held;

@@ -20,19 +20,20 @@ class TokenRest {
   /// The token has arrived: cancels all timers that wait for it or delay it.
   void on_visit();
   /// The token is ready to be passed on. `quiet`: the token shows no packet as missing or just
-  /// sent. `idle`: the token may rest. True if the token rests. `sent_at`: when this member last
-  /// sent the token.
+  /// sent. `idle`: this visit gives no reason to keep the token moving. `sent_at`: when this member
+  /// last sent the token. Returns true if the token rests here.
   bool rests(Instant now, bool quiet, bool idle, Instant sent_at);
   /// Holds the token for the time `pace`.
   void pace(Instant now, Duration pace);
   /// The time of the rest or the pace is over. True if this member passes the token on now.
   bool end_hold();
   bool end_pace();
-  /// This member has something to order. True if the token was held here: work on it once more.
+  /// This member has something to order. True if the token rested here: work on it once more.
   bool release();
   /// Another member wants the token. Result as for release().
   bool on_hold_cancel();
-  /// The node has something to order: asks the representative to release the token.
+  /// The node has something to order: if the token may be resting, asks the representative to
+  /// release it.
   void on_work(Instant now, Effects& out);
   void request(Instant now, Effects& out);
   /// The token that this member sends may rest at the representative, and shows no sign of life

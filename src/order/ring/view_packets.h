@@ -9,9 +9,9 @@
 
 namespace peal::order::ring {
 
-/// The packets of the current view at this member: orders its own, stores those of others, and
-/// delivers them in order, up to the first packet that is missing, or that is safe and not yet
-/// stable.
+/// The packets of the current view at this member. Orders this member's packets, stores those of
+/// other members, and delivers all in order, up to the first packet that is missing, or that is
+/// safe and not yet stable.
 class ViewPackets {
  public:
   ViewPackets(const Parts& parts, std::uint32_t capacity, Seq first)
@@ -20,21 +20,21 @@ class ViewPackets {
   const Packets& stored() const { return stored_; }
   Packets& stored() { return stored_; }
   Seq delivered() const { return delivered_; }
-  /// Highest position known to be received by all members.
+  /// All members are known to have every packet up to this position.
   Seq safe_line() const { return safe_line_; }
 
-  /// Number of units that this member could order now: limited by the positions left in the view,
-  /// and by the space in this member's store.
+  /// Number of units that this member could order now: limited by the agreed max_gap, and by the
+  /// space in this member's store.
   std::uint64_t room() const;
-  /// Gives up to `limit` of this node's units the next positions. Returns how many.
+  /// Assigns the next positions to at most `limit` units of this node. Returns how many.
   std::uint32_t order_units(std::uint32_t limit, Effects& out);
-  /// Sends a packet that this member ordered: `post`, after the token.
+  /// Sends a packet that this member ordered. `post`: it is sent after the token.
   void send_own(Seq seq, bool post, Effects& out);
   /// Stores a received packet. False, and counted, if the packet is a duplicate, outside the window
   /// or too large.
   bool store(const wire::Data& data, const BufferRef& packet);
-  /// This member has sent the token with this aru: delivers what is stable now, and discards what
-  /// was delivered.
+  /// This member has sent the token with the aru `aru_sent`: delivers what can be delivered now,
+  /// and discards packets that are stable and delivered.
   void settle(Seq aru_sent, Effects& out);
   void deliver_ready(Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);

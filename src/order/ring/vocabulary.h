@@ -9,15 +9,15 @@ namespace wait {
 
 /// Units wait for the token, which is elsewhere.
 inline constexpr WaitKind token{"token", "the token to come round"};
-/// The unit at the position has the service safe, and {who} does not have it yet.
+/// The unit at the position has the service safe, and {who} does not have the unit yet.
 inline constexpr WaitKind stability{"stability", "{who} to receive position {seq}, which is safe"};
 
 }  // namespace wait
 
 namespace event {
 
-inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< who = the member that blocked the
-                                                              ///< repair
+inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< view; who = the member that
+                                                              ///< blocked the repair; a = rounds
 
 }  // namespace event
 

@@ -119,7 +119,7 @@ void GlobalWindow::retreat(Instant now, const Tally& epoch) {
   const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
     // The losses before the retreat may be a chance burst. So the loss to be cured is the part of
-    // this epoch's loss, or of the usual loss, that is beyond chance.
+    // this epoch's loss that is beyond chance, or that part of the usual loss if it is larger.
     const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
@@ -239,7 +239,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
 void GlobalWindow::refuse(Instant now) {
   set(trial_.home);
   up_next_ = !up_next_;
-  // If neither direction is better, trials become rare, since they cost a little.
+  // If neither direction is better, trials become rare, since each costs a little.
   const std::uint32_t rests = ++refusals_ / 2;
   const Duration time = std::min(kRestMin * (std::int64_t{1} << std::min(rests, 10U)), kRestMax);
   rest(now, refusals_ % 2 == 0 ? time : Duration{});
@@ -249,8 +249,8 @@ void AcceleratedWindow::on_rotation() {
   if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
   if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
       epoch_.rotations < kAcceleratedEpochRotationsMax) {
-    // Packets sent before the token show the usual loss rate, but these are too few to tell: send
-    // more of them, and measure on.
+    // Packets sent before the token show the usual loss rate, but too few were sent to tell: send
+    // more before the token, and measure on.
     share_ = std::min(share_, kShareWithControl);
     return;
   }

@@ -12,8 +12,9 @@ namespace peal::order::ring {
 /// doubles the window while that clearly raises throughput. After that it sometimes tries twice or
 /// half the window, alternating with the current one. It keeps the larger window only if throughput
 /// rises, and the smaller one if throughput does not fall. On loss it reduces the window. If half
-/// the window does not cure the loss, the window is not the cause: it restores the window, and
-/// tolerates that loss from then on. Integers only, so that runs repeat.
+/// the window does not cure the loss, the window is not the cause: the representative restores the
+/// window, and tolerates that loss from then on. All numbers are integers, so that a simulation can
+/// be repeated exactly.
 class GlobalWindow {
  public:
   /// `fixed` > 0 disables tuning. `limit` is the largest window that the view allows.
@@ -38,12 +39,13 @@ class GlobalWindow {
     std::uint64_t sure_loss() const;
     void add(const Tally& more) { packets += more.packets, losses += more.losses; }
   };
-  /// From the first loss that requires a retreat until the loss is cured or found incurable.
+  /// A reduction of the window, from the first loss that requires it until the loss is cured or
+  /// found incurable.
   struct Retreat {
     std::uint32_t window = 0, cap = 0;  ///< values before the retreat; there is no retreat while
                                         ///< `window` is 0
     bool starting = false;              ///< the phase before the retreat was `start`
-    std::uint64_t loss = 0;             ///< loss rate before the retreat, in millionths
+    std::uint64_t loss = 0;             ///< loss rate to be cured, in millionths
     Tally since;
   };
   enum class Verdict : std::uint8_t { open, cured, incurable };
@@ -77,7 +79,7 @@ class GlobalWindow {
   std::uint32_t epoch_rotations_ = 0;
   Phase phase_ = Phase::start;
   bool up_next_ = true;
-  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // window 0: none
+  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // none while the window is 0
   Trial trial_;
   std::uint32_t refusals_ = 0;  // in a row
   Instant rest_until_{};
@@ -102,7 +104,8 @@ class AcceleratedWindow {
     share_ = 50;
     epoch_ = {};
   }
-  /// Packets to send after the token, of the `count` packets of the visit.
+  /// Number of packets to send after the token, in a visit with `count` packets. A fixed number may
+  /// exceed `count`.
   std::uint32_t after_token(std::uint32_t count) const {
     if (fixed_ != kAuto) return fixed_;
     return static_cast<std::uint32_t>((std::uint64_t{count} * share_ + 99) / 100);

@@ -17,14 +17,14 @@ class InputFlow {
  public:
   InputFlow(Context& context, Wanted& wanted) : context_(context), wanted_(wanted) {}
 
-  /// Makes the daemon not read from the connection until resume_one() or resume_all().
+  /// Stops reading from the connection until resume_one() or resume_all().
   void pause(Connection& from, Link::Pause reason);
   void resume_one(Connection& from);
   /// Resumes all connections that are paused for this reason.
   void resume_all(Link::Pause reason);
 
   /// Reserves memory for an unfinished record. If there is no memory, pauses the connection, behind
-  /// those that wait already, and returns false.
+  /// the connections that wait already, and returns false.
   bool reserve(Connection& from, std::size_t bytes);
   /// Frees the memory of a record that is finished or given up. Connections that wait for memory
   /// then try again.

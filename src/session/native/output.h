@@ -26,15 +26,15 @@ class Output {
     acked_told_ = acked;
     repeat_ = repeat;
   }
-  /// Call when the session leaves this connection. Of its events, only the rest of a partly written
-  /// one is still written, so that the client can read the records after that event.
+  /// Call when the session leaves this connection. Of the session's events, only the rest of a
+  /// partly written one is still written, so that the client can read the records after that event.
   void finish(const Session& session);
 
   /// Appends to `out` the bytes to write next, which are valid until the next call. `session`: null
   /// if there is none.
   void gather(Session* session, std::vector<ByteView>& out);
-  /// The first `bytes` of the last gather() were written. Returns how many of these bytes belong to
-  /// events that gather() put behind the other records.
+  /// Call when the first `bytes` bytes of the last gather() were written. Returns how many of these
+  /// bytes belong to events that gather() put behind the other records.
   std::size_t written(Session* session, std::size_t bytes);
 
   /// True if no record waits, apart from events.

@@ -129,7 +129,7 @@ class GhostAcceptors {
     LogPosition promised_at{};  ///< position of the last record of that promise
     Round promised_durable{};
     ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
-    ByInstance<Noted> decided;  ///< likewise
+    ByInstance<Noted> decided;  ///< the recorded decided values from `next` up
     Instance next = 0;          ///< next instance of the last checkpoint; 0: no checkpoint
     Instance next_durable = 0;
     LogPosition checkpoint_at{};
@@ -150,8 +150,9 @@ class GhostAcceptors {
     /// By epoch: the last position that the process of this epoch wrote and that the log can still
     /// hold. An older copy lowers it to the end of the copy.
     std::map<std::uint64_t, LogPosition> held;
-    bool put_back = false;  ///< the log in use is an older copy
-    bool told = false;      ///< the process was told that, and must not speak of votes
+    bool put_back = false;  ///< the log that is being read is an older copy
+    bool told = false;      ///< the process was told that its log is an older copy, and must not
+                            ///< speak of votes
     // What the acceptor has reported to other nodes.
     Round promise_said{};
     Round voted{};

@@ -68,7 +68,7 @@ GhostOrders::Order& GhostOrders::order(std::uint64_t first) {
 
 GhostOrders::Slot* GhostOrders::slot(Order& order, Instance instance) {
   if (instance < order.base) return nullptr;
-  // No node is so far ahead of the decided instances. The ghost has learnt late of this order.
+  // No node votes so far ahead of decided instances, so the ghost has learnt of this order late.
   if (instance - order.base >= 2 * kInstancesMax) {
     order.slots.clear();
     order.base = instance;

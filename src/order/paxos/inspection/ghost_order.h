@@ -43,8 +43,7 @@ class GhostOrders {
   GhostOrders(bool counts_votes, GhostReport report)
       : counts_votes_(counts_votes), report_(std::move(report)) {}
 
-  /// A node has this list active. True if the list is the first of an order that was unknown so
-  /// far.
+  /// A node has this list active. True if the order of the list was unknown so far.
   bool note_list(const wire::Nodes& nodes, const Claimant& who);
   /// Whether a list of this order names the acceptor in this incarnation.
   bool names(std::uint64_t order, std::uint64_t number, NodeId node, std::uint64_t life) const;
@@ -56,7 +55,8 @@ class GhostOrders {
   void vote_durable(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
                     Instance instance, std::uint64_t value);
 
-  /// An older copy replaced the acceptor's log: it will not repeat votes that the copy lacks.
+  /// An older copy replaced the acceptor's log: the acceptor will not repeat votes that the copy
+  /// lacks.
   void lose_votes(NodeId node, std::uint64_t life);
 
   /// A node takes this value as decided.

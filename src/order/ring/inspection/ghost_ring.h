@@ -14,7 +14,7 @@
 
 namespace peal::order::ring {
 
-/// Records what the members of a ring report and hold: numbers that must not decrease, what the
+/// Checks what the members of a ring report and hold: numbers that must not decrease, what the
 /// commit token established, and which packets have reached which member.
 ///
 /// Memory: the last kViewsMax views that any member tried to form; for each, one bit per member and
@@ -46,12 +46,12 @@ class GhostRing {
     ViewId token_view{};
     std::uint64_t hop = 0;
     ViewId view{};                   ///< the installed view
-    std::optional<ViewId> recovers;  ///< the view that its transitional view leads to
+    std::optional<ViewId> recovers;  ///< in a transitional view: the next regular view
   };
   struct Held {
     MemberId who{};
     std::vector<std::uint64_t> bits;  ///< by position
-    Seq delivered = 0;                ///< delivered before the transitional view
+    Seq delivered = 0;                ///< last position delivered before the transitional view
   };
   struct OldView {
     ViewId view{};
@@ -60,7 +60,7 @@ class GhostRing {
   };
   struct View {
     ViewId id{};
-    std::vector<MemberId> members;        ///< as agreed; empty: unknown so far
+    std::vector<MemberId> members;        ///< as agreed; empty while unknown
     std::optional<wire::Commit> settled;  ///< the commit token after its first rotation
     std::vector<OldView> old_views;       ///< decoded from `settled`
     std::vector<Held> held;
