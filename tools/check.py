@@ -12,11 +12,11 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 
-from checks import (classes, engines, layout, modules, public_docs, sizes, tree,  # noqa: E402
-                    words)
+from checks import (classes, engines, layout, modules, mutants, public_docs, sizes,  # noqa: E402
+                    tree, words)
 
 CHECKS = (modules.CHECKS + words.CHECKS + sizes.CHECKS + classes.CHECKS + public_docs.CHECKS +
-          layout.CHECKS + engines.CHECKS)
+          layout.CHECKS + engines.CHECKS + mutants.CHECKS)
 
 
 def name_of(check):

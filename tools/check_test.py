@@ -13,8 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import check  # noqa: E402
 import count_tests  # noqa: E402
-from checks import (classes, engines, layout, modules, public_docs, scopes, sizes,  # noqa: E402
-                    words)
+from checks import (classes, engines, layout, modules, mutants, public_docs, scopes,  # noqa: E402
+                    sizes, words)
 from checks.tree import Tree, blank_comments_and_literals  # noqa: E402
 
 CPP = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -409,6 +409,19 @@ class EngineNames(Rules):
         texts = {**self.ENGINES, **{name: "ring::Config c;\n" for name in names},
                  engines.LIST: "".join(f"{name} | it must\n" for name in names)}
         self.assert_found(engines.check_engine_names, texts, engines.LIST, "more than 10")
+
+
+class MutantNotes(Rules):
+    NOTE = "# why\nfile: src/a.cc\nline: f(1);\nchange: f(1); => (left out)\nreason: none\n"
+
+    def test_a_quoted_line_is_in_its_file_whatever_its_comment_says(self):
+        self.assert_clean(mutants.check_mutant_notes,
+                          {"src/a.cc": "{\n  f(1);  // once\n}\n", mutants.NOTES: self.NOTE})
+
+    def test_finds_a_line_that_is_gone(self):
+        for texts in ({"src/a.cc": "f(2);\n"}, {"src/b.cc": "f(1);\n"}):
+            self.assert_found(mutants.check_mutant_notes, {**texts, mutants.NOTES: self.NOTE},
+                              mutants.NOTES + ":3:", "src/a.cc has no line 'f(1);'")
 
 
 class Reading(unittest.TestCase):

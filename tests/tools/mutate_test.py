@@ -219,6 +219,12 @@ class Notes(unittest.TestCase):
             with self.assertRaisesRegex(build.Failure, "list:5: no mutant of"):
                 self.explain(text.replace(gone, gone + "x"))
 
+    def test_a_comment_is_no_part_of_the_line(self):
+        for line in ("f(1);", "  f(1);  // once", "f(1);  //"):
+            self.assertEqual(notes.code_of(line), "f(1);")
+        for line in ('say("//");', "if (c == '/' || d == '\\'') f();", 'say("\\"//");', "a / b;"):
+            self.assertEqual(notes.code_of(line + "  // so"), line)
+
     def test_a_note_has_four_rows_in_order(self):
         for text in ("line: a\n", "file: a\nline: b\nreason: c\n", "file:\n", "file: a\n"):
             with self.assertRaises(build.Failure):

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from .build import Failure
 from .expressions import shown
 
+# A line up to its // comment; the slashes of a literal begin none.
+_CODE = re.compile(r'''(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!//).)*''')
+
 
 def rows(text):
     """Lines with something on them, with their numbers; # begins a comment."""
@@ -47,9 +50,14 @@ def read_outside(text, name):
     return result
 
 
+def code_of(line):
+    """A source line without its // comment: a note outlives other words about the same code."""
+    return _CODE.match(line).group().strip()
+
+
 def line_of(mutant, texts):
-    """The source line on which a mutant has its place."""
-    return shown(texts[mutant.file].split("\n")[mutant.line - 1]).strip()
+    """The code of the line on which a mutant has its place."""
+    return code_of(shown(texts[mutant.file].split("\n")[mutant.line - 1]))
 
 
 def inside(mutants, outside, texts, name):
