@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of every packet: checksums, headers, buffers.
+// The costs that each packet causes: checksum, header, buffer.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends messages of 1350 bytes to all local clients of a node: through one Unix socket for each
-// client, or once through memory that all clients map. Measures the writer and all readers
-// separately. The cost of waking a sleeping process is equal in both cases and not included.
+// client, or once through memory that all clients map. Measures the processor time of the writer
+// and of all readers separately. The cost of waking a sleeping process is equal in both cases and
+// is not measured.
 #include <benchmark/benchmark.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -42,7 +43,7 @@ std::vector<Client> make_clients(std::int64_t count) {
   return clients;
 }
 
-/// Processor time of writing and of reading.
+/// Measures the processor time of writing and of reading separately.
 class Split {
  public:
   void begin() { at_ = spent(); }
@@ -71,7 +72,7 @@ class Split {
   double read_ = 0;
 };
 
-/// state.range: clients, messages in one write.
+/// state.range: number of clients, and number of messages in one write.
 void fanout_sockets(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no sockets: raise the limit of descriptors");
@@ -95,8 +96,8 @@ void fanout_sockets(benchmark::State& state) {
 }
 BENCHMARK(fanout_sockets)->ArgsProduct({{1, 10, 100}, {1, 8, 48}});
 
-/// As fanout_sockets, but with one copy into shared memory, and a wake-up for each client. A reader
-/// copies the bytes, since the writer overwrites them later.
+/// Like fanout_sockets(), but with one copy into shared memory, and a wake-up for each client. A
+/// reader copies the bytes out of the memory, because the writer overwrites them later.
 void fanout_memory(benchmark::State& state) {
   const auto clients = make_clients(state.range(0));
   if (clients.empty()) return state.SkipWithError("no descriptors");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of the ring itself: engines in one thread, connected without sockets. Each unit is
-// ordered and sent once, and all members receive and deliver it.
+// The cost of the ring without sockets: all engines run in one thread and exchange packets
+// directly. Each unit is ordered and sent once, and all members receive and deliver it.
 #include <benchmark/benchmark.h>
 
 #include <deque>
@@ -80,7 +80,8 @@ class Cluster {
     std::unique_ptr<Engine> engine;
   };
 
-  /// All members read their pending packets. If there are none, time advances to the next timer.
+  /// All members read their pending packets. If no packet is pending, time advances to the next
+  /// timer.
   void turn() {
     bool moved = false;
     for (auto& site : sites_) {
@@ -109,7 +110,7 @@ void order_and_deliver(benchmark::State& state) {
   constexpr std::uint64_t kUnits = 1'000;
   Cluster cluster(static_cast<std::uint32_t>(state.range(0)));
   if (!cluster.gather(1'000'000)) return state.SkipWithError("no view of all");
-  cluster.deliver(20 * kUnits);  // the windows adapt
+  cluster.deliver(20 * kUnits);  // give the windows time to adapt
   for (auto _ : state) cluster.deliver(kUnits);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kUnits));
 }

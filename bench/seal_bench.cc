@@ -31,7 +31,7 @@ void note_bytes(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-/// Introduces the sender to the receiver with a first packet.
+/// Seals a first packet, which introduces the sender, and opens it at the receiver.
 bool meet(Sealer& from, Opener& to) {
   std::vector<std::byte> hello(overhead(Lane::control));
   return from.seal(Lane::control, {}, {}, hello) && to.open(hello).reason == Refusal::none;
@@ -49,8 +49,8 @@ void aead_seal(benchmark::State& state) {
 }
 BENCHMARK(aead_seal)->Arg(100)->Arg(1'440)->Arg(8'900);
 
-/// Seals and opens a packet, since a packet can be opened only once. The difference to aead_seal is
-/// the cost of opening.
+/// A packet can be opened only once, so each iteration seals a packet and opens it. The difference
+/// to aead_seal is the cost of opening.
 void aead_seal_and_open(benchmark::State& state) {
   Sealer from = sealer();
   Opener to = opener();
@@ -99,7 +99,7 @@ void aead_refuse_invented_incarnation(benchmark::State& state) {
   Opener to = opener();
   std::vector<std::byte> packet(overhead(Lane::control));
   if (!from.seal(Lane::control, {}, {}, packet)) state.SkipWithError("not sealed");
-  packet[26] ^= std::byte{1};  // a byte of the epoch
+  packet[26] ^= std::byte{1};  // a byte of the sender's epoch
   for (auto _ : state) {
     if (to.open(packet).reason != Refusal::bad_badge) state.SkipWithError("not refused");
   }

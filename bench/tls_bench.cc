@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a client with TLS for the loop that serves it: the client's handshake and bytes.
+// What a client with TLS costs the loop that serves the client: the handshake, and the transfer of
+// bytes.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -19,8 +20,8 @@ double spent() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// The server's part of one handshake in which the client shows a certificate as well. The longest
-/// step is the time by which the handshake can delay one turn of a loop. state.range: bits of the
+/// The server's part of one handshake in which the client also sends a certificate. The longest
+/// step is the time for which a handshake can delay one turn of a loop. state.range: bits of the
 /// server's RSA key, or 0 for ECDSA on P-256.
 void tls_handshake_of_server(benchmark::State& state) {
   TlsParts parts;
@@ -59,7 +60,7 @@ BENCHMARK(tls_handshake_of_server)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 
-/// Writes messages of 1350 bytes at once, and reads them. state.range: number of messages.
+/// Writes messages of 1350 bytes with one call, and reads them. state.range: number of messages.
 void tls_write_and_read(benchmark::State& state) {
   const TlsParts parts;
   TlsPair pair(open_server(parts.server_options()), open_client(parts.client_options()));

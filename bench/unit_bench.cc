@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of every message on its way from the application into a packet, and back.
+// The cost of each message on its way from the application into a packet, and from a packet to the
+// application.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -19,7 +20,7 @@ void count_messages(benchmark::State& state, std::int64_t each) {
   state.SetItemsProcessed(state.iterations() * each);
 }
 
-/// Messages enter the queue and come out as units. state.range: bytes of a message.
+/// Packs messages from the queue into units. state.range: size of a message in bytes.
 void pack_messages(benchmark::State& state) {
   constexpr std::int64_t kMessages = 64;
   node::SubmitQueue queue{node::Limits{}};
@@ -42,7 +43,7 @@ void pack_messages(benchmark::State& state) {
 }
 BENCHMARK(pack_messages)->Arg(10)->Arg(100)->Arg(1'300)->Arg(10'000);
 
-/// Decodes a full unit. state.range: bytes of a message in it.
+/// Decodes a full unit. state.range: size of a message in the unit, in bytes.
 void unpack_a_unit(benchmark::State& state) {
   std::vector<std::byte> bytes(kUnitBytes);
   const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
@@ -63,7 +64,8 @@ void unpack_a_unit(benchmark::State& state) {
 }
 BENCHMARK(unpack_a_unit)->Arg(10)->Arg(100)->Arg(1'300);
 
-/// Hands a unit from the loop's thread to the reader's thread; here both are this thread.
+/// Passes a unit from the loop's thread to the reader's thread. In this benchmark, one thread does
+/// both.
 void hand_a_unit_to_the_reader(benchmark::State& state) {
   BufferPool pool(2'048, 64);
   member::EventQueue queue(1'024, 64, 16 << 20, kUnitBytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chat room: everybody in it reads the same lines in the same order. `chat_c [SOCKET]`. */
+/* A chat: all participants read the same lines in the same order. Usage: chat_c [SOCKET]. */
 
 #include <peal/peal.h>
 #include <poll.h>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   peal_options options;
   peal_options_init(&options);
   if (argc > 1) options.daemon = argv[1];
-  setvbuf(stdin, NULL, _IONBF, 0); /* so that poll() knows of every line */
+  setvbuf(stdin, NULL, _IONBF, 0); /* without a buffer, poll() reports every line */
   if (peal_connect(&options, &client) < 0 || peal_join(client, chat, NULL, 10000) < 0) {
     fprintf(stderr, "%s\n", peal_error_text());
     return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chat room: everybody in it reads the same lines in the same order. `chat [SOCKET]`.
+// A chat: all participants read the same lines in the same order. Usage: chat [SOCKET].
 
 #include <peal/client.h>
 

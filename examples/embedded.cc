@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chat room in which everybody reads the same lines in the same order. Run it in up to three
-// terminals, as `embedded a`, `embedded b` and `embedded c`, and type.
+// A chat: all participants read the same lines in the same order. Run it in up to three terminals,
+// as `embedded a`, `embedded b` and `embedded c`, and type lines.
 
 #include <peal/member.h>
 
@@ -11,10 +11,10 @@ int main(int argc, char** argv) {
   peal::Config config;
   config.cluster = "chat";
   config.name = argc > 1 ? argv[1] : "a";
-  config.insecure = true;  // the network stays on this machine; otherwise set key_file, which `peal
-                           // keygen` creates
+  // The packets stay on this machine. Otherwise set key_file to a file from `peal keygen`.
+  config.insecure = true;
   config.nodes = {{"a", "127.0.0.1:4800"}, {"b", "127.0.0.1:4802"}, {"c", "127.0.0.1:4804"}};
-  // config.order = peal::Paxos{.data_dir = "/var/lib/chat"};  // else the ring
+  // For Paxos in place of the ring: config.order = peal::Paxos{.data_dir = "/var/lib/chat"};
   auto member = peal::Member::embed(config);
   if (!member) {
     std::cerr << member.error().message << '\n';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a stream of records of the client protocol, in either direction: refused with a
-// reason, or equal to the encoding of the decoded records.
+// Decodes any bytes as a stream of records of the client protocol, in either direction. The bytes
+// must be refused with a reason, or be equal to the encoding of the decoded records.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, to the parser of configuration files. An accepted file must be a configuration that a
-// node can use; a refused one gets one line.
+// Parses any bytes as a configuration file. An accepted file must be a configuration that a node
+// can use. The error about a refused file must be one line.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the input of a stream between nodes, split anywhere: the first byte of the input
-// determines how much is read at once. The frames must equal those that a simple reader of the same
+// Reads any bytes as the input of a stream between nodes. The first byte of the input determines
+// how many bytes are read at once. The frames must equal those that a simple reader of the same
 // bytes finds.
 
 #include <algorithm>

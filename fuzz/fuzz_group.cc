@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a message of process groups: dropped with a reason, or equal to the encoding of the
-// decoded message.
+// Decodes any bytes as a message of process groups. The bytes must be dropped with a reason, or be
+// equal to the encoding of the decoded message.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

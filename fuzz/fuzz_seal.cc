@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a sealed packet, and sealed packets that were changed in transit: refused, unless
-// nothing was changed.
+// Opens any bytes as a sealed packet, and opens sealed packets that were changed in transit. A
+// packet must be refused, unless it is an unchanged sealed packet.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

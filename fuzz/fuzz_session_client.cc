@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a daemon's output to a client: in pieces, with cuts, while the client sends. The
-// first byte of each piece is its length; 0 cuts the connection.
+// Gives any bytes to a client as the output of a daemon, in pieces, while the client sends and
+// connections break. The first byte of each piece is the length of the piece; a length of 0 breaks
+// the connection.
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t bytes = 0;
     for (const peal::ByteView chunk : chunks) bytes += chunk.size();
     session.written(bytes - bytes / 3);
-    // Some remain, so that a connection ends before they are read.
+    // Leave some items, so that a connection ends before they are read.
     peal::wire::MessageEvent message;
     for (std::size_t left = length % 4; session.inbox().size() > left;) {
       peal::ignore(session.take(message), "it may be gone, or no event");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of a durable log in a folder that the fuzzer fills. The first byte determines the
-// meaning of the rest: the file of a segment, frames whose checksums are then corrected, or one
-// change in a real log: of four bytes, or of the length of a file.
+// Opens a durable log in a folder that the fuzzer fills. The first byte of the input determines the
+// meaning of the rest. The rest is the file of a segment, or frames that get valid checksums, or
+// one change of a real log. A change affects four bytes or the length of a file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,9 @@ std::string any_file(ByteView bytes) {
   return test::judge_any(disk);
 }
 
-/// Eight bytes for each frame: kind, length, the distance of position, durable and oldest from 0,
-/// the number of zeros before it, whether its checksum is wrong, and the content of its record.
+/// Makes a frame of every eight bytes. The bytes are: kind, length, position, durable position,
+/// oldest position, size of the gap before the frame, whether the checksum is wrong, and the
+/// content of the record.
 std::string any_frames(ByteView bytes) {
   constexpr std::size_t kStep = 8;
   constexpr std::size_t kFileBytesMax = 4096;
@@ -42,7 +43,8 @@ std::string any_frames(ByteView bytes) {
   return any_file(file);
 }
 
-/// The change is within four bytes, and a checksum detects every such change.
+/// Changes up to four adjacent bytes of a real log, or the length of one of its files. A checksum
+/// detects each such change.
 std::string one_change(ByteView bytes) {
   if (bytes.size() < 8) return {};
   sim::Disk disk(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, to the decoders of all frames. Each input is tried unchanged and with a corrected
-// header, so that the code behind the checksum is reached. An accepted frame must obey the rules of
-// its struct and encode to the same bytes.
+// Gives any bytes to the decoders of all frames. Each input is tried unchanged, and then with a
+// corrected header, so that the code after the check of the checksum is reached. An accepted frame
+// must obey the rules of its struct and encode to the same bytes.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +22,10 @@ void stop_if_wrong(const wire::test::Verdict& verdict) {
   std::abort();
 }
 
-/// The kinds of frames.h.
+/// The number of kinds of frames in frames.h.
 constexpr unsigned kRingKinds = 9;
 
-/// Keeps a known kind, and replaces others.
+/// Returns a known kind unchanged, and maps any other number to a known kind.
 std::uint8_t known_kind(std::uint8_t kind) {
   if ((kind >= 1 && kind <= kRingKinds) ||
       wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) {
@@ -53,7 +53,7 @@ void put_right(ByteSpan packet) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > wire::kPacketBytesMax) return -1;
-  // A block of exactly this size, so that reading past its end is detected.
+  // The block has exactly the size of the packet, so that the sanitizer detects reads past its end.
   const auto packet = std::make_unique<std::byte[]>(size);
   if (size != 0) std::memcpy(packet.get(), data, size);
   const ByteSpan bytes(packet.get(), size);

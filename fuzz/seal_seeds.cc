@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal_seeds FOLDER: writes the seeds of fuzz_seal: each sample unchanged, and damaged in each part
-// of its header.
+// seal_seeds FOLDER: writes the seeds of fuzz_seal. Each sample is written whole and shortened; two
+// samples are also damaged in each field of their headers.
 #include <string>
 
 #include "examine.h"
@@ -26,11 +26,12 @@ int main(int count, char** arguments) {
       return folder.write(test::samples()[sample].name + "-damaged-at-" + std::to_string(at),
                           damaged);
     };
-    // Version, lane, from, to, key, counter, incarnation tag, epoch, salt of a token.
+    // Offsets in a sealed token: version, lane, from, to, key, counter, incarnation tag, epoch,
+    // salt.
     for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
       if (!damaged_at(0, at)) return false;
     }
-    // Form, from, incarnation tag, counter, configuration hash of data.
+    // Offsets in a sealed data packet: form, from, incarnation tag, counter, configuration hash.
     for (const unsigned at : {0U, 1U, 3U, 7U, 13U}) {
       if (!damaged_at(2, at)) return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the programs that write seeds.
+// Common parts of the programs that write seeds.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace peal::fuzz {
 
-/// The folder for seeds, one file each.
+/// The folder for seeds; each seed is one file.
 class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -26,8 +26,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The main function of such a program: `write_all` gets the folder, and returns whether all could
-/// be written.
+/// The main function of a program that writes seeds. `write_all` gets the folder, and returns true
+/// if all seeds were written.
 template <class WriteAll>
 int seeds_main(const char* program, int count, char** arguments, WriteAll write_all) {
   if (count != 2) {

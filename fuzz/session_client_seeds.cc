@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the seeds of fuzz_session_client: a daemon's output in conversations of each kind.
+// Writes the seeds of fuzz_session_client: the output of a daemon in several kinds of
+// conversations.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +26,8 @@ Bytes greeting(ModelDaemon& daemon) {
 
 void add(Bytes& to, const Bytes& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// In pieces, as fuzz_session_client reads them, separated between two conversations.
+/// Splits conversations into pieces, in the form that fuzz_session_client reads. Between two
+/// conversations, the connection breaks.
 Bytes pieces(const std::vector<Bytes>& talks) {
   constexpr std::size_t kPiece = 200;
   Bytes out;

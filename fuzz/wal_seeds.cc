@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wal_seeds FOLDER: writes the seeds of fuzz_wal: unchanged segments, frames in and out of order,
-// and changes of each part of a log.
+// and changes in each part of a log.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ Bytes input(unsigned way, const std::vector<unsigned>& rest) {
 int main(int count, char** arguments) {
   namespace test = peal::wal::test;
   return peal::fuzz::seeds_main("wal_seeds", count, arguments, [](peal::fuzz::Folder folder) {
-    // Kind, length, position, durable, oldest, zeros before, checksum, content.
+    // Bytes of a frame: kind, length, position, durable, oldest, gap before, checksum, content.
     const std::vector<unsigned> record = {0, 9, 1, 0, 1, 0, 0, 'a'};
     const std::vector<unsigned> mark = {1, 0, 1, 1, 1, 0, 0, 0};
     const std::vector<unsigned> filler = {1, 24, 1, 1, 1, 0, 0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as seed
-// files of fuzz_wire. Run it from the top of the source tree.
+// wire_seeds FOLDER: writes the seeds of fuzz_wire: the golden packets, and a few random valid
+// frames of each kind. Run it from the top of the source tree.
 #include <string>
 #include <vector>
 
@@ -15,10 +15,11 @@ namespace {
 
 using fuzz::Folder;
 
-constexpr std::size_t kSeedBytesMax = 2'048;  // larger ones slow the fuzzer down
+constexpr std::size_t kSeedBytesMax = 2'048;  // larger packets slow the fuzzer down
 constexpr int kSeedsPerKind = 4;
 
-/// Writes packets that `next` returns, until there are some of small and different sizes.
+/// Writes kSeedsPerKind packets that `next` returns. Skips large packets, and packets of the same
+/// size as the one written before.
 template <class Next>
 bool write_some(Folder& folder, const std::string& kind, Next next) {
   Random random(1);

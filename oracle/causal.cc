@@ -22,7 +22,8 @@ void CausalOrder::add(const trace::Event& event) {
   queues_[member].events.push_back(event);
 }
 
-// True if the event delivers a message that has no origination yet. The member then waits.
+// True if the event delivers a message that has no origination yet. Then records that the member
+// waits for the message.
 bool CausalOrder::must_wait(Index member, const trace::Event& event) {
   if (event.kind != Kind::deliver) return false;
   const Index message = judge_.history().message(event);
@@ -55,12 +56,12 @@ void CausalOrder::run() {
   }
 }
 
-// True if the judge can judge deliveries of the event's message once it has this event.
+// True if the judge, after this event, can judge deliveries of the event's message.
 bool CausalOrder::announces(const trace::Event& event) const {
   return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
 }
 
-// Passes on a member's events, up to the first one that must wait.
+// Passes on a member's events, up to the first event that must wait.
 void CausalOrder::drain(Queue& queue, Index member) {
   while (queue.waits_for == kNone && !queue.events.empty()) {
     if (must_wait(member, queue.events.front())) return;
@@ -88,8 +89,9 @@ void CausalOrder::finish() {
   }
 }
 
-// Returns the first member that waits for an origination that never comes. If no member does, the
-// waits form a cycle; then returns the first member that waits. kNone if no member waits.
+// Returns the first member that waits for an origination that never comes. If all members that wait
+// do so for queued originations, the waits form a cycle: returns the first of these members.
+// Returns kNone if no member waits.
 Index CausalOrder::next_to_release() const {
   Index in_a_circle = kNone;
   for (Index member = 0; member < queues_.size(); ++member) {

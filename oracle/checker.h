@@ -30,7 +30,7 @@ enum class Property : std::uint8_t {
   e9_barrier,
   acyclic,
   primary,
-  uniform,  ///< judged with Options::quorum only, as is `chain`
+  uniform,  ///< judged only with Options::quorum, like `chain`
   chain,
   early,  ///< optimistic delivery
   told,   ///< a member's views show whether it may have missed messages
@@ -41,8 +41,8 @@ inline constexpr std::size_t kPropertyCount = 15;
 std::string_view property_id(Property property);
 
 struct Options {
-  /// The layer to check. Events of the other layer are ignored; start, crash and leave count for
-  /// both layers.
+  /// The layer to check. Events of the other layer are ignored. Events of kind start, crash and
+  /// leave count for both layers.
   trace::Layer layer = trace::Layer::order;
   /// Events come in real-time order, as from the simulator. If false, only each process's events
   /// are in order; properties that need a common clock are then judged by view ids or not at all.
@@ -50,13 +50,13 @@ struct Options {
   /// A process's last events, or all its events, may be missing. The process then counts as
   /// crashed after its last known event; its later originations are known from deliveries only.
   bool truncated_ok = false;
-  /// The engine orders on a quorum. A message may be ordered before its sender learns the place. If
-  /// any member delivers a message in a regular view, every member that goes on from this view to
-  /// another one delivers the message, too. See oracle/README.md.
+  /// The engine orders on a quorum. A message may be ordered before its sender learns the message's
+  /// place. If any member delivers a message in a regular view, every member that goes on from this
+  /// view to another view delivers the message, too. See oracle/README.md.
   bool quorum = false;
-  /// Domains of the engine (order/ridge/layout.h): the sorted nodes of each, domain 1 first.
-  /// Only a domain's nodes deliver the domain's messages; at these nodes, one order has these
-  /// messages and the messages for all nodes.
+  /// Domains of the engine (order/ridge/layout.h): for each domain its sorted nodes; domain 1 is
+  /// the first. Only a domain's nodes deliver the domain's messages. At these nodes, one total
+  /// order contains the domain's messages and the messages for all nodes.
   std::vector<std::vector<NodeId>> domains;
   /// Positions ascend but may have holes: the checker does not see all ordered messages.
   bool sparse = false;
@@ -76,25 +76,25 @@ struct Violation {
 };
 
 struct Figures {
-  std::uint64_t events = 0;  ///< of the checked layer, and start, crash and leave
+  std::uint64_t events = 0;  ///< events of the checked layer, and start, crash and leave events
   std::uint64_t submitted = 0;
-  std::uint64_t messages = 0;  ///< originated
+  std::uint64_t messages = 0;  ///< originated messages
   std::uint64_t deliveries = 0;
   std::uint64_t told_early = 0;
   std::uint64_t views = 0;                  ///< distinct regular views
-  std::uint64_t installs = 0;               ///< of regular views, over all members
-  std::uint64_t transitional_views = 0;     ///< distinct
-  std::uint64_t transitional_installs = 0;  ///< over all members
+  std::uint64_t installs = 0;               ///< installations of regular views, over all members
+  std::uint64_t transitional_views = 0;     ///< distinct transitional views
+  std::uint64_t transitional_installs = 0;  ///< of transitional views, over all members
   std::uint64_t transitional_deliveries = 0;
   std::uint64_t safe_deliveries = 0;
   std::uint64_t members = 0;  ///< incarnations with an event
-  std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave event
+  std::uint64_t crashed = 0;  ///< with a crash event or, with truncated_ok, without a leave event
   std::uint64_t left = 0;
   std::uint64_t unwitnessed = 0;  ///< messages without an origination event; known from deliveries
 };
 
 struct Report {
-  std::vector<Violation> violations;  ///< the first, at most Options::violations_max
+  std::vector<Violation> violations;  ///< the first ones, at most Options::violations_max
   std::uint64_t violations_total = 0;
   std::array<std::uint64_t, kPropertyCount> violations_of{};  ///< by Property
   Figures figures;
@@ -110,7 +110,7 @@ class Checker {
   Checker& operator=(Checker&&) noexcept;
 
   void add(const trace::Event& event);
-  /// Number of violations so far, without those that only finish() can find.
+  /// Number of violations so far, without violations that only finish() can find.
   std::uint64_t violations_total() const;
   /// Judges the properties that need the whole history. Call it once, and add() no event after it.
   Report finish();

@@ -9,8 +9,8 @@ namespace {
 // Edges for all pairs of consecutive deliveries. A pair in a view's log gets only one edge.
 std::vector<Edge> edges_of(const History& history) {
   std::vector<Edge> edges;
-  std::vector<std::uint32_t> covered(history.views.size(), 0);  // by view: entries of its log
-                                                                // that have edges
+  // By view: the number of entries of the view's log that have edges.
+  std::vector<std::uint32_t> covered(history.views.size(), 0);
   for (Index member = 0; member < history.processes.size(); ++member) {
     Index last = kNone;
     for (const Index at : history.processes[member].spans) {
@@ -66,7 +66,7 @@ class Graph {
     return removed == incoming_.size();
   }
 
-  // After reduce(): walks backwards from a node that stayed, until it reaches a node twice.
+  // Call after reduce(). Walks backwards from a node that stayed, until a node comes a second time.
   std::vector<Step> cycle() const {
     std::vector<Edge> before(incoming_.size());
     for (const Edge& edge : edges_) {

@@ -16,8 +16,8 @@ struct Edge {
   Index member = kNone;
 };
 
-/// `member` delivered `message` directly before the message of the next step; the first step
-/// follows the last.
+/// `member` delivered `message` directly before the message of the next step. After the last step
+/// comes the first step.
 struct Step {
   Index message = kNone;
   Index member = kNone;

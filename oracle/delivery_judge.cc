@@ -275,8 +275,8 @@ void DeliveryJudge::append(Span& span, Index message, const trace::Event& event)
   span.apart.push_back(message);
 }
 
-// E3: a sender originates its own message before it delivers it, even if other members delivered
-// the message before.
+// E3: a sender originates its own message before it delivers the message, even if other members
+// delivered the message before.
 bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   if (record.sender != member || (record.originated && record.witnessed)) return true;
@@ -287,9 +287,9 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
   return false;
 }
 
-// On a quorum, a delivery counts as the origination of a submitted message (or of any unit) if the
-// sender is a member of the view and has installed it. Returns false if the delivery does not
-// count.
+// With Options::quorum, a delivery counts as the origination of a submitted message (or of any
+// unit) if the sender is a member of the view and has installed it. Returns false if the delivery
+// does not count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;

@@ -75,8 +75,9 @@ void Domains::add(const trace::Event& event) {
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
     if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
-    // A message from a sender outside this part is judged only in the part that has no other domain
-    // than the message's. check_order() compares the positions of messages of different domains.
+    // A message whose sender is outside this part is judged by other parts, at least by the part
+    // with only the message's domain. check_order() compares the positions of messages of different
+    // domains.
     if (of_message && !learns(event.message.sender.node, *part)) continue;
     feed(*part, event);
   }

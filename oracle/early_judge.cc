@@ -39,8 +39,9 @@ void EarlyJudge::tell(Index member, const trace::Event& event) {
   }
 }
 
-/// Checks that an announced message was submitted with these bytes. If `may_come`, a submission
-/// that was not seen may come later, or be missing at the end of a trace; then returns false.
+/// Checks that an announced message was submitted with these bytes. Returns false if the submission
+/// was not seen, and `may_come` says that the submission may come later or be missing at the end of
+/// a trace.
 bool EarlyJudge::check_sent(Index member, Index message, std::uint64_t hash, std::int64_t at_ns,
                             bool may_come) {
   const MessageRecord& record = v_.history.messages[message];

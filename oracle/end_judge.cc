@@ -163,7 +163,7 @@ void EndJudge::finish_holes(const Transition& transition, const Span& span) {
 }
 
 // E2: members of a transitional view that install the next view come from the view before the
-// transitional one.
+// transitional view.
 void EndJudge::finish_travel(const Transition& transition) {
   for (const Index member : transition.members) {
     const Index at = v_.history.span_in(transition.next, member);
@@ -179,7 +179,8 @@ void EndJudge::finish_travel(const Transition& transition) {
 }
 
 // E8 for safe deliveries before a transitional view: every member that installed a later view
-// delivered the message, too. On a quorum, uniform says this of every message.
+// delivered the message, too. With Options::quorum, property `uniform` demands this for every
+// message, safe or not.
 void EndJudge::finish_safe(Index index) {
   const View& view = v_.history.views[index];
   if (view.stable_message == kNone && !v_.options.quorum) return;

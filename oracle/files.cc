@@ -47,7 +47,7 @@ class TraceFile {
       return false;
     }
     if (ended_) {
-      cut_ = true;  // the process was stopped while it wrote
+      cut_ = true;  // the process was stopped while it wrote the line
       --lines_;
     } else {
       fail(parsed.error());
@@ -55,7 +55,7 @@ class TraceFile {
     return false;
   }
 
-  /// True if both are the same file, even under different names.
+  /// True if this and `other` are the same file, even under different names.
   bool is_same(const TraceFile& other) const {
     struct stat mine {};
     struct stat others {};
@@ -128,7 +128,7 @@ class TraceFile {
 };
 
 // Merges the files by time. Clocks of different machines need not agree: the checker restores a
-// causally possible order. The closer the clocks are, the less memory it needs.
+// causally possible order. The closer the clocks are, the less memory the checker needs.
 class Merge {
  public:
   explicit Merge(std::span<const std::string> paths) {
@@ -163,7 +163,7 @@ class Merge {
   }
 
   trace::Names& names() { return names_; }
-  /// The engine in the start events that were read; none if there was no such event.
+  /// The engine in the start events that were read; nothing if no start event was read.
   std::optional<std::string_view> engine() const {
     if (!engine_) return std::nullopt;
     return engine_->first;
@@ -191,7 +191,7 @@ class Merge {
   }
 
  private:
-  using Head = std::pair<std::int64_t, std::size_t>;  // time, file
+  using Head = std::pair<std::int64_t, std::size_t>;  // time, index of the file
 
   void advance(std::size_t i) {
     TraceFile& file = *files_[i];
@@ -202,7 +202,7 @@ class Merge {
     }
   }
 
-  // Notes engine and domains. All incarnations of a node must be in the same domains, since the
+  // Notes engine and domains. All incarnations of a node must be in the same domains, because the
   // node's log holds the values of these domains.
   void note_order(std::size_t i, const trace::Event& start) {
     note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
@@ -212,7 +212,7 @@ class Merge {
              ": this node was in other domains before: accepted are traces of one cluster";
   }
 
-  // Engines differ in what they guarantee, so all traces of a history must be of one engine.
+  // Engines give different guarantees, so all traces of a history must be of one engine.
   void note_engine(std::size_t i, std::string_view engine) {
     if (!engine_) engine_ = {std::string(engine), i};
     if (engine_->first == engine) return;
@@ -233,8 +233,8 @@ class Merge {
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
-  std::optional<std::pair<std::string, std::size_t>> engine_;  // name, and first file with it
-  std::map<NodeId, std::uint16_t> domains_;                    // as trace::Event::domains
+  std::optional<std::pair<std::string, std::size_t>> engine_;  // name, and its first file
+  std::map<NodeId, std::uint16_t> domains_;                    // by node: as trace::Event::domains
   std::map<MemberId, std::size_t> owners_;  // by process: the file of its start event
   std::optional<std::size_t> current_;
   std::string error_;

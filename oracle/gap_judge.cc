@@ -52,7 +52,7 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
       if ((news >> bit & 1) == 0) continue;
       news &= ~(std::uint64_t{1} << bit);
       const Index targets = ordered_for_[word * 64 + bit];
-      // A copy, since name() may add to the history.
+      // A copy, because name() may add to the history.
       const std::vector<std::string> names = v_.history.targets[targets].names;
       for (const std::string& name : names) absence.names.insert(v_.history.name(name));
     }
@@ -115,7 +115,7 @@ void GapJudge::gapped(std::int64_t at, const ClientId& to, const std::string& gr
   });
 }
 
-// True if `name` is a group that the client is a member of, or the client's private name.
+// True if the client is a member of group `name`, or if `name` is the client's private name.
 bool GapJudge::must_be_told(Index client, Index name) const {
   if (name == v_.history.clients[client].private_name) return true;
   const Index known = v_.history.find_membership(client, name);

@@ -14,7 +14,8 @@
 namespace peal::oracle {
 
 /// G8: in the exchange of a view, a node hears of messages that were ordered without it. If such
-/// messages were for a client of the node, the client is notified of a gap; it gets no other gaps.
+/// messages were for a client of the node, the client is notified of a gap. The client is notified
+/// of no other gaps.
 class GapJudge {
  public:
   explicit GapJudge(GroupVerdict& verdict) : v_(verdict) {}
@@ -39,15 +40,15 @@ class GapJudge {
   /// Messages that a node missed, and heard of in one exchange.
   struct Absence {
     ViewId view{};            ///< the view in which the node heard of the messages
-    std::uint64_t ordered{};  ///< how many messages the node had delivered before
+    std::uint64_t ordered{};  ///< number of messages that the node had delivered before
     std::set<Index> names;    ///< groups and private names to which the messages were sent
   };
   /// One incarnation of a node.
   struct Node {
     std::vector<std::uint64_t> known;                 ///< bits: messages delivered or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< by delivered message: its rank, from 1
+    std::unordered_map<Index, std::uint64_t> places;  ///< by message: rank of its delivery, from 1
     std::vector<Absence> absences;
-    bool started = false;  ///< has completed an exchange
+    bool started = false;  ///< the node has completed an exchange
   };
 
   void come_past(GroupClient& record, const Node& node) const;

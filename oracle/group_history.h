@@ -15,8 +15,8 @@
 #include "oracle/groups.h"
 #include "oracle/index.h"
 
-// What the checker of groups remembers: clients, groups, messages, memberships and states of
-// groups, all with dense numbers.
+// The data that the checker of groups keeps: clients, groups, messages, memberships and states of
+// groups. The items of each kind are numbered from 0, without holes.
 
 namespace peal::oracle {
 
@@ -52,27 +52,28 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< how many of its node's absences (GapJudge) are due or past
+  std::size_t absences = 0;      ///< number of its node's absences (GapJudge) that are due or past
   std::vector<std::size_t> due;  ///< absences whose gaps the client must get before other events
-  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps that it got: element of `due`, name
+  /// Gaps that the client got: pairs of an element of `due` and a name.
+  std::set<std::pair<std::size_t, Index>> told_of;
   std::uint64_t told_at = 0;  ///< how many messages the node had delivered before the last gap
 };
 
 /// The names that a message is sent to, as a set.
 struct GroupTargets {
-  std::vector<std::string> names;  ///< sorted, each once
-  std::vector<Index> groups;       ///< of `names`, those that are groups
+  std::vector<std::string> names;  ///< sorted, without duplicates
+  std::vector<Index> groups;       ///< the groups among `names`
   std::uint32_t private_names = 0;
-  Index private_name = kNone;  ///< if there is exactly one; otherwise kNone
+  Index private_name = kNone;  ///< the only private name in `names`; kNone: none or several
 };
 
 struct GroupMessage {
   std::uint64_t number = 0;
   std::uint64_t hash = 0;
   Index sender = kNone;
-  Index targets = kNone;  ///< kNone: its sending was not seen
+  Index targets = kNone;  ///< kNone: sent() was not called for the message
   OwnCopy own = OwnCopy::unknown;
-  std::uint32_t strangers = 0;  ///< clients that got it, but are in none of its groups
+  std::uint32_t strangers = 0;  ///< number of receivers that are in none of the message's groups
 };
 
 /// The messages that clients delivered between the same two views.
@@ -83,11 +84,12 @@ struct Stretch {
   std::vector<Index> messages;
 };
 
-/// Clients that came together to a state of a group, as a view told one of these clients.
+/// Clients that came together to a state of a group. A view at one of these clients lists them
+/// (GroupView::together).
 struct Company {
   std::vector<Index> together;  ///< sorted
   Index told = kNone;           ///< the first of these clients that got the view
-  Index previous = kNone;       ///< the previous state of client `told`; kNone: no member
+  Index previous = kNone;       ///< the previous state of client `told`; kNone: it was no member
   std::vector<Stretch> stretches;
 };
 
@@ -97,8 +99,8 @@ struct GroupState {
   GroupViewId id;
   std::vector<Index> members;      ///< as in the view
   std::vector<Index> sorted;       ///< `members`, sorted
-  std::vector<Index> company_of;   ///< by index in `sorted`; kNone: not known
-  std::vector<Company> companies;  ///< no two have a client in common
+  std::vector<Index> company_of;   ///< by index in `sorted`: index in `companies`; kNone: not known
+  std::vector<Company> companies;  ///< no two companies have a client in common
   GroupCause cause{};
   Index told = kNone;  ///< first client that got this state; kNone: only a table has it
   MemberId table_of{};
@@ -108,19 +110,19 @@ struct GroupState {
 struct Membership {
   Index client = kNone;
   Index group = kNone;
-  Index state = kNone;                      ///< of the last view; kNone: not a member now
-  ViewId begun{};                           ///< the nodes' view in which it became a member
-  std::vector<Index> since;                 ///< messages to the group after the last view
-  std::vector<Index> owed;                  ///< own messages to the group that it must get back
-  Index last_state = kNone;                 ///< of the last view, even after the client left
+  Index state = kNone;       ///< the state in the last view; kNone: not a member now
+  ViewId begun{};            ///< the nodes' view in which the client became a member
+  std::vector<Index> since;  ///< messages to the group after the last view
+  std::vector<Index> owed;   ///< own messages to the group that the client must get back
+  Index last_state = kNone;  ///< like `state`, but kept when the client leaves
   std::map<ViewId, std::uint64_t> highest;  ///< by the nodes' view: highest GroupViewId::index
 };
 
-/// All of the above, and the dense numbers of ids.
+/// The clients, names, messages, states and memberships of a history, and the number of each id.
 class GroupHistory {
  public:
   std::vector<GroupClient> clients;
-  std::vector<std::string> names;  ///< of groups, and private names
+  std::vector<std::string> names;  ///< names of groups, and private names of clients
   std::vector<GroupTargets> targets;
   std::vector<GroupMessage> messages;
   std::vector<GroupState> states;
@@ -154,7 +156,7 @@ class GroupHistory {
 };
 
 bool is_private_name(std::string_view name);
-/// The names as a set: sorted, each once.
+/// The names as a set: sorted, without duplicates.
 std::vector<std::string> target_set(std::span<const std::string> given);
 
 }  // namespace peal::oracle

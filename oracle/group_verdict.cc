@@ -55,7 +55,8 @@ std::string GroupVerdict::clients_text(const std::vector<Index>& clients) const 
   return text + "}";
 }
 
-// The first client that got the state; otherwise the first table that has it.
+// Names the first client that got the state. If no client got it, names the first table that has
+// the state.
 std::string GroupVerdict::source_text(const GroupState& state) const {
   return state.told != kNone ? name(state.told) : "the table of " + name(state.table_of);
 }
@@ -73,8 +74,8 @@ bool GroupVerdict::listens(Index client, std::int64_t at) {
   return false;
 }
 
-// Sorted by node, each member once. The order of one node's clients is not checked: their names are
-// unknown here.
+// True if the list is sorted by node and has each member once. The order among clients of one node
+// is not checked, because the clients' names are unknown here.
 bool GroupVerdict::well_formed(const std::vector<Index>& members) const {
   const auto node = [&](Index client) { return history.clients[client].id.node; };
   std::vector<Index> sorted = members;

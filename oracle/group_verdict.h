@@ -10,9 +10,10 @@
 
 namespace peal::oracle {
 
-/// What the judges of groups share: the history so far, the violations found in it, and texts for
-/// both. In texts, `anna.1/3` is connection 3 of member anna.1, `anna.1/3:7` the seventh message of
-/// that connection, and `2@anna.1+5` the state of a group with index 5 in view 2@anna.1.
+/// The data that all judges of groups share: the history so far, and the violations found in it.
+/// Also has functions that make texts of both. In texts, `anna.1/3` is connection 3 of member
+/// anna.1, `anna.1/3:7` the seventh message of that connection, and `2@anna.1+5` the state of a
+/// group with index 5 in view 2@anna.1.
 struct GroupVerdict {
   explicit GroupVerdict(const GroupChecker::Options& its_options) : options(its_options) {}
 
@@ -30,7 +31,8 @@ struct GroupVerdict {
   std::string group_text(Index group) const;
   std::string message_text(Index message) const;
   std::string clients_text(const std::vector<Index>& clients) const;
-  /// The first client that got the state; otherwise the first table that has it.
+  /// Names the first client that got the state. If no client got it, names the first table that has
+  /// the state.
   std::string source_text(const GroupState& state) const;
 
   /// Calls `text()` only if the violation is kept.

@@ -156,7 +156,7 @@ void GroupViewJudge::check_cause(Index client, Index previous, Index state, std:
   });
 }
 
-// G2: the ids of a group's views ascend at each client, so that none comes twice.
+// G2: the ids of a group's views ascend at each client, so that no id comes twice.
 bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id, std::int64_t at) {
   if (membership.last_state == kNone) return true;
   const GroupViewId& last = v_.history.states[membership.last_state].id;
@@ -210,7 +210,8 @@ void GroupViewJudge::came_together(Index client, Index previous, Index state,
                           at);
 }
 
-// G4: a client is a member in its view, and is in its company; all of the company are members.
+// G4: a client is a member of the view that it gets, and belongs to its own company. All clients of
+// the company are members of the view.
 bool GroupViewJudge::plausible(Index client, const GroupState& state,
                                const std::vector<Index>& together, std::int64_t at) {
   const bool member = contains(state.sorted, client);

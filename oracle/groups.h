@@ -50,7 +50,7 @@ enum class OwnCopy : std::uint8_t { unknown, wanted, unwanted };
 struct GroupView {
   GroupViewId id;
   GroupCause cause{};
-  std::vector<ClientId> members;   ///< as shown: sorted by node, then by name
+  std::vector<ClientId> members;   ///< in the reported order: by node, then by name
   std::vector<ClientId> together;  ///< members that came with the receiver from its previous view
 };
 
@@ -84,7 +84,7 @@ struct GroupViolation {
 };
 
 struct GroupFigures {
-  std::uint64_t clients = 0;  ///< that connected
+  std::uint64_t clients = 0;  ///< clients that connected
   std::uint64_t gone = 0;     ///< clients that are no longer connected
   std::uint64_t groups = 0;   ///< in views of clients, or in tables
   std::uint64_t messages = 0;
@@ -94,14 +94,14 @@ struct GroupFigures {
   std::uint64_t network_views = 0;
   std::uint64_t transitional = 0;
   std::uint64_t left = 0;
-  std::uint64_t gaps = 0;  ///< told to clients
+  std::uint64_t gaps = 0;  ///< reported to clients
   std::uint64_t exchanges = 0;
   std::uint64_t tables = 0;    ///< final tables
   std::uint64_t compared = 0;  ///< sequences of messages compared with another client's
 };
 
 struct GroupReport {
-  std::vector<GroupViolation> violations;  ///< the first, at most Options::violations_max
+  std::vector<GroupViolation> violations;  ///< the first ones, at most Options::violations_max
   std::uint64_t violations_total = 0;
   std::array<std::uint64_t, kGroupPropertyCount> violations_of{};  ///< by GroupProperty
   GroupFigures figures;
@@ -117,8 +117,9 @@ class GroupChecker {
     std::uint32_t violations_max = 100;
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
-    /// True: a client gets an event at the moment its node reaches the event in the order. False:
-    /// reached() reports between which of a client's events its node completed an exchange.
+    /// True: a client gets an event at the moment its node reaches the event in the order. False: a
+    /// client may get events later. Then reached() reports between which of a client's events the
+    /// client's node completed an exchange.
     bool at_once = true;
   };
 
@@ -135,21 +136,22 @@ class GroupChecker {
   /// '#'.
   void sent(std::int64_t at, const GroupMessageId& message, std::span<const std::string> groups,
             std::uint64_t hash, OwnCopy own = OwnCopy::unknown);
-  /// `groups` are all names that the message is sent to, not only the receiver's.
+  /// `groups` are all names that the message is sent to, not only the receiver's groups.
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                  std::span<const std::string> groups, std::uint64_t hash);
   void viewed(std::int64_t at, const ClientId& to, const std::string& group, const GroupView& view);
   /// The client is notified of a transition. From now until its next view of the group, guarantees
   /// hold only among the members that come to that view together with the client.
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
-  /// The client is notified that it is no longer a member.
+  /// The client is notified that it is no longer a member of the group.
   void left(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client is notified that it missed messages to `group`, because they were ordered in a view
   /// without its node. An empty `group` stands for the client's private name.
   void gapped(std::int64_t at, const ClientId& to, const std::string& group);
-  /// The client disconnected, or its node crashed or left. May be called again.
+  /// The client disconnected, or its node crashed or left. Repeated calls are allowed.
   void gone(std::int64_t at, const ClientId& client);
-  /// The node has reached this message in the order, whether or not a client there gets it.
+  /// The node has reached this message in the order, whether or not a client of the node gets the
+  /// message.
   void ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
                std::span<const std::string> groups);
   /// The node installed a regular view.
@@ -158,13 +160,14 @@ class GroupChecker {
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
   /// Only if Options::at_once is false: marks, among the calls about the client, the point at which
   /// the client's node completed the exchange in `view`. Events of earlier calls precede the
-  /// exchange, those of later calls follow it. Call reached() for each exchange after the client's
-  /// session began.
+  /// exchange; events of later calls follow the exchange. Call reached() for each exchange after
+  /// the client's session began.
   void reached(std::int64_t at, const ClientId& client, const ViewId& view);
-  /// The node's table and view once nothing is pending. The last call for a node counts.
+  /// The node's table and view at the end of the history, when no event is pending. The last call
+  /// for a node counts.
   void final_table(MemberId node, const ViewId& view, std::span<const GroupTableEntry> entries);
 
-  /// Number of violations so far, without those that only finish() can find.
+  /// Number of violations so far, without violations that only finish() can find.
   std::uint64_t violations_total() const;
   /// Judges the properties that need the whole history. Call it once; no other call may follow.
   GroupReport finish();

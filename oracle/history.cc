@@ -9,8 +9,8 @@ namespace peal::oracle {
 namespace {
 
 constexpr std::uint32_t kNodeMax = 65'535;
-// Message numbers ascend, so they index a vector. A number that would leave a larger hole in the
-// vector is kept in a map.
+// Message numbers ascend, so they index a vector. A number that would leave a hole of this size in
+// the vector is kept in a map.
 constexpr std::uint64_t kHoleMax = 1'024;
 
 std::uint64_t transition_key(Index old, Index next) { return (std::uint64_t{old} << 32U) | next; }

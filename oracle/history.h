@@ -11,12 +11,14 @@
 #include "oracle/index.h"
 #include "trace/event.h"
 
-// What the checker remembers of a history: members, messages, views and spans, all with dense
-// numbers. A *span* is what one member did in one regular view and the transitional view after it.
+// The data that the checker keeps of a history: members, messages, views and spans. The items of
+// each kind are numbered from 0, without holes. A *span* has the events of one member in one
+// regular view and in the transitional view after this view.
 //
-// Members of a view nearly always deliver the same sequence. So the view keeps this sequence once,
-// as its `log`, and a span has the length of the prefix that the member delivered. A span that
-// differs keeps its own list from the first difference on.
+// Members of a view nearly always deliver the same sequence. So View::log keeps this sequence once,
+// and a span keeps only the length of the prefix that its member delivered. If a member's
+// deliveries differ from the log, its span keeps a list of the deliveries from the first difference
+// on.
 
 namespace peal::oracle {
 
@@ -26,23 +28,23 @@ struct MessageRecord {
   Seq seq = 0;
   std::uint32_t index = 0;
   Index sender = kNone;
-  Index view = kNone;         ///< where it was originated
-  std::uint32_t ordinal = 0;  ///< its index in View::order
-  std::uint32_t known = 0;    ///< sender's deliveries in `view` before the origination
-  std::uint32_t nth = 0;      ///< its number among the sender's messages in `view`, from 0
-  Index slot = kNone;         ///< the sender's index in View::spans; kNone: not known
+  Index view = kNone;         ///< where the message was originated
+  std::uint32_t ordinal = 0;  ///< the message's index in View::order
+  std::uint32_t known = 0;  ///< number of the sender's deliveries in `view` before the origination
+  std::uint32_t nth = 0;    ///< index among the sender's messages in `view`
+  Index slot = kNone;       ///< the sender's index in View::spans; kNone: not known
   Service service = Service::agreed;
   bool submitted = false;
   bool originated = false;
   bool has_hash = false;
-  bool witnessed = true;  ///< false: its origination is known only from a delivery
+  bool witnessed = true;  ///< false: the origination is known only from a delivery
 };
 
 struct Span {
   Index member = kNone;
   Index view = kNone;
   Index came_from = kNone;   ///< the member's previous regular view
-  Index transition = kNone;  ///< the transitional view after `view`, once installed
+  Index transition = kNone;  ///< the transitional view after `view`; kNone: not installed yet
   Index slot = kNone;        ///< the member's index in View::spans
   Index went_to = kNone;     ///< the member's next regular view
   bool hole_reported = false;
@@ -55,12 +57,11 @@ struct Span {
   Seq last_seq = 0;          ///< position of the last delivery
   std::uint32_t last_index = 0;
 
-  std::vector<Index> sent;           ///< own messages with a place in `view`
-  std::vector<std::uint32_t> heard;  ///< by slot: how many messages of that member were delivered
-  std::uint32_t verified = 0;        ///< length of the prefix of View::log checked as delivered
-  std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< a sender's span, and the
-                                                                ///< length of the prefix of its
-                                                                ///< `apart` checked as delivered
+  std::vector<Index> sent;           ///< own messages originated in `view`
+  std::vector<std::uint32_t> heard;  ///< by sender's slot: number of deliveries from this sender
+  std::uint32_t verified = 0;        ///< E6: length of the prefix of View::log already checked
+  /// E6: pairs of a sender's span and the length of the prefix of Span::apart already checked.
+  std::vector<std::pair<Index, std::uint32_t>> verified_apart;
 
   std::uint32_t regular_count() const { return common + static_cast<std::uint32_t>(apart.size()); }
 };
@@ -73,20 +74,20 @@ struct Place {
 
 struct View {
   ViewId id{};
-  bool announced = false;      ///< a member installed it; false: only mentioned
-  std::vector<Index> members;  ///< as first announced; sorted by id
+  bool announced = false;      ///< true: a member installed the view; false: only mentioned
+  std::vector<Index> members;  ///< as in the first view event; sorted by id
   trace::Claim primary = trace::Claim::absent;
-  Index first_at = kNone;        ///< the member that announced it first
-  std::vector<Index> strangers;  ///< installed it, but are not in `members`
+  Index first_at = kNone;        ///< the first member that installed the view
+  std::vector<Index> strangers;  ///< members that installed the view, but are not in `members`
   std::vector<Index> spans;      ///< by slot (members, then strangers); kNone: no span
-  std::uint32_t missing = 0;     ///< number of members that have not installed it
-  std::vector<Index> log;        ///< see the top of this file
+  std::uint32_t missing = 0;     ///< number of members that have not installed the view
+  std::vector<Index> log;        ///< the common deliveries: see the top of this file
   std::vector<Place> order;      ///< originated messages; see sort_order()
-  bool sorted = true;            ///< messages were originated in the order of their positions
+  bool sorted = true;            ///< originations came in the order of their positions
   bool barrier_reported = false;
   bool stable_reported = false;
-  Index barrier_message = kNone;              ///< the first message originated
-  Index stable_message = kNone;               ///< first delivered as safe before a transition
+  Index barrier_message = kNone;  ///< the first message originated in the view
+  Index stable_message = kNone;   ///< the first message delivered as safe before a transition
   std::unordered_map<Seq, Index> unnumbered;  ///< units without a number, by position
 };
 
@@ -94,8 +95,8 @@ struct Transition {
   Index old = kNone;
   Index next = kNone;
   std::vector<Index> members;
-  Index first_span = kNone;  ///< of the member that announced it first
-  std::vector<Index> spans;  ///< of all members that announced it
+  Index first_span = kNone;  ///< span of the first member that installed this view
+  std::vector<Index> spans;  ///< spans of all members that installed this view
 };
 
 enum class Stage : std::uint8_t { named, alive, crashed, left };
@@ -121,7 +122,7 @@ struct Process {
   std::int64_t last_at = 0;
   std::uint64_t last_originated = 0;
   std::uint64_t last_submitted = 0;
-  std::vector<Index> spans;                              ///< in order
+  std::vector<Index> spans;                              ///< in the order of installation
   std::vector<Index> by_number;                          ///< own messages by number; kNone: unknown
   std::unordered_map<std::uint64_t, Index> far_numbers;  ///< own messages not in `by_number`
   std::vector<std::uint64_t> last_number;                ///< by sender: last number delivered
@@ -138,8 +139,8 @@ struct Process {
   }
 };
 
-/// All of the above, and the dense numbers of ids. An id gets a number even if events only mention
-/// it.
+/// The processes, messages, views, transitional views and spans of a history, and the number of
+/// each id. An id that events only mention gets a number, too.
 class History {
  public:
   std::vector<Process> processes;
@@ -150,7 +151,7 @@ class History {
 
   Index member(const MemberId& id);
   Index view(const ViewId& id);
-  /// The transitional view between two regular views; kNone if no member announced it.
+  /// The transitional view between two regular views; kNone if no member installed it.
   Index find_transition(Index old, Index next) const;
   Index add_transition(Index old, Index next);
   /// The message of a submit, originate, deliver or early event.
@@ -166,7 +167,7 @@ class History {
   Index regular(const Span& span, std::uint32_t k) const {
     return k < span.common ? views[span.view].log[k] : span.apart[k - span.common];
   }
-  /// The k-th delivery of a span; regular ones come first.
+  /// The k-th delivery of a span; regular deliveries come first.
   Index delivery(const Span& span, std::uint32_t k) const {
     const std::uint32_t count = span.regular_count();
     return k < count ? regular(span, k) : span.tail[k - count];

@@ -102,7 +102,7 @@ void MessageJudge::check_content(Index client, Index message, std::span<const st
 }
 
 // Adds the message to the client's membership in each of the message's groups. Returns false if the
-// client is a member of none of them.
+// client is a member of none of these groups.
 bool MessageJudge::collect(Index client, Index message) {
   bool member = false;
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
@@ -157,14 +157,14 @@ void MessageJudge::follow(Index client, Index message) {
   if (next.message != message) edges_.push_back({last, message, client});
 }
 
-// A client need not get its own messages back, unless it wants them.
+// A client may lack its own message, unless the client wanted the message back.
 bool MessageJudge::may_lack(Index client, Index message) const {
   const GroupMessage& record = v_.history.messages[message];
   return record.sender == client && record.own != OwnCopy::wanted;
 }
 
-// The two lists of messages are nearly always equal. Otherwise compares them as sets, since a
-// sender's list does not have its own messages that the sender did not want back.
+// The two lists of messages are nearly always equal. If they differ, compares them as sets, because
+// a sender's list lacks its own messages that the sender did not want back.
 void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
                                  const std::string& where, std::int64_t at) {
   if (stretch.clients++ == 0) {

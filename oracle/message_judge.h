@@ -43,9 +43,9 @@ class MessageJudge {
 
   GroupVerdict& v_;
   GapJudge& gaps_;
-  std::unordered_map<Index, Index> private_names_;  ///< by private name: the client that has it
+  std::unordered_map<Index, Index> private_names_;  ///< by private name: the client with this name
   std::vector<Follower> next_;  ///< by message: the first successor seen at a client
-  std::vector<Edge> edges_;     ///< successors that differ from the one in `next_`
+  std::vector<Edge> edges_;     ///< successors that differ from the successor in `next_`
 };
 
 }  // namespace peal::oracle

@@ -22,7 +22,7 @@ void OriginJudge::submit(Index member, const trace::Event& event) {
     return;
   }
   record.submitted = true;
-  if (record.originated) return;  // too late: service and bytes of the origination count
+  if (record.originated) return;  // too late: the origination has set service and hash
   record.service = event.service;
   record.hash = event.hash;
   record.has_hash = true;

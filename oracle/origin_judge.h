@@ -5,7 +5,7 @@
 
 namespace peal::oracle {
 
-/// Judges submissions and originations: the parts of E3, E6 and E7 about them, and E9.
+/// Judges E9, and the parts of E3, E6 and E7 about submissions and originations.
 class OriginJudge {
  public:
   explicit OriginJudge(Verdict& verdict) : v_(verdict) {}

@@ -131,9 +131,9 @@ const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership)
   return member ? &entry->second : nullptr;
 }
 
-// G5 in the other direction: each connected member is in the table of its node. G3 for messages
+// G5 in the other direction: each connected member is in the table of its node. G3 for the messages
 // after the last view: clients that end with the same state of a group, at nodes in the same view,
-// have been together after the view with that state, so they delivered the same messages in it.
+// stayed together since they got this state. So they delivered the same messages in this state.
 void TableJudge::finish_memberships() {
   std::map<std::pair<Index, ViewId>, Stretch> stretches;
   for (Membership& membership : v_.history.memberships) {

@@ -29,7 +29,7 @@ class TableJudge {
   };
   struct TableGroup {
     GroupViewId id;
-    std::vector<Index> members;  ///< as given
+    std::vector<Index> members;  ///< in the given order
     std::vector<Index> sorted;   ///< `members`, sorted
   };
   struct Table {

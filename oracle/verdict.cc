@@ -13,8 +13,7 @@ const trace::Names& names_of(const Options& options) {
 
 }  // namespace
 
-// E1: an incarnation that crashed or left has no further events. A process needs no start
-// event.
+// E1: an incarnation that crashed or left has no further events. A start event is optional.
 bool Verdict::alive(Index member, const trace::Event& event) {
   Process& process = history.processes[member];
   if (process.stage == Stage::named) process.stage = Stage::alive;

@@ -11,13 +11,13 @@
 
 namespace peal::oracle {
 
-/// What the judges of one history share: the history so far, the violations found in it, and texts
-/// for both, with names as in traces.
+/// The data that all judges of one history share: the history so far, and the violations found in
+/// it. Also has functions that make texts of both, with names as in traces.
 struct Verdict {
   explicit Verdict(const Options& its_options) : options(its_options) {}
 
   /// E1: an incarnation that crashed or left has no further events. If `member` had crashed
-  /// or left, reports a violation and returns false. A process needs no start event.
+  /// or left, reports a violation and returns false. A start event is optional.
   bool alive(Index member, const trace::Event& event);
 
   std::string name(Index member) const;

@@ -105,8 +105,8 @@ std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& even
   return list;
 }
 
-// E1: regular and transitional views alternate, and ids grow. Returns false if the member has
-// installed this view already.
+// E1: regular and transitional views alternate, and the numbers of views grow. Returns false if the
+// member has installed this view already.
 bool ViewJudge::check_succession(Index member, Index view, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   if (process.view == kNone) return true;
@@ -236,8 +236,8 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // Compare with the first other span that came as far (with `tails`: to the next view). One is
-  // enough: the spans that came as far earlier were compared with one another.
+  // Compare with the first other span that came as far (with `tails`: to the next view). One
+  // comparison is enough: all earlier spans that came as far were compared before.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };

@@ -33,7 +33,7 @@ class ViewJudge {
   bool share_a_node(const View& a, const View& b) const;
 
   Verdict& v_;
-  std::unordered_map<std::uint64_t, Index> numbers_;  ///< by number: regular view; if quorum
+  std::unordered_map<std::uint64_t, Index> numbers_;  ///< by view number: the regular view
 };
 
 }  // namespace peal::oracle

@@ -12,28 +12,28 @@
 
 #include "peal/types.h"
 
-// The events of a client (client.h), in the order that all clients agree on.
+// The events that a client (client.h) reads with next() and wait().
 
 namespace peal {
-/// See types.h.
+/// Namespace of this version: see types.h.
 inline namespace v0 {
 
-/// A place in the order; the places of one client's events ascend. A message to several groups has
-/// the same place for all its receivers.
+/// A place in the order. The places of the events that one client receives ascend. A message to
+/// several groups has the same place for all its receivers.
 struct Place {
-  std::uint64_t view{};      ///< number of the daemons' view in which the event was ordered
-  std::uint64_t position{};  ///< in that view, from 1
+  std::uint64_t view{};      ///< number of the view of daemons in which the event was ordered
+  std::uint64_t position{};  ///< position in `view`, from 1
   std::uint32_t index{};     ///< distinguishes events of the same position, from 0
 };
 
-/// A message at its place in the order. All that it points to is valid until the next call of
-/// next() or wait(), and at most as long as the client.
+/// A message at its place in the order. The data that it points to are valid until the next call of
+/// next(), wait() or wait_until(), and at most as long as the client exists.
 struct GroupMessage {
-  std::string_view sender;                    ///< private name: "#name#node"
+  std::string_view sender;                    ///< private name of the sender: "#name#node"
   std::span<const std::string_view> targets;  ///< groups and private names of the message; sorted
-  Service service{};                          ///< the sender's choice
-  std::uint16_t type{};                       ///< a number of the sending application's choice
-  Place place;                                ///< of the message
+  Service service{};                          ///< the ordering guarantee that the sender chose
+  std::uint16_t type{};                       ///< a number that the sending application chose
+  Place place;                                ///< the place of the message
   std::span<const std::byte> payload;         ///< the message's bytes; may be empty
 
   /// The payload as text.
@@ -47,107 +47,110 @@ enum class ViewCause : std::uint8_t {
   join,        ///< one client joined
   leave,       ///< one client left
   disconnect,  ///< one client's session ended
-  network,     ///< daemons came or went, and their clients with them
+  network,     ///< daemons, with their clients, joined or left the view of daemons
 };
 
 /// One member of a group.
 struct GroupMember {
-  std::string name;           ///< private name
-  bool came_with_us = false;  ///< continued together with this client from the group's previous
-                              ///< view
+  std::string name;  ///< private name of the member
+  /// True if the member and this client were together in the group's previous view, and stayed
+  /// together until this view.
+  bool came_with_us = false;
 };
 
-/// The members of a group from this place of the order on.
+/// The members of a group from this place in the order on.
 struct GroupView {
-  std::string group;                 ///< its name
-  std::string id;                    ///< identifies this state of the group: equal at all its
-                                     ///< members
-  ViewCause cause{};                 ///< why the members changed
-  Reason reason = Reason::none;      ///< with `disconnect`: why the client's session ended
-  std::string changed;               ///< the client that joined, left or disconnected; empty with
-                                     ///< `network`
+  std::string group;  ///< name of the group
+  /// Identifies this view of the group; equal at all its members.
+  std::string id;
+  ViewCause cause{};             ///< why the members of the group changed
+  Reason reason = Reason::none;  ///< with `disconnect`: why the session of `changed` ended
+  /// The client that joined, left or disconnected; empty with `network`.
+  std::string changed;
   std::vector<GroupMember> members;  ///< all members of the group, including this client
 };
 
-/// Some members of the group are unreachable: until the group's next view, guarantees hold among
-/// the members that continue together (GroupMember::came_with_us).
+/// Some members of the group are unreachable. Until the group's next view, the guarantees hold only
+/// among the members that stay together (GroupMember::came_with_us).
 struct Transitional {
-  std::string group;  ///< its name
+  std::string group;  ///< name of the group
 };
 
-/// This client has left the group. It is the group's last event, unless this client joins again.
+/// This client has left the group. No event of the group follows, unless this client joins again.
 struct Left {
-  std::string group;  ///< its name
+  std::string group;  ///< name of the group
 };
 
 /// Why messages are missing.
 enum class GapReason : std::uint8_t {
-  slow,  ///< this client was too slow: the daemon dropped them (SlowPolicy::drop)
-  away,  ///< they were ordered in a partition without this client's daemon
+  slow,  ///< this client read too slowly: the daemon dropped the messages (SlowPolicy::drop)
+  away,  ///< the messages were ordered in a view without this client's daemon
 };
 
-/// Messages of a group are missing here: between the events before the Gap and the events after it.
+/// Messages of a group are missing between the event before this Gap and the event after it.
 struct Gap {
-  std::string group;         ///< its name; empty: messages to this client's private name
-  GapReason reason{};        ///< why
-  std::uint64_t messages{};  ///< number of missing messages; 0: this number and the fields below
-                             ///< are unknown, as with `away`
-  std::uint64_t bytes{};     ///< bytes of their payloads
-  Place first;               ///< of the first missing message
-  Place last;                ///< of the last missing message
+  std::string group;   ///< name of the group; empty: messages to this client's private name
+  GapReason reason{};  ///< why the messages are missing
+  /// Number of missing messages. With `away`, the number is unknown: it and the fields below are 0.
+  std::uint64_t messages{};
+  std::uint64_t bytes{};  ///< total bytes of the payloads of the missing messages
+  Place first;            ///< place of the first missing message
+  Place last;             ///< place of the last missing message
 };
 
-/// What happens to a member that does not read the messages of a group.
+/// What the daemon does if a member does not read the messages of a group fast enough.
 enum class SlowPolicy : std::uint8_t {
-  normal,  ///< as the daemon's configuration says
-  block,   ///< all senders wait for that member; needs permission
-  spill,   ///< messages above the limit go to the daemon's disk, and return in order
-  drop,    ///< messages above the limit are dropped, and a Gap says so
-  evict,   ///< the member's session ends
+  normal,  ///< the policy that the daemon's configuration sets
+  block,   ///< all senders to the group wait for the member; needs a permission
+  spill,   ///< the daemon stores messages above the limit on disk, and delivers them later
+  drop,    ///< the daemon drops messages above the limit; a Gap reports them
+  evict,   ///< the daemon ends the member's session
 };
 
-/// A limit of a membership is near: read faster. The warning has no place in the order.
+/// This client is near a limit of its membership in a group: read faster. The warning has no place
+/// in the order.
 struct SlowWarning {
-  std::string group;                    ///< its name; empty: messages to this client's private name
-  SlowPolicy policy{};                  ///< applied at the limit
-  std::uint64_t bytes{};                ///< bytes of messages that wait at the daemon
+  std::string group;                    ///< name of the group; empty: this client's private name
+  SlowPolicy policy{};                  ///< the policy that applies at the limit
+  std::uint64_t bytes{};                ///< bytes of messages that wait for this client
   std::uint64_t bytes_max{};            ///< limit of `bytes`
   std::chrono::milliseconds age{};      ///< age of the oldest message that waits
-  std::chrono::milliseconds age_max{};  ///< limit of `age`; 0: none
+  std::chrono::milliseconds age_max{};  ///< limit of `age`; 0: no limit
 };
 
 /// The daemon refused a message that this client sent. The refusal has no place in the order.
 struct Refused {
   std::uint64_t number{};  ///< Ticket::number of the message
-  Reason reason{};         ///< why
+  Reason reason{};         ///< why the daemon refused the message
   std::string message;     ///< one line for a person: what was wrong, and what to do about it
 };
 
-/// The connection broke, and the client tries to reconnect. Nothing is lost yet, and messages can
-/// be sent as before, as long as there is space.
+/// The connection broke, and the client tries to reconnect. No event and no message is lost yet.
+/// The application can continue to send as long as there is space.
 struct Disconnected {
-  std::string message;  ///< the reason, one line for a person
+  std::string message;  ///< why the connection broke, one line for a person
 };
 
-/// The client is connected again: the session continues where it was, without missing or duplicate
+/// The client is connected again. The session continues where it was, without missing or duplicate
 /// events.
 struct Reconnected {};
 
-/// The last event. The fate of the messages from number `unsettled_first` on is unknown: each may
-/// have a place in the order or not.
+/// The last event of a client. Each message from number `unsettled_first` on may or may not have a
+/// place in the order.
 struct Ended {
-  bool on_request = false;             ///< close() was called
-  Reason reason{};                     ///< why
-  std::string message;                 ///< one line for a person
-  std::uint64_t unsettled_first{};     ///< Ticket number; 0 if all messages were acknowledged
+  bool on_request = false;  ///< true if close() was called
+  Reason reason{};          ///< why the session ended
+  std::string message;      ///< why the session ended, one line for a person
+  /// Ticket::number of the first message without an acknowledgement; 0 if all are acknowledged.
+  std::uint64_t unsettled_first{};
   std::uint64_t unsettled_messages{};  ///< number of messages without an acknowledgement
 };
 
-/// What next() and wait() return.
+/// The result of next(), wait() and wait_until().
 using ClientEvent = std::variant<GroupMessage, GroupView, Transitional, Left, Gap, SlowWarning,
                                  Refused, Disconnected, Reconnected, Ended>;
 
-/// The name of a reason for logs, such as "slow". Thread: any.
+/// The name of `reason` for logs, such as "slow". Thread: any.
 std::string_view reason_name(Reason reason);
 
 }  // namespace v0

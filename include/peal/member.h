@@ -18,36 +18,36 @@
 #include "peal/types.h"
 #include "peal/version.h"
 
-// Peal delivers every message to every member of a cluster in the same order, through loss, crashes
+// Peal delivers messages to all members of a cluster in the same order, in spite of losses, crashes
 // and partitions. This header embeds one member in an application:
 //
 //   auto member = peal::Member::embed(config);
 //   member->multicast("hello", peal::Service::agreed);
 //   while (auto event = member->wait(std::chrono::seconds(1))) { … }
 //
-// A member runs one thread of its own, unless the application lends it one (Config::thread).
-// Nothing here throws, except that the standard library throws if memory is exhausted.
+// A member runs in a thread of its own, unless the application's thread runs the member
+// (Config::thread). The functions report errors as Result and do not throw: see types.h.
 
 namespace peal {
-/// See types.h.
+/// Namespace of this version: see types.h.
 inline namespace v0 {
 
-/// A message at its place in the order. All that it points to is valid until the next call of
+/// A message at its place in the order. The data that it points to are valid until the next call of
 /// next() or wait().
 struct Message {
-  std::string_view sender;             ///< the member that sent it, such as "a.210987654321"
+  std::string_view sender;             ///< id of the sending member, such as "a.210987654321"
   std::uint64_t number{};              ///< counts the sender's messages, from 1
-  bool own = false;                    ///< sent by this member
-  Service service{};                   ///< the sender's choice
-  std::span<const std::byte> payload;  ///< its bytes; may be empty
+  bool own = false;                    ///< true if this member sent the message
+  Service service{};                   ///< the ordering guarantee that the sender chose
+  std::span<const std::byte> payload;  ///< the message's bytes; may be empty
 
-  // The message's place, equal at every member. Places in a view's order ascend in (position,
-  // index).
-  std::string_view view;      ///< the view that ordered it
-  std::uint64_t position{};   ///< from 1; with domains, the positions have gaps
-  std::uint32_t index{};      ///< distinguishes messages of one position, from 0
-  bool transitional = false;  ///< delivered in the transitional view that follows `view`
-  std::string_view domain;    ///< the domain whose nodes learn it; empty: all nodes
+  // The message's place in the order, equal at every member. In the order of one view, places
+  // ascend in (position, index).
+  std::string_view view;      ///< the view in which the message was ordered
+  std::uint64_t position{};   ///< counts from 1; with domains, the positions have gaps
+  std::uint32_t index{};      ///< distinguishes messages of the same position, from 0
+  bool transitional = false;  ///< true: delivered in the transitional view that follows `view`
+  std::string_view domain;    ///< the domain whose nodes learn the message; empty: all nodes do
   bool as_guessed = false;    ///< with Ridge::optimistic: Early predicted exactly this place
 
   /// The payload as text.
@@ -56,106 +56,114 @@ struct Message {
   }
 };
 
-/// With Ridge::optimistic: announces a message before it has its place, at most once in a view. The
-/// messages of one sender are announced in its order. An announcement is void if the message has
-/// not come as a Message before the next regular view.
+/// With Ridge::optimistic: announces a message before the message has its place. In one view, a
+/// message is announced at most once, and the messages of one sender are announced in its order. An
+/// announcement is void if the message was not delivered as a Message before the next regular view.
 struct Early {
-  Message message;  ///< `position` and `index` are its probable place
+  Message message;  ///< the message; `position` and `index` are its probable place
 };
 
 /// A set of members. A regular view starts a new order. The transitional view before it has the
-/// members that continue together from the old view: for the messages that come between the
-/// transitional and the regular view, guarantees hold among these members.
+/// members that continue together from the old view. For messages that are delivered between the
+/// transitional view and the regular view, the guarantees hold among these members.
 struct View {
-  bool transitional = false;  ///< the kind of view
-  std::string id;             ///< such as "12@a.210987654321"; transitional: the id of the next
-                              ///< regular view
-  std::string old;            ///< transitional: the previous regular view; otherwise empty
-  std::vector<std::string> members;  ///< sorted by node
-  std::optional<bool> primary;       ///< may the view act for the whole cluster? Empty with
-                                     ///< PrimaryRule::none
-  std::string reason;                ///< why this node gave up the previous view, for people
+  bool transitional = false;  ///< true for a transitional view, false for a regular view
+  /// The id of a regular view, such as "12@a.210987654321". In a transitional view: the id of the
+  /// next regular view.
+  std::string id;
+  /// In a transitional view: the id of the previous regular view. Otherwise empty.
+  std::string old;
+  std::vector<std::string> members;  ///< the members, sorted by node
+  /// True if the view may act for the whole cluster. Empty with PrimaryRule::none.
+  std::optional<bool> primary;
+  std::string reason;  ///< why the previous view ended at this node, for people
 };
 
-/// A condition that a person should know of, and may have to act on.
+/// A problem that a person should know of and may have to solve.
 struct Warning {
-  std::string message;  ///< one line
+  std::string message;  ///< the problem, in one line
 };
 
 /// The last event: the member has left, or had to stop.
 struct Closed {
-  bool on_request = false;  ///< leave() was called
-  std::string reason;       ///< one line
+  bool on_request = false;  ///< true if leave() was called
+  std::string reason;       ///< why the member ended, in one line
 };
 
-/// What next() and wait() return.
+/// The result of next() and wait().
 using Event = std::variant<Message, View, Warning, Closed, Early>;
 
 /// Another node of the cluster, and its address.
 struct NodeAddress {
-  std::string name;     ///< as in Config::nodes
-  std::string address;  ///< as configured
-  std::string at;       ///< IP address and port; empty: not found yet
-  std::string problem;  ///< why the last lookup of the name failed; empty: no failure
+  std::string name;     ///< name of the node, as in Config::nodes
+  std::string address;  ///< the configured address
+  std::string at;       ///< IP address and port in use; empty: not found yet
+  std::string problem;  ///< why the last lookup of the host name failed; empty: no failure
 };
 
 /// A node of the cluster that is not in the view.
 struct MissingNode {
-  std::string name;    ///< as in Config::nodes
-  std::string reason;  ///< why it is missing, such as another key; empty: unknown here
+  std::string name;    ///< name of the node, as in Config::nodes
+  std::string reason;  ///< why the node is missing, such as another key; empty: unknown here
 };
 
 /// The status of a member.
 struct Status {
-  std::string id;                    ///< this member, such as "a.210987654321"
-  std::string view;                  ///< the newest regular view; empty before the first
-  std::vector<std::string> members;  ///< of that view
-  std::uint64_t queued_messages{};   ///< messages of this member that were not delivered here yet
-  std::uint64_t queued_bytes{};      ///< bytes of messages that the member's thread has taken and
-                                     ///< that have no place yet
-  std::uint64_t unread_bytes{};      ///< bytes of messages that wait to be read by next(),
-                                     ///< approximately
-  std::string order;                 ///< "ring", "paxos" or "ridge": see Config::order
-  /// The chosen options that determine how the member orders, by their keys in a configuration
-  /// file: "3" for "ridge.ensembles".
+  std::string id;                    ///< the id of this member, such as "a.210987654321"
+  std::string view;                  ///< the newest regular view; empty before the first view
+  std::vector<std::string> members;  ///< the members of `view`
+  std::uint64_t queued_messages{};   ///< messages that this member sent and has not delivered yet
+  /// Bytes of this member's messages that the member's thread took and that have no place yet.
+  std::uint64_t queued_bytes{};
+  /// Approximate bytes of messages that wait to be read by next().
+  std::uint64_t unread_bytes{};
+  std::string order;  ///< "ring", "paxos" or "ridge": see Config::order
+  /// The chosen options of the ordering protocol. The key of each option is that in a configuration
+  /// file, such as "ridge.ensembles" with the value "3".
   std::map<std::string, std::string> options;
-  std::vector<std::string> domains;  ///< names of the domains that this node is in
-  std::string waits_for;             ///< what the next delivery, or the next message of this
-                                     ///< member, waits for
-  std::vector<MissingNode> missing;  ///< the nodes that are not in the view
+  std::vector<std::string> domains;  ///< names of the domains that this node belongs to
+  /// What the next delivery or the next message of this member waits for, in words; empty: nothing.
+  std::string waits_for;
+  std::vector<MissingNode> missing;  ///< nodes of the active list that are not in the view
   std::string multicast;             ///< how data reach the other nodes, in words
-  std::string data;                  ///< Config::data, and unreachable nodes, in words
-  std::string seal;                  ///< "key 1f0e9a3b", the key for sealing packets, or "insecure"
-  std::vector<NodeAddress> nodes;    ///< all nodes but this one
-  std::vector<std::string> list;     ///< names of the active list of nodes
-  /// Names of the pending list, until it is active: that of Member::set_nodes(), or Config::nodes
+  std::string data;                  ///< Config::data and the names of unreachable nodes, in words
+  std::string seal;                  ///< the key for sealing packets, "key 1f0e9a3b"; or "insecure"
+  std::vector<NodeAddress> nodes;    ///< the other nodes of both lists, with their addresses
+  std::vector<std::string> list;     ///< names of the nodes in the active list
+  /// Names of the nodes in the pending list: the list of Member::set_nodes(), or Config::nodes
   /// while the other nodes have another list. Empty: no list is pending.
   std::vector<std::string> next_list;
   std::string list_waits_for;  ///< what the pending list waits for, in words; empty: nothing
-  /// Every counter of the node and its transport, by name.
+  /// All counters of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
-/// One member of a cluster, inside this process. Threads: multicast(), multicast_for(), fd(), id(),
-/// status(), reload_keys(), set_nodes() and leave() from any thread, also concurrently; next() and
-/// wait() from one thread at a time. With Thread::caller, next(), wait() and leave() may be called
-/// from one thread at a time; status() and set_nodes() may be called from another thread, and then
-/// block until next(), wait() or leave() runs. A moved-from member can only be destroyed or
-/// assigned to. fork(): a member belongs to the process that created it. In a child process, the
-/// member's descriptors are closed. The child can destroy the member, which does not affect the
-/// parent's member; all other calls fail with closed, next() and wait() return Closed once, fd()
-/// returns -1, id() is empty, and status() has only an explanation, in `waits_for`.
+/// One member of a cluster, inside this process.
+///
+/// Threads: any thread may call multicast(), multicast_for(), fd(), id(), status(), reload_keys(),
+/// set_nodes() and leave(), also concurrently. Only one thread at a time may call next() and
+/// wait(). With Thread::caller, only one thread at a time may call next(), wait() and leave(). If a
+/// different thread calls status() or set_nodes(), its call blocks until next(), wait() or leave()
+/// runs. A moved-from member can only be destroyed or assigned to.
+///
+/// fork(): a member belongs to the process that created it. In a child process, the member's
+/// descriptors are closed; create a new member there. The child can destroy its copy of the member,
+/// which does not affect the parent's member. In the child, next() and wait() return Closed once,
+/// leave() does nothing, fd() returns -1, id() is empty, and status() has only an explanation, in
+/// `waits_for`. All other calls fail with closed.
 class Member {
  public:
-  /// Opens the node's sockets and starts its thread, if it has one. The member then looks for the
-  /// other nodes.
+  /// Opens the node's sockets and, with Thread::own, starts the member's thread. The member then
+  /// looks for the other nodes.
   ///
   /// @return  the member; or invalid_option (the message names the key, its value and what is
-  ///          accepted, or says that the name of this node has no address of this machine),
-  ///          would_block (the name of this node cannot be resolved yet: try again),
-  ///          address_in_use, not_permitted, system, wrong_version.
-  /// Blocks: up to 5 s, if the address of this node is a name; not for names of other nodes.
-  /// Do not pass `header`: see client.h.
+  ///          accepted; or the name of this node has no address of this machine; or the log in
+  ///          `data_dir` is not usable), would_block (the name of this node is not resolved yet:
+  ///          try again), address_in_use (another process uses the address or the log),
+  ///          not_permitted, system, wrong_version.
+  /// Blocks: up to 5 s to resolve the name of this node if its address is a name, and while the
+  /// member reads its log in `data_dir`. Does not wait for other nodes or their names. Do not pass
+  /// `header`: its default is the version of the headers that the application was compiled with.
   static Result<Member> embed(const Config& config, std::uint32_t header = PEAL_VERSION);
 
   Member(Member&&) noexcept;
@@ -166,64 +174,69 @@ class Member {
   /// Queues a message for ordered delivery to all members of the view, including this one.
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
-  /// @param domain   name of one of Ridge::domains that this node is in: only the nodes of the
-  ///                 domain learn the message. The message gets its place only after all earlier
-  ///                 messages of this member to other domains, or to all nodes, have their
+  /// @param domain   name of a domain in Ridge::domains that this node belongs to. Only the nodes
+  ///                 of the domain learn the message. The message gets its place only after all
+  ///                 earlier messages of this member to other domains, or to all nodes, have their
   ///                 places; this wait takes a round of messages between nodes. Empty: all nodes.
-  /// @return         a ticket; or would_block (too much waits: read events, or wait with
-  ///                 multicast_for), too_large, closed, invalid_option (no such domain here).
+  /// @return         a ticket; or would_block (too many messages wait: read events, or call
+  ///                 multicast_for()), too_large, closed, invalid_option (this node belongs to no
+  ///                 such domain).
   /// Blocks: never for long.
   Result<Ticket> multicast(std::span<const std::byte> payload, Service service,
                            std::string_view domain = {});
   Result<Ticket> multicast(std::string_view text, Service service, std::string_view domain = {});
-  /// Like multicast(), waiting up to `patience` while too many messages wait. Do not call it from
-  /// the only thread that reads events: if this member's queue of events is full, the call waits in
-  /// vain. With Thread::caller, the thread that runs the member continues to run it meanwhile.
+  /// Like multicast(), but waits up to `patience` while too many messages wait. Do not call
+  /// multicast_for() from the only thread that reads events: if this member's queue of events is
+  /// full, the call cannot succeed. With Thread::caller, a call from the thread that runs the
+  /// member also runs the member.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
                                std::chrono::milliseconds patience, std::string_view domain = {});
 
-  /// The next event, or nothing if there is none at the moment. After Closed there is never one.
+  /// Returns the next event, or nothing if no event waits. After Closed, returns nothing.
   /// Blocks: never. With Thread::caller, next() does the member's pending work if no event waits.
   std::optional<Event> next();
-  /// Like next(), waiting up to `patience` for an event.
+  /// Like next(), but waits up to `patience` for an event.
   std::optional<Event> wait(std::chrono::milliseconds patience);
-  /// A descriptor for poll(2) and similar calls: readable when next() has an event, and perhaps
-  /// once more after the last event was read; with Thread::caller, also when next() has work to do.
-  /// Call next() until it returns nothing before you wait for the descriptor. Do not read from it.
-  /// Valid as long as the member.
+  /// A descriptor for poll(2) and similar calls. It is readable when next() has an event, and
+  /// perhaps once more after the last event was read. With Thread::caller, it is also readable when
+  /// next() has work to do. Before you wait for the descriptor, call next() until it returns
+  /// nothing. Do not read from the descriptor. It is valid as long as the member exists.
   int fd() const;
 
-  /// Accepts no more messages, waits up to `patience` until those already queued are delivered
-  /// here, leaves the view and stops the thread, if it has one. Delivered events can still be read.
-  /// Blocks: up to `patience`, and some milliseconds.
+  /// Accepts no more messages, and waits up to `patience` until all queued messages are delivered
+  /// here. Then leaves the view and, with Thread::own, stops the member's thread. Delivered events
+  /// can still be read. Blocks: up to `patience`, and some milliseconds.
   void leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
 
-  /// Reads Config::key_file again, and continues with the keys in it: no message is lost, and the
-  /// view stays. Change one thing at a time, on all nodes, as `peal keygen` says.
+  /// Reads Config::key_file again, and continues with the keys in the file. No message is lost, and
+  /// the view stays. Change the keys in the steps that `peal keygen` prints; do each step on all
+  /// nodes.
   ///
-  /// @return  the key for sending, as `peal keygen --list` shows it; or invalid_option (the message
-  ///          says what is wrong with the file, and the old keys stay in use), closed.
-  /// Blocks: for reading the file. The keys take effect in the next turn of the member's thread.
+  /// @return  the id of the key for sending, as `peal keygen --list` shows it; or closed; or
+  ///          invalid_option (the message says what is wrong with the file; the old keys stay in
+  ///          use).
+  /// Blocks: while it reads the file. The member's thread uses the keys from its next turn on.
   Result<std::string> reload_keys();
 
-  /// Makes this list of nodes active: no message is lost, and the view stays. The list is pending
-  /// until all members of the view have it; Status::list_waits_for says what it waits for. Change
-  /// one thing at a time, on all nodes: give the list to all running nodes, then start new ones.
-  /// Stop removed nodes. Nodes that stay keep their numbers.
+  /// Makes `nodes` the pending list of nodes, which becomes active once all members of the view
+  /// have it. No message is lost, and the view stays. Status::list_waits_for says what a pending
+  /// list waits for. Change one thing at a time, on all nodes: to add a node, give the list to all
+  /// running nodes, then start the new node. To remove a node, also stop it. Nodes that stay in the
+  /// list keep their numbers.
   ///
-  /// `acceptors`, with Paxos and Ridge: the future acceptors, as in Paxos::acceptors. New nodes
-  /// must be fewer than a majority of them. A node needs a `data_dir` to become an acceptor, unless
-  /// votes are in memory.
+  /// `acceptors`, with Paxos and Ridge: the future acceptors, as in Paxos::acceptors. Fewer than a
+  /// majority of the acceptors may be new nodes. A node needs a `data_dir` to become an acceptor,
+  /// unless votes are in memory.
   ///
-  /// @return  done; or invalid_option (the message says why this change is not possible, and
-  ///          what to do; the old list stays), closed.
+  /// @return  success: the list is pending or active; or invalid_option (the message says why this
+  ///          change is not possible, and what to do; the old list stays), closed.
   /// Blocks: for about a millisecond.
   Result<void> set_nodes(const std::vector<Node>& nodes,
                          const std::vector<std::uint32_t>& acceptors = {});
 
-  /// This incarnation, as in View::members. Before the first view, it may still change.
+  /// The id of this member, as in View::members. It may change before the first view.
   std::string id() const;
-  /// Blocks: for about a millisecond.
+  /// The status of the member at this moment. Blocks: for about a millisecond.
   Status status() const;
 
  private:

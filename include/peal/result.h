@@ -12,13 +12,13 @@ inline namespace v0 {
 
 struct Error;
 
-/// An error on its way into a Result: `return Unexpected(error);`.
+/// Wraps an error that a function returns as a Result: `return Unexpected(error);`.
 template <class E>
 class Unexpected {
  public:
-  explicit constexpr Unexpected(E error) : error_(std::move(error)) {}  ///< for this error
-  constexpr const E& error() const& { return error_; }                  ///< the error
-  constexpr E&& error() && { return std::move(error_); }                ///< the same, to move from
+  explicit constexpr Unexpected(E error) : error_(std::move(error)) {}  ///< wraps `error`
+  constexpr const E& error() const& { return error_; }                  ///< the wrapped error
+  constexpr E&& error() && { return std::move(error_); }                ///< moves the error
 
  private:
   E error_;
@@ -28,40 +28,40 @@ class Unexpected {
 template <class T, class E = Error>
 class [[nodiscard]] Result {
  public:
-  /// Success with a default value.
+  /// A successful Result with a default value.
   constexpr Result() requires std::default_initializable<T>
   = default;
-  /// Success.
+  /// A successful Result with this value.
   template <class U = T>
   requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, Result> &&
            (std::same_as<T, E> ||
             !std::same_as<std::remove_cvref_t<U>, E>)) constexpr Result(U&& value)
       : content_(std::in_place_index<0>, std::forward<U>(value)) {}
-  /// Failure.
+  /// A failed Result with this error.
   template <std::convertible_to<E> G>
   constexpr Result(Unexpected<G> error)
       : content_(std::in_place_index<1>, std::move(error).error()) {}
-  /// Failure.
+  /// A failed Result with this error.
   constexpr Result(E error) requires(std::same_as<E, Error> && !std::same_as<T, E>)
       : content_(std::in_place_index<1>, std::move(error)) {}
 
-  /// True if there is a value.
+  /// True if there is a value, and no error.
   constexpr bool ok() const { return content_.index() == 0; }
-  /// The same.
+  /// Same as ok().
   constexpr bool has_value() const { return ok(); }
-  /// The same.
+  /// Same as ok().
   explicit constexpr operator bool() const { return ok(); }
   /// The value; throws std::bad_variant_access if there is none.
   constexpr T& value() & { return std::get<0>(content_); }
   constexpr const T& value() const& { return std::get<0>(content_); }
   constexpr T&& value() && { return std::get<0>(std::move(content_)); }
-  /// The value, as value().
+  /// Same as value().
   constexpr T& operator*() & { return value(); }
-  constexpr const T& operator*() const& { return value(); }          ///< the same
-  constexpr T&& operator*() && { return std::move(*this).value(); }  ///< the same, to move from
-  /// Gives access to the members of the value; throws like value().
+  constexpr const T& operator*() const& { return value(); }          ///< same as value()
+  constexpr T&& operator*() && { return std::move(*this).value(); }  ///< moves the value
+  /// Gives access to the members of the value; throws std::bad_variant_access if there is none.
   constexpr T* operator->() { return &value(); }
-  constexpr const T* operator->() const { return &value(); }  ///< the same
+  constexpr const T* operator->() const { return &value(); }  ///< the same for a const Result
   /// The value, or `otherwise` if there is none.
   constexpr T value_or(T otherwise) const { return ok() ? value() : std::move(otherwise); }
   /// The error; throws std::bad_variant_access if there is a value.
@@ -69,7 +69,7 @@ class [[nodiscard]] Result {
   constexpr const E& error() const& { return std::get<1>(content_); }
   constexpr E&& error() && { return std::get<1>(std::move(content_)); }
 
-  /// Equal if both have equal values or equal errors.
+  /// True if `a` and `b` have equal values, or equal errors.
   friend constexpr bool operator==(const Result& a, const Result& b) requires(
       std::equality_comparable<T>&& std::equality_comparable<E>) {
     return a.content_ == b.content_;
@@ -83,26 +83,26 @@ class [[nodiscard]] Result {
 template <class E>
 class [[nodiscard]] Result<void, E> {
  public:
-  /// Success.
+  /// A successful Result.
   constexpr Result() = default;
-  /// Failure.
+  /// A failed Result with this error.
   template <std::convertible_to<E> G>
   constexpr Result(Unexpected<G> error) : error_(std::move(error).error()) {}
-  /// Failure.
+  /// A failed Result with this error.
   constexpr Result(E error) requires std::same_as<E, Error> : error_(std::move(error)) {}
 
-  /// True after success.
+  /// True if there is no error.
   constexpr bool ok() const { return !error_.has_value(); }
-  /// The same.
+  /// Same as ok().
   constexpr bool has_value() const { return ok(); }
-  /// The same.
+  /// Same as ok().
   explicit constexpr operator bool() const { return ok(); }
-  /// The error; throws std::bad_optional_access after success.
+  /// The error; throws std::bad_optional_access if there is none.
   constexpr E& error() & { return error_.value(); }
   constexpr const E& error() const& { return error_.value(); }
   constexpr E&& error() && { return std::move(error_).value(); }
 
-  /// Equal if both succeeded, or failed with equal errors.
+  /// True if `a` and `b` both succeeded, or failed with equal errors.
   friend constexpr bool operator==(const Result& a,
                                    const Result& b) requires std::equality_comparable<E> {
     return a.error_ == b.error_;

@@ -27,7 +27,7 @@ void ClientJudge::note(const SimClient& client, const std::string& text) const {
 
 oracle::ClientId ClientJudge::id_of(std::string_view name) const {
   const oracle::ClientId* id = names_.find(name);
-  // Messages may name a client before the client has read its own welcome.
+  // Events may name a client that has not read its welcome; such a client has no id yet.
   return id != nullptr ? *id : oracle::ClientId{};
 }
 
@@ -61,7 +61,8 @@ void ClientJudge::mark(const std::string& client, std::uint64_t events, const Vi
   if (at != accounts_.end()) at->second.marks.push_back({events, view});
 }
 
-/// The client has received `events` events: reports the views of the marks that it has passed.
+/// Called when the client has received `events` events. Reports to the oracle the views of the
+/// marks that the client has passed.
 void ClientJudge::come_past_marks(Account& account, std::uint64_t events) const {
   while (!account.marks.empty() && account.marks.front().events <= events) {
     const ViewId view = account.marks.front().view;

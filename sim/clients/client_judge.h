@@ -19,39 +19,38 @@ namespace peal::sim {
 
 class HistoryRecorder;
 
-/// Judges what the clients of one simulated node receive. Reports all that the clients do and
-/// receive to the oracle, which judges too.
+/// Judges what the clients of one simulated node receive. Also reports all actions and events of
+/// these clients to the oracle.
 class ClientJudge final : public ClientWatcher {
  public:
   ClientJudge(const Process& process, ClientNames& names) : process_(process), names_(names) {}
 
-  /// A new connection number, which no other client of this incarnation of the node has.
+  /// Returns a new connection number, which no other client of this incarnation of the node has.
   std::uint32_t next_number() { return ++last_number_; }
   void add(const std::string& client) { accounts_[client]; }
   void remove(const std::string& client) { accounts_.erase(client); }
-  /// From now on, the oracle gets no reports about the client. Call it when the client misses
-  /// messages.
+  /// Ends the reports about the client to the oracle. Call doom() when the client misses messages.
   void doom(const std::string& client);
   bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
-  /// The id of the client with the private name `name`; the default value until that client has
+  /// The id of the client with the private name `name`. The default value until that client has
   /// read its welcome.
   oracle::ClientId id_of(std::string_view name) const;
 
   void sent(const std::string& client, std::uint64_t number, std::vector<std::string> targets,
             std::uint64_t hash, oracle::OwnCopy own);
-  /// This daemon has delivered the client's message with this number.
+  /// Call when this daemon has delivered the client's message `number`.
   void ordered(const std::string& client, std::uint64_t number);
-  /// The daemon completed an exchange of tables in `view` when the client's session had `events`
-  /// events. Once the client has received these events, the oracle learns that the client has
-  /// passed the exchange.
+  /// Call when the daemon has completed an exchange of tables in `view`, and the client's session
+  /// has `events` events. When the client has received these events, the oracle is notified that
+  /// the client has passed the exchange.
   void mark(const std::string& client, std::uint64_t events, const ViewId& view);
-  /// The client has received all events of its session so far.
+  /// Call when the client has received all events of its session so far.
   void caught_up(const SimClient& client) { come_past_marks(of(client), client.events()); }
-  /// The node has installed a regular view.
+  /// Call when the node has installed a regular view.
   void entered() { early_.clear(); }
-  /// The node's id changed from `before`; no other node has seen the old id.
+  /// Call when the node's id has changed from `before`. No other node has seen the old id.
   void renamed(MemberId before);
-  /// The node's process has ended, and so have its clients.
+  /// Call when the node's process and its clients have ended.
   void end();
   /// Writes a line about the client to HistoryRecorder::Options::echo, for people.
   void note(const SimClient& client, const std::string& text) const;
@@ -77,16 +76,15 @@ class ClientJudge final : public ClientWatcher {
   struct Account {
     oracle::ClientId id{};            ///< set once the session has started
     bool doomed = false;              ///< the oracle gets no more reports about the client
-    std::set<std::uint64_t> ordered;  ///< numbers of the client's messages that this daemon has
-                                      ///< delivered
-    std::deque<Mark> marks;           ///< marks whose events the client has not all received
+    std::set<std::uint64_t> ordered;  ///< numbers of messages that this daemon has delivered
+    std::deque<Mark> marks;           ///< marks with events that the client has not received yet
     /// True if the oracle knows the client and still gets reports about the client.
     bool is_reported() const { return id.connection != 0 && !doomed; }
   };
 
   Account& of(const SimClient& client) { return accounts_.at(client.name()); }
-  /// The client receives an event now. Reports the marks before this event to the oracle; returns
-  /// the client's account.
+  /// Call when the client receives an event. Reports the marks before this event to the oracle, and
+  /// returns the client's account.
   Account& told(const SimClient& client);
   void come_past_marks(Account& account, std::uint64_t events) const;
   void doom(Account& account) const;
@@ -98,7 +96,8 @@ class ClientJudge final : public ClientWatcher {
   const Process& process_;
   ClientNames& names_;
   std::map<std::string, Account, std::less<>> accounts_;  ///< by client name
-  std::vector<SentEarly> early_;  ///< sent before the node's first view; may name ended clients
+  /// Messages that clients sent before the node's first view; their clients may have ended.
+  std::vector<SentEarly> early_;
   std::uint32_t last_number_ = 0;
 };
 

@@ -14,7 +14,7 @@
 
 namespace peal::sim {
 
-/// "#CLIENT#nNODE".
+/// Returns "#CLIENT#nNODE".
 inline std::string private_name(std::string_view client, NodeId node) {
   return "#" + std::string(client) + "#n" + std::to_string(node.value);
 }

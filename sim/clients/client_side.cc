@@ -36,7 +36,7 @@ group::Domains domains_of(const Process& process, const ClientMix& mix) {
     group::GroupDomain& domain = domains.emplace_back();
     domain.name = "d" + std::to_string(i + 1);
     domain.nodes = nodes[i].nodes;
-    // Deal the groups to the domains in turn; some groups belong to no domain.
+    // Assign the groups to the domains in turn; some groups belong to no domain.
     for (std::size_t g = i; g < mix.groups.size(); g += nodes.size() + 1) {
       domain.groups.push_back(mix.groups[g]);
     }

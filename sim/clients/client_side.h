@@ -36,7 +36,7 @@ struct ClientMix {
   std::uint32_t nodes = 0;  ///< number of nodes, for drawing private names
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
-/// The domains of the process's world, with the groups of the mix that belong to each.
+/// The domains of the process's world, each with the groups of the mix that belong to the domain.
 group::Domains domains_of(const Process& process, const ClientMix& mix);
 
 /// A client's message that was reported to the oracle before the node's first view.
@@ -48,26 +48,27 @@ struct SentEarly {
   oracle::OwnCopy own;
 };
 
-/// The process groups of one simulated node, and its clients.
+/// The process groups of one simulated node, and the clients of this node.
 class ClientSide {
  public:
   virtual ~ClientSide() = default;
 
-  /// Carries out the submission's wish. Without a wish, draws one: mostly a message with the
-  /// submission's payload. The engine is notified of resulting messages at the node's next flush().
+  /// Performs the client action `wish` of the submission, or a random action if `wish` is absent:
+  /// mostly a message with the submission's payload. SessionClients always performs a random
+  /// action. The engine is notified of resulting messages at the node's next flush().
   virtual void carry_out(const Submission& submission) = 0;
   virtual void on_view(const order::View& view) = 0;
   virtual void on_message(const node::Message& message) = 0;
-  /// The node's id changed from `before`; no other node has seen the old id.
+  /// Call when the node's id has changed from `before`. No other node has seen the old id.
   virtual void renamed(MemberId before) = 0;
-  /// The nodes that may be in a view with this one, sorted.
+  /// Sets the nodes that may be in a view with this node; `nodes` is sorted.
   virtual void set_nodes(std::vector<NodeId> nodes) = 0;
-  /// The node's process has ended.
+  /// Call when the node's process has ended.
   virtual void ended() = 0;
 
   /// Describes unfinished work; empty if all work is finished.
   virtual std::string waits_for() const = 0;
-  /// Reports the final table to the oracle. Call when no work is unfinished.
+  /// Reports the final table to the oracle. Call when all work is finished.
   virtual void report_table() = 0;
   virtual const group::Groups& groups() const = 0;
   virtual std::uint64_t digest() const = 0;
@@ -76,7 +77,7 @@ class ClientSide {
   virtual void work() = 0;
   /// Called at the time given to Driver::wake_clients().
   virtual void serve() {}
-  /// Number of bytes of messages that may be delivered now. If it is 0, the node must wait.
+  /// Number of bytes of messages that may be delivered now. If 0, the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }
   /// True if the connected client with this name received this payload after keep_payloads().
   virtual bool was_given(std::string_view /*client*/, std::string_view /*payload*/) const {

@@ -12,7 +12,7 @@
 namespace peal::sim {
 namespace {
 
-constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names are reused
+constexpr std::uint64_t kNamesOfClients = 4;  ///< few names, so that names are reused
 
 std::string name_of(NodeId node) { return "n" + std::to_string(node.value); }
 
@@ -113,7 +113,7 @@ Clients::Client* Clients::connect(const std::string& name) {
   const auto at = clients_.find(name);
   if (at != clients_.end()) return &at->second;
   const auto connection = groups_.connect(name);
-  if (!connection) {  // an ended client has the name until its departure is ordered
+  if (!connection) {  // an ended client keeps its name until its departure is ordered
     ++process_.submissions.refused;
     return nullptr;
   }
@@ -138,7 +138,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   const std::vector<std::string_view> named(targets.begin(), targets.end());
-  // The payload carries the number, so that receivers can identify the message.
+  // The payload begins with the message's number, so that receivers can identify the message.
   const std::uint64_t number = client.sent + 1;
   std::string payload(kNumberBytes, '\0');
   std::memcpy(payload.data(), &number, kNumberBytes);
@@ -253,7 +253,7 @@ void Clients::deliver_one(std::uint32_t connection, const group::Received& messa
                           const std::vector<std::string>& targets) {
   ++process_.world.recorder().figures().group_deliveries;
   std::uint64_t number = 0;
-  PEAL_ASSERT(message.payload.size() >= kNumberBytes);  // the simulator's own client sent it
+  PEAL_ASSERT(message.payload.size() >= kNumberBytes);  // a simulated client sent the message
   std::memcpy(&number, message.payload.data(), kNumberBytes);
   const oracle::ClientId sender{message.sender.daemon, message.sender.connection};
   process_.world.recorder().groups().delivered(now(), id_of(connection), {sender, number}, targets,

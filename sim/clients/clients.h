@@ -18,8 +18,8 @@
 
 namespace peal::sim {
 
-/// Clients inside their node, without connections or a client protocol. Reports all that the
-/// clients do and receive to the oracle.
+/// Clients inside their node, without connections or a client protocol. Reports all actions and
+/// events of the clients to the oracle.
 class Clients final : public ClientSide, group::Effects {
  public:
   Clients(Process& process, const ClientMix& mix, std::uint64_t seed);
@@ -56,9 +56,8 @@ class Clients final : public ClientSide, group::Effects {
   struct Client {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
-    std::vector<std::uint64_t> given;  ///< hashes of payloads, if keep_payloads() was called
-    std::vector<std::string> gaps;     ///< groups with gaps reported to the client, if
-                                       ///< keep_payloads() was called
+    std::vector<std::uint64_t> given;  ///< hashes of received payloads, after keep_payloads()
+    std::vector<std::string> gaps;     ///< groups with reported gaps, after keep_payloads()
   };
 
   ClientWish draw_wish();
@@ -75,7 +74,7 @@ class Clients final : public ClientSide, group::Effects {
   Random random_;
   group::Groups groups_;
   std::map<std::string, Client> clients_;
-  std::vector<SentEarly> early_;  ///< sent before the node's first view
+  std::vector<SentEarly> early_;  ///< messages sent before the node's first view
   bool keeps_payloads_ = false;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kSlots = 4;
 constexpr std::uint32_t kKeepMs = 400;
-constexpr std::size_t kRecordsUnder = 64U << 10;  // maximum of bytes per turn and direction
+// Maximum number of bytes that serve() moves in one direction.
+constexpr std::size_t kRecordsUnder = 64U << 10;
 
 session::Options options_of(const Process& process, const ClientMix& mix, Random& random) {
   const WorldOptions& world = process.world.options();
@@ -55,7 +56,8 @@ Instant SessionClients::local_now() const { return process_.clock.local(process_
 
 // ---- what clients do ----
 
-/// The client in this slot; a new one if that client has ended or misses messages.
+/// Returns the client in this slot. Replaces a client that has ended or misses messages by a new
+/// one.
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
@@ -118,7 +120,7 @@ void SessionClients::act(Station& station, const Submission& submission) {
   send(station, submission);
 }
 
-/// Makes the client stop reading, cuts it off, or makes it vanish.
+/// Makes the client stop reading, breaks the client's connection, or makes the client vanish.
 void SessionClients::trouble(Station& station) {
   const std::uint64_t chance = random_.below(100);
   const Instant until =
@@ -274,8 +276,9 @@ std::uint64_t SessionClients::room_bytes() const {
   return room;
 }
 
-/// A client that misses messages has no guarantees from the first missing message on. After the
-/// events queued for the client, a gap event reports the loss, and the client ends its session.
+/// Ends the oracle's reports about clients that miss messages: such a client has no guarantees from
+/// the first missing message on. After the events queued for the client, a gap event reports the
+/// loss, and the client ends its session.
 void SessionClients::doom_those_who_miss() {
   const std::uint64_t left_out = sessions_.counters().left_out;
   if (std::exchange(left_out_, left_out) == left_out) return;

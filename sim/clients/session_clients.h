@@ -19,9 +19,9 @@
 
 namespace peal::sim {
 
-/// The sessions of one simulated node's daemon, and its clients. The clients use the client
-/// protocol; they are cut off and reconnect, stop reading, or vanish. A ClientJudge reports all
-/// that the clients do and receive to the oracle.
+/// The sessions of one simulated node's daemon, and the clients of this daemon. The clients use the
+/// client protocol. They lose their connections and reconnect, stop reading, or vanish. A
+/// ClientJudge reports all actions and events of the clients to the oracle.
 class SessionClients final : public ClientSide, session::Host {
  public:
   SessionClients(Process& process, const ClientMix& mix, ClientNames& names, std::uint64_t seed);
@@ -49,11 +49,10 @@ class SessionClients final : public ClientSide, session::Host {
     std::unique_ptr<SimClient> client;
     session::ConnectionId link = 0;  ///< 0: no connection
     bool daemon_reads = true;        ///< false: the client's bytes wait for the daemon
-    bool asks_again = false;         ///< the daemon wants another received() for this connection,
-                                     ///< even without bytes
+    bool asks_again = false;         ///< the daemon wants another received(), even without bytes
     bool daemon_writes = false;      ///< the daemon has output for the client
     Instant reads_from{};            ///< the client does not read before this time
-    Instant back_at{};               ///< without a connection: when the client reconnects
+    Instant back_at{};               ///< time at which a client without a connection reconnects
     bool shares = false;             ///< the client can read events from shared memory
     std::uint32_t uid = 0;           ///< the client's user; clients of one user map the same memory
   };
@@ -80,7 +79,7 @@ class SessionClients final : public ClientSide, session::Host {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
-  /// The name of the session's client: CLIENT in its private name "#CLIENT#NODE".
+  /// The name of the session's client: CLIENT of the private name "#CLIENT#NODE".
   static std::string client_of(const session::SessionStatus& session) {
     return session.name.substr(1, session.name.rfind('#') - 1);
   }
@@ -93,7 +92,7 @@ class SessionClients final : public ClientSide, session::Host {
   ClientNames& names_;
   ClientJudge judge_;
   Random random_;
-  std::vector<std::string> node_names_;  ///< by node
+  std::vector<std::string> node_names_;  ///< by number of the node
   MemorySpool spool_;
   std::map<session::RegionId, std::vector<std::uint64_t>> regions_;
   session::Sessions sessions_;
@@ -101,11 +100,11 @@ class SessionClients final : public ClientSide, session::Host {
   std::map<session::ConnectionId, Station*> links_;
   std::map<std::uint64_t, std::string> slots_;  ///< name of the client in each slot
   session::ConnectionId last_link_ = 0;
-  std::optional<Instant> service_planned_;  ///< world time
+  std::optional<Instant> service_planned_;  ///< time of the next planned serve(), in world time
   session::Wanted wanted_;
   std::uint64_t left_out_ = 0;  ///< messages that the daemon has dropped for slow clients so far
   bool ordered_ = false;
-  mutable bool node_waits_ = false;  ///< the node waits for room in the daemon
+  mutable bool node_waits_ = false;  ///< the node waits until room_bytes() is positive
 };
 
 }  // namespace peal::sim

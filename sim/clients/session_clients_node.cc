@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of SessionClients that faces the node.
+// The calls between SessionClients and its node.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -70,7 +70,7 @@ std::string SessionClients::waits_for() const {
     if (station.daemon_writes) return name + " to read";
     if (judge_.is_doomed(name)) return name + " to be told of a gap";
   }
-  // A client that vanished stays a member until its session times out.
+  // The session of a vanished client ends only after a timeout.
   if (sessions_.sessions() != alive) return "sessions to be given up";
   return sessions_.idle() ? "" : "sessions to become idle";
 }

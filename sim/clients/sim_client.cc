@@ -42,8 +42,8 @@ void SimClient::cut() {
   taken_ = 0;
   input_.clear();
   memory_ = {};
-  // A client whose session has not started cannot resume. After its goodbye a client ends, though
-  // the daemon may not have received the goodbye.
+  // A client whose session has not started cannot resume. A client that has sent its goodbye does
+  // not resume either, although the daemon may not have received the goodbye.
   if (!started_) return end(wire::ClientCode::silent);
   if (leaving_) end(wire::ClientCode::goodbye);
 }
@@ -223,7 +223,8 @@ void SimClient::on_refused(const wire::Refused& refused) {
 }
 
 void SimClient::on_reply(const wire::Reply& reply) {
-  // Ignore replies to requests from before a cut; the client has repeated these requests.
+  // Ignore replies to requests that were sent before the connection broke: on_welcome() has
+  // repeated these requests.
   if (!request_ || reply.request != requests_) return;
   request_.reset();
 }

@@ -30,7 +30,7 @@ class ClientWatcher {
   virtual void left(SimClient& client, std::string_view group) = 0;
   virtual void gap(SimClient& client, const wire::GapEvent& event) = 0;
   virtual void shared(SimClient& client) = 0;  ///< the next event came through shared memory
-  /// A message was acknowledged, and was not refused.
+  /// A message of the client was acknowledged, and was not refused.
   virtual void settled(SimClient& client, std::uint64_t number) = 0;
   virtual void ended(SimClient& client, wire::ClientCode code) = 0;
   /// The daemon violated the protocol.
@@ -55,16 +55,16 @@ class SimClient {
   /// Sends hello on a new connection, to start a session or to resume the client's own session.
   /// `shares`: the client can read events from shared memory.
   void connect(std::uint32_t keep_ms, bool shares);
-  /// Passes the connection's shared memory; call before the first hear().
+  /// Gives the client the connection's shared memory. Call before the first hear().
   void share(ByteView memory) { memory_ = memory; }
-  /// The connection broke.
+  /// Call when the connection has broken.
   void cut();
   /// The client disappears for good, without a goodbye.
   void vanish() { end(wire::ClientCode::silent); }
 
-  // Requests. False if the client is not connected or is leaving. send() also returns false if too
-  // many messages are not acknowledged; join() and leave() also if an earlier join or leave has no
-  // reply.
+  // Requests. They return false if the client is not connected or is leaving. send() also returns
+  // false if too many messages are not acknowledged. join() and leave() also return false if an
+  // earlier join or leave has no reply.
   bool send(std::span<const std::string_view> targets, Service service, bool self_discard,
             ByteView payload);
   std::uint64_t next_number() const { return sent_ + 1; }
@@ -77,8 +77,9 @@ class SimClient {
   void took(std::size_t bytes);
   void hear(ByteView bytes);
 
-  /// True if the session is over, or if the client is connected and all messages are acknowledged,
-  /// all requests answered, all output sent and all input handled.
+  /// True if the session is over. Also true if the client is connected, all its messages are
+  /// acknowledged, all its requests are answered, all its output is sent and all its input is
+  /// handled.
   bool quiet() const;
 
  private:

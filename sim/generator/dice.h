@@ -20,14 +20,14 @@ class Dice : public Random {
   std::string number(std::int64_t low, std::int64_t high) {
     return std::to_string(between(low, high));
   }
-  /// A range such as "8-200": its start is from `low` to `middle`, its end from `middle` to `high`.
-  /// Draws the end first.
+  /// A range such as "8-200". Its start is from `low` to `middle`, and its end from `middle` to
+  /// `high`. Draws the end first.
   std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
   /// A duration from `low` to `high`. Short durations are more likely than in a uniform draw.
   Duration spread(Duration low, Duration high);
 };
 
-/// The number in the syntax of scenarios.
+/// The number in the syntax of scenarios, with at most six digits.
 std::string decimal(double value);
 
 }  // namespace peal::sim

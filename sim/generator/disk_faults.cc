@@ -79,10 +79,10 @@ void DiskFaults::write_put_back(Script& script) const {
   script.add("settle quick");
 }
 
-/// True if faults are wanted, votes are on disk, there are no domains and at least three nodes, and
-/// for each list of this scenario a majority of the list's acceptors keep their votes when `victim`
-/// loses its disk. Nodes that are removed for good do not count as keeping their votes, since they
-/// may stop before the removal is decided.
+/// True if the scenario has faults, votes on disk, no domains and at least three nodes, and if
+/// every list of the scenario survives the loss: a majority of the list's acceptors keep their
+/// votes when `victim` loses its disk. A node that is removed for good counts as lost too, because
+/// it may stop before the removal is decided.
 bool DiskFaults::may_lose(NodeId victim) const {
   const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
@@ -102,8 +102,8 @@ bool DiskFaults::may_lose(NodeId victim) const {
          (lists_.between().empty() || enough(lists_.between()));
 }
 
-/// With probability `share`, draws a node, and returns it if it may lose its disk. Otherwise
-/// nullopt.
+/// With probability `share`, draws a node, and returns the node if it may lose its disk. Otherwise
+/// returns nullopt.
 std::optional<NodeId> DiskFaults::some_disk(Random& own, double share) const {
   if (!own.chance(share)) return std::nullopt;
   const auto most = std::min<std::uint64_t>(nodes_, 5);

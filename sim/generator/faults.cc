@@ -5,7 +5,7 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// The faults of a generated scenario, class by class.
+// Plans the faults of a generated scenario, class by class.
 
 namespace peal::sim {
 
@@ -88,7 +88,7 @@ void ScenarioGenerator::plan_rule() {
 }
 
 /// A node crashes and leaves a gap in the order: the node's last packets reach few nodes or none,
-/// while other nodes have sent later packets.
+/// but other nodes have sent later packets.
 void ScenarioGenerator::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
@@ -151,7 +151,7 @@ void ScenarioGenerator::plan_processes() {
         timeline_.at(from, "crash " + a + " after-sends " + random_.number(1, 40));
         timeline_.at(until, "start " + a);
         break;
-      case 3:  // the node restarts, and crashes while it joins
+      case 3:  // the node restarts, and crashes while joining
         timeline_.at(from, "crash " + a);
         timeline_.at(until, "start " + a);
         timeline_.at(until, "crash " + a + " after-sends " + random_.number(1, 12));
@@ -216,7 +216,7 @@ void ScenarioGenerator::plan_targets() {
   timeline_.at(Duration{}, "target kinds=" + kinds + " p=" + decimal(0.01 + 0.11 * random_.unit()) +
                                " actions=" + actions + " within=" + within +
                                " heal=" + duration_text(low) + "-" + duration_text(high));
-  // Something must trigger the first view change.
+  // The rule above needs a first view change: plan a fault that causes a view change.
   const Duration first{random_.between(0, length_.ns / 4)};
   if (random_.chance(0.3)) {
     plan_gap();

@@ -4,9 +4,9 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// The end of a scenario, after the cluster has recovered: very old packets, and faults that stay
-// while the other nodes continue. Each part has its own random generator, so that earlier parts of
-// the scenario do not depend on later ones.
+// Writes the end of a scenario, after the cluster has recovered. First, very old packets arrive.
+// Then some faults stay, and the other nodes must continue. Each part has its own random generator,
+// so that earlier parts of the scenario do not depend on later parts.
 
 namespace peal::sim {
 namespace {
@@ -16,15 +16,15 @@ constexpr double kShareWithLateDuplicates = 0.06;
 
 }  // namespace
 
-/// After minutes in which nodes drop temporary state, old packets of the whole scenario arrive
-/// again, some while all nodes send.
+/// Minutes pass, and nodes drop temporary state. Then old packets of the whole scenario arrive
+/// again, first without a load and then while all nodes send.
 void ScenarioGenerator::write_late_duplicates() {
   if (!options_.faults) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
   if (!own.chance(kShareWithLateDuplicates)) return;
   script_.add("run " + std::to_string(own.between(60, 300)) + "s");
   const auto replay = [&] {
-    // Separate statements, since compilers differ in their order of evaluation.
+    // Draw in separate statements, because compilers differ in their order of evaluation.
     const std::string delay = std::to_string(own.between(1, 500));
     const std::string count = std::to_string(own.between(20, 300));
     script_.add("replay-old count=" + count + " delay=0-" + delay + "ms");
@@ -80,7 +80,7 @@ std::vector<std::string> ScenarioGenerator::lasting_fault(Random& own,
     case 8: return {"clock " + name + " rate=1.2"};
     default: break;
   }
-  // A short hang ends before E13 is judged, and blocked work then continues.
+  // A hang of at most 5 s ends before E13 is judged, so that the blocked work continues.
   const std::int64_t length = own.between(1, 60);
   const std::string hangs = "disk " + name + " hangs";
   if (length > 5) return {hangs};

@@ -66,8 +66,8 @@ void ListChange::plan(Timeline& timeline, Duration length) {
   timeline.at(stops, "list " + nodes_text({odd}) + change);
 }
 
-/// Draws two changes, of which either may come first: one node of `first` is removed, and the node
-/// that `first` lacks is added.
+/// Draws two changes in a random order. One change removes a node of `first`. The other change adds
+/// the node that `first` lacks.
 void ListChange::draw_replacement(const std::vector<NodeId>& all,
                                   const std::vector<NodeId>& first) {
   before_ = first;
@@ -79,8 +79,9 @@ void ListChange::draw_replacement(const std::vector<NodeId>& all,
   between_ = random_.chance(0.5) ? all : fewer;
 }
 
-/// Each node gets the list `between_` in the first half of the phase, and the list `after_` in the
-/// second half. Some nodes have `after_` before `between_` is active; some never get `between_`.
+/// Each node gets the list `between_` in the first half of the phase with faults, and the list
+/// `after_` in the second half. Some nodes get `after_` before `between_` is active. Some nodes
+/// never get `between_`.
 void ListChange::plan_replacement(Timeline& timeline, Duration length) {
   const std::int64_t half = length.ns / 2;
   const auto first_half = [&] { return Duration{random_.between(0, half)}; };
@@ -99,7 +100,7 @@ void ListChange::plan_replacement(Timeline& timeline, Duration length) {
       const Duration starts = holds(between_, node) ? first_half() : second_half();
       timeline.at(starts, "start " + name);
     }
-    if (!holds(after_, node)) {  // a removed node stops, sometimes after it got `between_`
+    if (!holds(after_, node)) {  // a removed node stops, sometimes while it has `between_`
       const Duration stops = holds(between_, node) ? second_half() : first_half();
       if (holds(between_, node)) timeline.at(first_half(), "list " + name + middle);
       timeline.at(stops, (random_.chance(0.5) ? "leave " : "crash ") + name);

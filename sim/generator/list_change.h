@@ -19,15 +19,17 @@ class ListChange {
 
   struct Kind {
     std::uint64_t nodes = 0;
-    double share = 0;              ///< share of scenarios in which the list changes
-    bool may_replace = false;      ///< one node may be replaced by another, in two changes
-    bool may_set_primary = false;  ///< nothing else sets `primary`, and the engine needs no quorum,
-                                   ///< so the change may set `primary=majority`
+    double share = 0;          ///< share of scenarios in which the list changes
+    bool may_replace = false;  ///< a new node may replace a node, in two changes
+    /// True if nothing else sets `primary` and the engine needs no quorum: then the change may set
+    /// `primary=majority`.
+    bool may_set_primary = false;
   };
-  /// Draws whether the list of nodes stays, gains a node, loses a node, or both in sequence.
+  /// Draws whether the list of nodes stays, gains a node, loses a node, or does both in two
+  /// changes.
   void draw(const Kind& kind);
-  /// Each node gets the new list at a random time. An added node may run before the other nodes
-  /// have the new list; a removed node stops at a random time.
+  /// Plans the changes. Each node gets the new list at a random time. An added node may start
+  /// before the other nodes have the new list. A removed node stops at a random time.
   void plan(Timeline& timeline, Duration length);
 
   bool none() const { return after_.empty(); }

@@ -5,7 +5,7 @@
 #include "sim/scenario/tokenizer.h"
 #include "sim/world/node_log.h"
 
-// Scenarios in which durable state matters: truncated logs, repeated restarts, competing
+// Plans scenarios in which durable state matters: truncated logs, repeated restarts, competing
 // coordinators, clocks that jump ahead. Each part has its own random generator, so that the rest of
 // the scenario does not depend on that part.
 
@@ -19,8 +19,8 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 
 }  // namespace
 
-/// Draws keys for the `cluster` line, each in some scenarios: small segments, histories so short
-/// that logs discard their beginning during the scenario, and a short `suspect`.
+/// Draws keys for the `cluster` line. Some scenarios get small segments. Some get a history so
+/// short that logs discard their beginning during the scenario. Some get a short `suspect`.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   if (!options_.engine.has_quorum()) return "";
   Random own = part_of(seed_, 0x73);
@@ -37,28 +37,28 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
     const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
     add(0.7, "segment", std::max(least, packet), 256 << 10);
   }
-  // Nodes retain up to twice `history` for cut-off members. With Ridge, seed 326 needs a history of
-  // at least 768 KiB. Several ensembles share the history, which is then too short for these
-  // members.
+  // Nodes retain up to twice `history` for cut-off members; with Ridge, seed 326 needs a history of
+  // at least 768 KiB. Several ensembles share the history, so a short history would not suffice for
+  // cut-off members.
   const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
-  // A disk without progress for five times `suspect` counts as hanging (order/paxos/link_watch.cc),
-  // and the slowest sync takes 200 ms. With a short `suspect` and slow syncs, the other nodes would
-  // exclude a node that the scenario regards as working.
+  // A disk that makes no progress for five times `suspect` counts as hanging
+  // (order/paxos/link_watch.cc), and the slowest sync takes 200 ms. With slow syncs and a short
+  // `suspect`, the other nodes would exclude a node that the scenario regards as working.
   if (own.chance(0.3) && !is_fixed("suspect") && !slow_syncs) {
     keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
   }
   return keys;
 }
 
-/// Some nodes restart repeatedly, at unrelated times, and some of their clocks jump ahead. If the
-/// engine has acceptors, coordinators pause, so that other nodes take over and the paused nodes
-/// return.
+/// In some scenarios, one or two nodes restart repeatedly, and their clocks sometimes jump ahead.
+/// In some scenarios of engines with acceptors, nodes pause repeatedly: other nodes take over as
+/// coordinators before the paused nodes return.
 void ScenarioGenerator::plan_restarts() {
   if (!options_.faults) return;
   Random own = part_of(seed_, 0x74);
   const auto some_node = [&] {
-    // Acceptors and representatives are the lowest nodes.
+    // Prefer the lowest nodes: acceptors and representatives are among them.
     const std::uint64_t most = own.chance(0.7) ? std::min<std::uint64_t>(nodes_, 3) : nodes_;
     return "n" + std::to_string(1 + own.below(most));
   };
@@ -91,9 +91,8 @@ void ScenarioGenerator::plan_restarts() {
   }
 }
 
-/// A node restarts at another address, but the files of some other nodes still have the old
-/// address. Until such a node has read a new file, it and the restarted node cannot reach each
-/// other.
+/// A node restarts at another address, but the configuration files of some other nodes contain the
+/// old address. Until such a node reads a new file, it cannot exchange packets with the moved node.
 void ScenarioGenerator::plan_moved_node() {
   constexpr double kShareMoved = 0.12;
   if (!options_.faults) return;

@@ -5,8 +5,8 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// Faults only for engines with acceptors: faults at moments of their protocols, power failures of
-// the whole cluster, faults of disks.
+// Plans the faults of engines with acceptors: faults at certain moments of the protocol, power
+// failures of the whole cluster, faults of disks, and slow nodes.
 
 namespace peal::sim {
 
@@ -49,7 +49,7 @@ void ScenarioGenerator::plan_quorum_targets() {
   timeline_.at(Duration{}, line(kinds, 0.25));
   // Votes are frequent: let few votes trigger a fault.
   if (random_.often()) timeline_.at(Duration{}, line("vote", 0.01) + " most=20");
-  // Something must make a new coordinator necessary.
+  // The rules above need a new coordinator: plan a fault that makes an election necessary.
   const Duration first{random_.between(0, length_.ns / 4)};
   if (random_.often()) {
     timeline_.at(first, "split " + some_parts(2, false));
@@ -61,7 +61,8 @@ void ScenarioGenerator::plan_quorum_targets() {
   }
 }
 
-/// Power fails for all nodes at once, so that only the disks keep state; disks fail or are slow.
+/// In some scenarios, power fails for all nodes at once, so that only the disks keep state. In
+/// some, a disk fails. In some, a disk is slow.
 void ScenarioGenerator::plan_power_and_disks() {
   if (random_.chance(0.3)) {
     const std::int64_t times = random_.between(1, 3);
@@ -87,8 +88,8 @@ void ScenarioGenerator::plan_power_and_disks() {
   }
 }
 
-/// For a while, one node has a slow disk, a slow application and sometimes a slow processor. These
-/// faults have their own random generator.
+/// In some scenarios, one node has a slow disk, a slow application and sometimes a slow processor
+/// for a while. These faults have their own random generator.
 void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
   if (!options_.faults || !options_.engine.has_quorum()) return;
@@ -98,7 +99,7 @@ void ScenarioGenerator::plan_slow_node() {
   const Duration from{own.between(0, length_.ns)};
   const Duration to = from + milliseconds(own.between(50, 1'500));
   timeline_.at(from, "disk " + name + " slow " + std::to_string(own.between(5, 250)) + "ms");
-  // Separate statements, since compilers differ in their order of evaluation.
+  // Draw in separate statements, because compilers differ in their order of evaluation.
   const std::string per_unit = std::to_string(own.between(100, 5'000));
   const std::string room = std::to_string(own.between(1, 60));
   timeline_.at(from, "application " + name + " room=" + room + " per-unit=" + per_unit + "us");
@@ -109,15 +110,15 @@ void ScenarioGenerator::plan_slow_node() {
   timeline_.at(to, "slow " + name + " 1");
 }
 
-/// With votes in memory, a crashed acceptor must not vote after its restart. Once most acceptors
-/// have crashed, the cluster cannot order until all nodes restart. So in most scenarios only one
-/// node crashes or leaves, unless all nodes crash at once; targeted faults pause nodes instead of
-/// crashing them.
+/// Removes crashes from most scenarios with votes in memory. A crashed acceptor must not vote after
+/// its restart. Once most acceptors have crashed, the cluster cannot order until all nodes restart.
+/// So only one node may crash or leave, or all nodes at once. Targeted faults pause nodes instead
+/// of crashing them.
 void ScenarioGenerator::spare_lives() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
   if (!own.chance(0.7)) return;
   NodeId one{static_cast<std::uint32_t>(1 + own.below(nodes_))};
-  for (const NodeId node : lists_.before()) {  // a node removed from the list has to stop
+  for (const NodeId node : lists_.before()) {  // a removed node must stop: make it the victim
     if (lists_.removes(node)) one = node;
   }
   const std::string victim = nodes_text({one});

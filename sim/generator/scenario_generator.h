@@ -18,7 +18,7 @@ namespace peal::sim {
 
 /// Draws the scenario of one seed and writes it as a script. The order of draws determines the
 /// scenario of a seed, so new draws come last or use their own random generator. No expression has
-/// two draws, since compilers differ in their order of evaluation.
+/// two draws, because compilers differ in their order of evaluation.
 class ScenarioGenerator {
  public:
   ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options);
@@ -62,7 +62,7 @@ class ScenarioGenerator {
   void write_ending(const DiskFaults& disks);
   void write_late_duplicates();
   void write_lasting();
-  /// Draws one lasting fault among `nodes`; returns its lines.
+  /// Draws one lasting fault among `nodes`, and returns the lines of this fault.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);
 
   std::uint64_t seed_;
@@ -76,8 +76,8 @@ class ScenarioGenerator {
   EngineOptions drawn_;  ///< the drawn options of the default engine
   std::string knobs_;
   std::string calm_;
-  std::string failed_disk_;    ///< the node whose disk fails; empty if there is none
-  std::size_t acceptors_ = 0;  ///< 0: the default number
+  std::string failed_disk_;    ///< the node whose disk fails; empty if no disk fails
+  std::size_t acceptors_ = 0;  ///< number of acceptors; 0: the default number
   Duration hop_{};             ///< approximate time of one hop of the token
   Duration length_{};          ///< length of the phase with faults
   double rate_ = 0;            ///< messages per second and node

@@ -6,7 +6,7 @@
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
-// The cluster, its options, its network and its load; faults.cc has the faults.
+// Writes the cluster, its options, its network and its load. faults.cc plans the faults.
 
 namespace peal::sim {
 namespace {
@@ -94,8 +94,8 @@ bool ScenarioGenerator::draw_knobs() {
   return true;
 }
 
-/// Draws values for the options, from Option::drawn_least to drawn_most, until all are valid
-/// together.
+/// Draws values for the options, from Option::drawn_least to drawn_most, until the combination of
+/// all values is valid.
 void ScenarioGenerator::draw_options() {
   for (int tries = 0; tries < 300; ++tries) {
     if (draw_knobs()) break;
@@ -127,7 +127,7 @@ void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(random_.spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  // An engine with acceptors sends no token. It sends heartbeats, and a vote for every few units.
+  // An engine with acceptors sends heartbeats and a vote for every few units, but no token.
   const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
@@ -198,7 +198,8 @@ void ScenarioGenerator::write_cluster() {
   script_.add(line);
 }
 
-/// Draws some nodes for each domain; domains may overlap. The draws use their own random generator.
+/// Draws some nodes for each domain; domains may overlap. The draws use a random generator of their
+/// own.
 std::string ScenarioGenerator::domains() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
@@ -248,16 +249,16 @@ void ScenarioGenerator::write_timeline() {
 
 void ScenarioGenerator::write_ending(const DiskFaults& disks) {
   if (!lists_.none()) script_.add("list all to " + nodes_text(lists_.after()));
-  for (const NodeId node : lists_.before()) {  // a removed node that was paused may still run
+  for (const NodeId node : lists_.before()) {  // a removed node may still run if it was paused
     if (lists_.removes(node)) script_.add("crash " + nodes_text({node}));
   }
-  if (options_.engine.has_quorum()) {  // ordering needs majorities of acceptors and nodes
-    // A node that writes nothing has not noticed its failed disk. Without a crash here, the node
-    // would stop after the start of all nodes.
+  if (options_.engine.has_quorum()) {  // without majorities, nothing is ordered: start all nodes
+    // A node that has written nothing since its disk failed still runs. Crash this node now;
+    // otherwise it would stop after the start of all nodes.
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    // A node may have refused to start for each of its two log folders: start it up to twice more.
+    // A node may refuse to start once for each of its two log folders: start all nodes twice more.
     for (int times = disks.damages() ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();
@@ -269,7 +270,7 @@ void ScenarioGenerator::write_ending(const DiskFaults& disks) {
     script_.add("settle");
     return;
   }
-  // Usually all nodes return; sometimes some stay crashed or cut off.
+  // Usually all nodes return. Sometimes a node stays crashed, or the network stays split.
   const bool all = random_.chance(0.8);
   if (all) {
     script_.add("start all");

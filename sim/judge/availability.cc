@@ -89,14 +89,14 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
     while (!stopped_() && world_.step(next)) {
     }
   }
-  return true;  // another violation has been reported already
+  return true;  // stopped_() is true: a violation has been reported already
 }
 
-/// True if `met` returns true when the bound ends or, if links are lossy, at some time within
-/// another bound. Also true if the run was stopped.
+/// Lets the bound pass, and then returns `met`. If links are lossy, waits up to another bound until
+/// `met` returns true. Returns true if the run was stopped.
 bool Availability::settle_down(const std::function<bool()>& met) {
-  // A ring that has nothing to send does not notice that a link loses large packets. Engines with
-  // acceptors check their links all the time, and must reach stable views without traffic.
+  // An idle ring does not notice that a link loses large packets, so the nodes send some. Engines
+  // with acceptors check their links all the time, and must reach stable views without traffic.
   const bool traffic = !world_.options().engine.has_quorum();
   for (std::int64_t part = 0; part < kTrafficParts; ++part) {
     if (traffic) send_large();
@@ -171,10 +171,11 @@ void Availability::wake_applications() {
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes));
   }
-  // If the other members of a stopped node's view work together (and the view has a quorum, if the
-  // engine needs one), each member that has not delivered all its own messages must report that it
-  // waits for a stopped application. The member may instead report that the stopped node's disk
-  // hangs or, if the link from that node to the member fails, any reason that names that node.
+  // Each member that has not delivered all its own messages must report that it waits for a stopped
+  // application. This demand applies to a stopped node only if the other members of its view work
+  // together (and if the view has a quorum, when the engine needs one). A member may instead report
+  // that the stopped node's disk hangs. If the link from the stopped node to the member fails, the
+  // member may report any reason that names the stopped node.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -186,7 +187,7 @@ void Availability::wake_applications() {
         if (!holds(view_of(member), node)) return true;  // the member's view excludes the node
         const Process& process = *world_.process(member);
         if (process.work.own_delivered == process.submissions.accepted)
-          return true;  // not blocked yet
+          return true;  // the member is not blocked yet
         const order::WaitReason& why = process.node->why();
         const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
                                             [&](const MemberId& one) { return one.node == node; });
@@ -206,8 +207,8 @@ void Availability::wake_applications() {
 
 // ---- engines that order on each side of a partition ----
 
-/// If all nodes of a set work with each other, and with no node outside the set, they must have one
-/// view that stays. Other working nodes must order in the views that they have.
+/// A set of nodes that all work with each other, and with no node outside the set, must install one
+/// view, and the view must stay. All other working nodes must order in their present views.
 void Availability::judge_sets() {
   std::vector<Nodes> sets;
   Nodes settled, others;
@@ -242,7 +243,8 @@ void Availability::judge_sets() {
 
 // ---- engines with acceptors ----
 
-/// True for an acceptor, unless it is amnesiac: it restarted without its votes, or lost its disk.
+/// True if the node is an acceptor and not amnesiac. An amnesiac acceptor restarted without its
+/// votes, or lost its disk.
 bool Availability::can_vote(NodeId node) const {
   bool acceptor = false;
   for (const order::Counter& each : world_.process(node)->counters()) {
@@ -284,7 +286,7 @@ std::vector<Availability::Nodes> Availability::quorums() const {
 
 void Availability::judge_quorum() {
   const Nodes all = running();
-  for (const NodeId node : all) {  // if lists differ, each node may have another majority
+  for (const NodeId node : all) {  // nodes with different lists need different majorities
     if (world_.lists().file(node).hash != world_.lists().file(all.front()).hash) return;
   }
   const std::vector<Nodes> sets = quorums();
@@ -303,7 +305,7 @@ void Availability::judge_quorum() {
     return say("no view holds a set that works and can order, such as " + nodes_text(sets.back()) +
                ", within " + duration_text(times_.bound));
   }
-  // A member whose disk hangs leaves the view late: only when its buffers are full.
+  // A member whose disk hangs may still be in the view: it leaves only when its buffers are full.
   Nodes working = members;
   std::erase_if(working, [this](NodeId node) { return !node_works(node); });
   if (stopped_() || !exchange(working, "while faults stay")) return;

@@ -10,11 +10,11 @@
 
 namespace peal::sim {
 
-/// E13 (TESTING.md): nodes whose links work in both directions continue to order while other nodes
-/// or links stay faulty. The judge reads from the simulated world which links and nodes work. The
-/// judge repairs only stopped applications, which by design block all nodes. First the nodes must
-/// report that they wait for the stopped applications; then the judge lets these applications
-/// continue, and the bounds count from that time.
+/// Judges E13 (TESTING.md): nodes whose links work in both directions continue to order while other
+/// nodes or links stay faulty. The judge reads from the simulated world which links and nodes work.
+/// The judge repairs only stopped applications, because such an application blocks all nodes by
+/// design. First the nodes must report that they wait for the stopped applications. Then the judge
+/// lets these applications continue, and the bounds count from that time.
 class Availability {
  public:
   struct Times {
@@ -36,8 +36,8 @@ class Availability {
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;
   bool all_work_together(const Nodes& nodes) const;
-  /// `first` and the working nodes that it reaches over pairs of nodes whose links work both ways,
-  /// sorted.
+  /// Returns `first` and the working nodes that `first` reaches, also through other working nodes.
+  /// Uses only pairs of nodes whose links work in both directions. Sorted.
   Nodes linked_with(NodeId first) const;
   Nodes running() const;
 

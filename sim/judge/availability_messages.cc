@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// E13: whether messages reach all members of the views, and whether these views stay.
+// Checks for E13 that messages reach all members of the views, and that these views stay.
 
 #include <algorithm>
 #include <array>
@@ -28,8 +28,8 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     });
   });
   if (!ordered || stopped_()) return false;
-  // `lines` below: for each sender and domain, the position that all members of the sender's view
-  // must reach. No sender may install another view before that.
+  // `lines` holds, for each sender and domain, the position that all members of the sender's view
+  // must reach. Until then, no sender may install another view.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
     for (const NodeId node : nodes) views.push_back(world_.process(node)->status.views);
@@ -63,7 +63,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
 }
 
 /// Waits until each of `nodes` has delivered all its own submissions. False if a node with
-/// undelivered submissions delivers none of them within a bound.
+/// undelivered submissions delivers none of these submissions within a bound.
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
@@ -87,8 +87,8 @@ bool Availability::drain(const Nodes& nodes) {
 
 bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
-  // Disks, buffers and windows of a scenario may be too slow for its load. Then the nodes order the
-  // backlog first, with progress within each bound.
+  // A scenario's disks, buffers and windows may be too slow for its load. Then the nodes first
+  // order the backlog; each node must make progress within each bound.
   world_.loads().stop();
   if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
   if (stopped_()) return true;
@@ -97,8 +97,9 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   return false;
 }
 
-/// True if the node is in `view`, or in a smaller view that still has all of `members` that work.
-/// Updates `view` and `members` to the node's present view, unless the node is in no view.
+/// True if the node is in `view`, or in a smaller view that still has all working nodes of
+/// `members`. Updates `view` and `members` to the node's present view, unless the node is in no
+/// view.
 bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !process->status.operational || !process->status.view) return false;

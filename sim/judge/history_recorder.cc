@@ -200,8 +200,9 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
 
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
-  // With acceptors, the first delivery shows that a unit has its place; the unit's sender may not
-  // know the place yet. With domains, `last` may be a later position of another domain.
+  // With acceptors, a member may deliver a unit before the unit's sender knows the position. Then
+  // the first delivery registers the unit. With domains, `last` may be a later position of another
+  // domain.
   const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
   if (options_.engine->traits.quorum && next) {
     units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};

@@ -36,17 +36,16 @@ struct Figures {
   std::uint64_t packets = 0;  ///< packets given to the network; a multicast counts once
   std::uint64_t messages_submitted = 0;
   std::uint64_t units_originated = 0;
-  std::uint64_t deliveries_checked = 0;  ///< of units and of messages
-  std::uint64_t told_early = 0;          ///< messages delivered optimistically, before they had
-                                         ///< their places
-  std::uint64_t views_installed = 0;     ///< regular views, at each member
+  std::uint64_t deliveries_checked = 0;  ///< checked deliveries of units and messages
+  std::uint64_t told_early = 0;          ///< messages delivered before their positions were known
+  std::uint64_t views_installed = 0;     ///< regular views, counted at each member
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
-  std::uint64_t group_deliveries = 0;  ///< to clients
+  std::uint64_t group_deliveries = 0;  ///< messages delivered to clients
   std::uint64_t group_views = 0;       ///< views reported to clients
-  std::uint64_t group_gaps = 0;        ///< gaps reported to clients: messages ordered in a
-                                       ///< partition without the clients' node
-  std::uint64_t group_exchanges = 0;   ///< exchanges of tables, counted at each node
+  /// Gaps reported to clients: messages ordered in a partition without the clients' node.
+  std::uint64_t group_gaps = 0;
+  std::uint64_t group_exchanges = 0;  ///< exchanges of tables, counted at each node
   std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t session_settled = 0;  ///< acknowledged messages of clients
   std::uint64_t session_resumed = 0;  ///< sessions resumed after a connection broke
@@ -54,17 +53,17 @@ struct Figures {
   std::uint64_t session_gaps = 0;     ///< gaps reported to slow clients
   std::uint64_t sessions_ended_slow = 0;
   std::uint64_t logs_read = 0;           ///< logs that restarted acceptors read
-  std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
+  std::uint64_t logs_cut = 0;            ///< logs of `logs_read` whose beginning was discarded
   std::uint64_t votes_read = 0;          ///< votes in the logs of `logs_read`
-  std::uint64_t votes_needed = 0;        ///< of these, votes in instances not consumed yet
-  std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
+  std::uint64_t votes_needed = 0;        ///< votes of `votes_read` in instances not consumed yet
+  std::uint64_t older_votes_needed = 0;  ///< votes of `votes_needed` outside the newest segment
   std::uint64_t promises_read = 0;       ///< logs with a promise above all their votes' rounds
   std::uint64_t virtual_ns = 0;
 };
 
-/// Records all events that applications see. The oracle gets both layers of this history, units and
-/// messages, as the events happen, and judges them. The recorder also keeps statistics and, if
-/// requested, the history itself.
+/// Records all events that applications see, and passes them to the oracle as they happen. The
+/// oracle judges both layers of this history: units and messages. The recorder also keeps
+/// statistics and, if requested, the history itself.
 class HistoryRecorder {
  public:
   struct Options {
@@ -72,13 +71,12 @@ class HistoryRecorder {
     const order::Descriptor* engine = &order::default_engine();
     bool optimistic = false;                     ///< nodes also deliver messages optimistically
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
-    bool sessions = false;       ///< clients receive events later than their nodes do
-    bool lists_change = false;   ///< the majority changes during the run
-    Seq first_count = 0;         ///< the first position is first_count + 1; recorded positions have
-                                 ///< first_count subtracted
-    bool keep_history = false;   ///< events() holds the layer of messages
-    std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
-    std::FILE* echo = nullptr;   ///< every event as text for people; may be null
+    bool sessions = false;                       ///< clients have sessions, and receive events late
+    bool lists_change = false;   ///< the list of nodes, and so the majority, changes
+    Seq first_count = 0;         ///< subtracted from positions before they are recorded
+    bool keep_history = false;   ///< events() returns the events of the message layer
+    std::FILE* trace = nullptr;  ///< file for all events as JSON lines; may be null
+    std::FILE* echo = nullptr;   ///< file for all events as text for people; may be null
   };
   explicit HistoryRecorder(const Options& options);
   HistoryRecorder(const HistoryRecorder&) = delete;
@@ -107,7 +105,7 @@ class HistoryRecorder {
   bool echoes() const { return options_.echo != nullptr; }
 
   void violation(Instant now, std::string property, std::string text);
-  /// True if there are violations so far, the oracle's included.
+  /// True if there are violations so far, including violations that the oracle found.
   bool broken() const;
   /// Closes the history; afterwards violations() is complete. Call once.
   void finish();
@@ -129,14 +127,14 @@ class HistoryRecorder {
     MemberId origin{};
     std::uint64_t number{};
   };
-  /// The units of one view by position: as their originators or, for engines with acceptors, the
-  /// first deliveries reported them.
+  /// The units of one view by position. The originators report the units; for engines
+  /// with acceptors, the first delivery of a unit may come before its originator's report.
   struct UnitsOfView {
     std::unordered_map<Seq, UnitRecord> by_seq;
-    Seq last = 0;                                             ///< the highest position
-    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< by position and member: number of
-                                                              ///< the unit that a further member
-                                                              ///< claims there
+    Seq last = 0;  ///< the highest position
+    /// For further members that originated a unit at a used position: by position and member, the
+    /// number of the member's unit.
+    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;
   };
 
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);

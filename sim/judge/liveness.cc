@@ -159,11 +159,11 @@ void Liveness::advance(Duration length) {
   }
 }
 
-/// Restarts stopped nodes, as their operators would. If a node's clock was set back, a packet sent
-/// before the faults ended may show the node that its id is in use; the node then stops.
+/// Restarts stopped nodes, as their operators would. A node whose clock was set back stops when a
+/// packet shows that the node's id is in use. Such a packet may come from before the end of faults.
 void Liveness::start_again() {
   if (world_.now() > strays_ + patience_)
-    return;  // + patience_: a node may stop only at its next packet after the notice
+    return;  // + patience_: another node may get the packet first and report it later
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       if (world_.process(node) != nullptr) continue;
@@ -181,10 +181,10 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// True if the cluster cannot recover because votes in memory or on a disk are lost. Either too few
-/// acceptors have votes for any decision; or some nodes know an order that cannot continue, while
-/// other nodes have begun another order; or no order exists, and a node needed for the bootstrap is
-/// missing. The operator must then restart all nodes.
+/// True if the cluster cannot recover because votes in memory or on a disk are lost, so that the
+/// operator must restart all nodes. There are four cases. Too few acceptors can vote. Too few
+/// acceptors know the order that has lost its majority. Nodes know different orders. No order
+/// exists, and a node that the bootstrap needs is missing.
 bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
@@ -205,8 +205,8 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // If an order has lost its majority of votes, only the acceptors in `knowing` count: those
-    // that know an order.
+    // A node sees too few living acceptors (`told`), so the node's order has lost its majority of
+    // votes. Then only acceptors that know an order (`knowing`) can continue the order.
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
@@ -227,8 +227,8 @@ void Liveness::restart_all() {
 }
 
 bool Liveness::wait_for_views() {
-  // A pause may outlast the other faults. So time counts from the end of the last pause or from the
-  // arrival of the last packet sent before the faults ended, whichever is later.
+  // A pause may outlast the other faults. So the timeout begins when the last pause has ended and
+  // the last packet from before the end of faults has arrived.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
     return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
       return world_.process(node) != nullptr && !world_.machines().is_up(node);
@@ -267,7 +267,7 @@ std::uint64_t Liveness::failing_links() const {
 }
 
 // Waits until no link counts as failing: nodes remember earlier losses for a while, and these
-// losses may still cause a view change. If that takes too long, reports E10 and returns false.
+// losses may still cause a view change. Reports E10 and returns false if a link fails for too long.
 bool Liveness::wait_for_links() {
   const Duration most = world_.options().engine.needs(1).suspect * kLinksFailFor;
   const Instant limit = std::max(world_.now(), strays_) + most;
@@ -357,8 +357,8 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stop_faults();
   strays_ = world_.transit().latest_arrival();
   if (!wait_for_views() || !wait_for_links()) return;
-  // Members may still exclude a member whose packets the faults blocked: the ring's StallWatch
-  // counts from before the end of faults.
+  // Members may still exclude a member that blocked the ring during the faults: StallWatch also
+  // counts the time before the end of faults. Wait until such an exclusion would have happened.
   advance(world_.options().engine.usual().remembers);
   if (stopped_() || !wait_for_views() || !drain()) return;
   if (!quick) {

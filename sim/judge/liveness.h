@@ -18,13 +18,13 @@ bool cluster_is_idle(const World& world);
 std::string waiting_text(const World& world);
 
 /// The end of a run: faults stop, the network heals into parts, and then the cluster must recover
-/// in bounded time. Violations: E10 (liveness), E11 (a view that ended without a reason), R1
-/// (memory), R2 (bytes on the wire), R3 (useless work).
+/// in bounded time. Reports violations of E10 (liveness), E11 (a view that ended without a reason),
+/// R1 (memory), R2 (bytes on the wire) and R3 (useless work).
 class Liveness {
  public:
-  /// Nodes of one of `parts` can reach each other. If `parts` is empty, all nodes can; otherwise a
-  /// node in no part is alone. `patience`: the timeout for a part to install a view of exactly its
-  /// nodes.
+  /// The nodes of one part can reach each other, and no other node. If `parts` is empty, all nodes
+  /// are in one part. Otherwise, a node that is in no part is alone. `patience` is the timeout for
+  /// a part to install a view of exactly its running nodes.
   Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duration patience);
 
   /// Stops early if `stopped` returns true. `quick` skips the load, and the checks of traffic,
@@ -62,12 +62,12 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
-  Instant strays_{};                  ///< arrival of the last packet sent before the faults ended
-  bool restarted_ = false;            ///< all nodes were restarted
-  bool started_again_ = false;        ///< a stopped node was restarted, and the cluster has not
-                                      ///< recovered yet
-  std::vector<std::uint64_t> views_;  ///< by node: how many views it had installed when the cluster
-                                      ///< had recovered
+  Instant strays_{};        ///< arrival of the last packet sent before the faults ended
+  bool restarted_ = false;  ///< all nodes were restarted
+  /// A stopped node was restarted, and the cluster has not recovered yet.
+  bool started_again_ = false;
+  /// By node: number of views that the node had installed when the cluster had recovered.
+  std::vector<std::uint64_t> views_;
 };
 
 }  // namespace peal::sim

@@ -15,9 +15,9 @@ constexpr std::uint32_t kSlabsAtRest = 64;
 constexpr std::uint64_t kBytesPerByteMost = 4;
 constexpr Duration kIdleWatch = milliseconds(500);
 
-/// Number of instances for which an idle acceptor may hold buffers. An acceptor keeps its votes in
-/// an earlier coordinator's open instances until these instances have other values. These votes
-/// span at most one window; the acceptor may hold a newer value beside each vote.
+/// Number of instances for which an idle acceptor may hold buffers. An acceptor keeps its votes for
+/// instances that an earlier coordinator left open, until these instances have other values. These
+/// votes span at most one window; the acceptor may hold a newer value beside each vote.
 std::uint64_t ahead_of(const Process& process) {
   for (const order::Counter& each : process.counters()) {
     if (each.name == "quorum_instances_ahead") return each.value;
@@ -27,8 +27,8 @@ std::uint64_t ahead_of(const Process& process) {
 
 }  // namespace
 
-/// Loses one packet in a hundred for a while: members must retransmit, and must not exclude any
-/// member.
+/// Loses one packet in a hundred for a while. Members must retransmit the lost packets, and must
+/// not exclude any member.
 void Liveness::lose_a_little() {
   constexpr Duration kLength = milliseconds(150);
   Load load;
@@ -83,10 +83,10 @@ void Liveness::check_traffic() {
   sum(sent, units);
   const std::uint64_t count = world_.recorder().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
-  // A chain or a distributor sends each node its own copy.
+  // With fan-out, a chain or a distributor, each node gets its own copy of a unit.
   const bool each = world_.options().fan_out || world_.options().engine.engine().traits.ensembles;
   const std::uint64_t copies = each ? world_.nodes() : 1;
-  // If a disk becomes slower, nodes may take delayed answers for lost ones.
+  // If disks are sometimes slow, nodes may treat delayed answers as lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
     world_.recorder().violation(world_.now(), "R2",
@@ -116,8 +116,8 @@ void Liveness::check_idleness() {
   const EngineOptions& engine = world_.options().engine;
   const auto idle_turns = static_cast<std::uint64_t>(kIdleWatch.ns / engine.needs(1).idle.ns);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    // Each ensemble sends its own heartbeats; the ensemble of a domain sends one to each node of
-    // the domain.
+    // Each ensemble sends its own heartbeats. The ensemble of a domain sends a heartbeat to each
+    // node of the domain.
     std::uint64_t to = engine.ensembles();
     for (const order::Domain domain : world_.domains().of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();

@@ -26,7 +26,8 @@ struct NetArguments {
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
   std::uint32_t domains = 0;
-  std::vector<std::pair<std::string_view, std::string>> choices;  ///< options in kEngineChoices
+  /// Chosen values of the options in kEngineChoices.
+  std::vector<std::pair<std::string_view, std::string>> choices;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
@@ -38,7 +39,7 @@ constexpr const char* kNetAbout =
     "Runs a cluster of whole nodes on a model of a switched Ethernet (bandwidth, delay, switch\n"
     "buffers that overflow, processor time per packet and byte), and prints what it reached.";
 
-/// One line of help for each kind.
+/// Returns one line of help for each kind.
 template <class Kinds>
 std::string list_of(const Kinds& kinds) {
   std::string text;
@@ -75,8 +76,8 @@ std::vector<std::string> engine_list() {
   return names;
 }
 
-/// Adds the option `name`, which some engines have. Skips `storage`: --disk-us says where votes
-/// are.
+/// Adds the option `name`, which only some engines have. Skips `storage`: --disk-us replaces this
+/// option.
 void add_choice(CLI::App& app, NetArguments& a, std::string_view name) {
   if (name == "storage") return;
   const order::Option& option = *find_option_named(name);
@@ -250,7 +251,8 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
   }
 }
 
-/// One line about options that cannot be combined or that the engine does not accept; else empty.
+/// Returns one line about options that cannot be combined or that the engine does not accept.
+/// Returns an empty string if all options are accepted.
 std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.senders > options.nodes) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +

@@ -3,10 +3,10 @@
 
 namespace peal::sim {
 
-/// True if the command line has --net, and so asks for figures of a modelled network instead of
+/// True if the command line has --net. Then `peal sim` measures a modelled network instead of
 /// running seeds.
 bool asks_for_net(int argc, char** argv);
-/// `peal sim --net …`; returns the exit status.
+/// Runs `peal sim --net …`; returns the exit status.
 int run_net_command(int argc, char** argv);
 
 }  // namespace peal::sim

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint32_t kIpHeaderBytes = 20;
 constexpr std::uint32_t kUdpHeaderBytes = 8;
-/// Preamble 8, addresses and type 14, checksum 4, gap 12.
+/// Bytes beside a frame's payload: preamble 8, addresses and type 14, checksum 4, gap 12.
 constexpr std::uint32_t kEthernetBytes = 38;
-/// The shortest frame, with preamble and gap.
+/// Bytes of the shortest frame, including preamble and gap.
 constexpr std::uint32_t kFrameBytesMin = 84;
 
 }  // namespace

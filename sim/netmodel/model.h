@@ -14,9 +14,9 @@
 #include "sim/world/network.h"
 #include "sim/world/packet.h"
 
-// A model of switched Ethernet and of its cost for hosts: how long a datagram occupies a link,
-// where it waits, which buffer it overflows, and how much processor time it takes. Off by default:
-// scenarios with faults do not need the model.
+// A model of switched Ethernet and of its cost for hosts. The model computes how long a datagram
+// occupies a link, how long it waits, whether it overflows a buffer, and how much processor time it
+// takes. Off by default: scenarios with faults do not need the model.
 
 namespace peal::sim {
 
@@ -42,15 +42,15 @@ struct CpuCosts {
 };
 
 struct NetModelOptions {
-  std::uint32_t megabits = 10'000;  ///< megabit per second of every network card and switch port
+  std::uint32_t megabits = 10'000;  ///< Mb/s of every network card and switch port
   /// Time from the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
   /// How long a card delays the interrupt for a first packet, so that the interrupt covers later
   /// packets too.
   Duration coalesce{};
   std::uint32_t mtu = 1'500;
-  std::uint32_t port_buffer_bytes = 256U << 10;  ///< of each output port; the port drops frames
-                                                 ///< that do not fit
+  /// Buffer of each output port. A port drops frames that do not fit.
+  std::uint32_t port_buffer_bytes = 256U << 10;
   double data_loss = 0;  ///< share of received data packets that each node drops
   CpuCosts cpu;
 };
@@ -58,7 +58,7 @@ struct NetModelOptions {
 /// The Ethernet frames of a datagram.
 struct Frames {
   std::uint32_t count = 1;
-  std::uint32_t full_bytes = 0;  ///< bytes on the wire of each frame but the last
+  std::uint32_t full_bytes = 0;  ///< bytes on the wire of each frame except the last
   std::uint32_t last_bytes = 0;
 
   std::uint32_t bytes_of(std::uint32_t frame) const {
@@ -75,8 +75,8 @@ struct Flight {
   std::bitset<kNodesMax + 1> lost;  ///< receivers that miss a frame of the datagram
 };
 
-/// Links, cards and ports. The switch stores whole frames before it forwards them. A port's buffer
-/// is limited in bytes; a full buffer drops the arriving frame.
+/// Models links, network cards and switch ports. The switch stores whole frames before it forwards
+/// them. A port's buffer is limited in bytes; a full buffer drops the arriving frame.
 class NetModel {
  public:
   NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uint64_t seed);
@@ -88,12 +88,12 @@ class NetModel {
   /// Passes the datagram to the card, which sends one frame after another. Returns the time at
   /// which the first frame reaches the switch.
   Instant depart(NodeId from, Instant ready, const Frames& frames);
-  /// The switch forwards a frame to `to` at `now`. Returns the time at which the frame's last bit
-  /// leaves the port; nullopt if the port's buffer is full.
+  /// Forwards a frame from the switch to `to` at `now`. Returns the time at which the frame's last
+  /// bit leaves the port; nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
   /// Returns the time at which a packet reaches the socket of `to` if its last bit left the port at
-  /// `left`. Calls must be in the order of `left`.
+  /// `left`. For each node, calls must be in the order of `left`.
   Instant arrive(NodeId to, Instant left);
 
   std::uint32_t keep(const Flight& flight);

@@ -26,8 +26,8 @@ struct CpuKind {
   Duration step;  ///< fixed cost of any input
   CpuCosts costs;
   std::string_view priority;  ///< when the token is read before data: "careful" or "aggressive"
-  /// Packets per visit: `window` for the accelerated ring, where all of them may follow the token;
-  /// `original_window` for the original ring. If 0, automatic.
+  /// Packets per token visit; 0 is automatic. `window` is for the accelerated ring, where all these
+  /// packets may follow the token. `original_window` is for the original ring.
   std::uint32_t window, original_window;
   std::uint32_t datagram_bytes_large;  ///< largest datagram if messages do not fit in one frame
   std::string_view help;
@@ -35,7 +35,7 @@ struct CpuKind {
 
 std::span<const NetKind> net_kinds();
 std::span<const CpuKind> cpu_kinds();
-/// These return null if no kind has this name.
+/// net_kind() and cpu_kind() return null if no kind has the name.
 const NetKind* net_kind(std::string_view name);
 const CpuKind* cpu_kind(std::string_view name);
 

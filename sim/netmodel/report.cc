@@ -40,8 +40,8 @@ std::string quorum_text(const NetRunOptions& options) {
   return text + ", " + formatted("%g", disk_us) + " us a sync";
 }
 
-/// Calls `visit` for each option, then for each result, with its name, its value, and whether the
-/// value is a string.
+/// Calls `visit` for each option and then for each result. Passes the name, the value, and whether
+/// the value is a string.
 void each_field(const NetRunOptions& options, const NetFigures& f,
                 const std::function<void(const char*, const std::string&, bool)>& visit) {
   const EngineOptions engine = engine_of(options);

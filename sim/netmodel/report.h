@@ -7,7 +7,7 @@
 
 namespace peal::sim {
 
-// One experiment and its result, for people and for programs.
+// Formats one experiment and its result, for people and for programs.
 
 /// A description of the experiment in one line.
 std::string net_title(const NetRunOptions& options);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kOneFrame = 1'472;
 constexpr Duration kPatience = seconds(5);
-/// Number of packets that wait at each node at rate `max`: enough for every visit.
+/// Number of packets that wait at each sender at rate `max`: enough for every visit of the token.
 constexpr std::uint64_t kWaitingPackets = 400;
 
 std::uint64_t message_bytes_beside(const NetRunOptions& options) {
@@ -55,7 +55,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;
   WorldOptions world;
-  world.ghost = false;  // an experiment measures and needs no ghost
+  world.ghost = false;  // the ghost checks the protocol; an experiment only measures
   world.nodes = options.nodes;
   world.seed = options.seed;
   world.engine = engine_of(options);
@@ -169,9 +169,9 @@ void Experiment::submit(NodeId node, Instant due) {
   world_.submit(node, options_.service, std::move(payload), domain_of(options_, node));
 }
 
-/// Plans the node's next messages, of which the first has number `number`. The node sends at a
-/// constant mean rate. Each due time has a jitter of one interval (with bursts: of the intervals of
-/// one burst), so that nodes are not in phase with the token.
+/// Plans the node's next message or burst of messages; `number` is the number of the first message.
+/// The node sends at a constant mean rate. A random jitter delays each due time, by up to the mean
+/// time between two messages or bursts, so that nodes are not in phase with the token.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
   const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
   const auto burst = std::max<std::uint64_t>(
@@ -348,7 +348,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
   EngineOptions engine = options.engine;
   const CpuKind& cpu = *options.cpu;
   engine.set("packet_bytes_max", datagram_of(options));
-  // Values of real nodes, including their history: see order::Descriptor::make.
+  // Use the values of real nodes, also for the history.
   engine.set("gap", microseconds(500).ns);
   engine.set("suspect", milliseconds(200).ns);
   engine.set("history", 64 << 20);

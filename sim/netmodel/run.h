@@ -11,7 +11,7 @@
 #include "sim/netmodel/profiles.h"
 #include "sim/world/engine_options.h"
 
-// One experiment on the network model: a cluster, a load, and the figures that it reaches.
+// One experiment on the network model: a cluster, a load, and the measured figures.
 
 namespace peal::sim {
 
@@ -20,27 +20,28 @@ struct NetRunOptions {
   const CpuKind* cpu = nullptr;
   EngineOptions engine;
   std::uint32_t nodes = 8;
-  std::uint32_t senders = 0;            ///< number of nodes that send, the lowest; 0: all
+  std::uint32_t senders = 0;            ///< number of nodes that send, from node 1 on; 0: all nodes
   std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
   double rate = 0;   ///< messages per second of all nodes together; 0: as many as possible
-  Duration burst{};  ///< clients collect messages for this time, and send them at once; 0: they do
-                     ///< not
+  Duration burst{};  ///< clients collect messages for this time, then send them at once; 0: never
   double loss = 0;   ///< share of data packets that each node drops
   /// personal_window: packets per visit; 0 is automatic. accelerated_window: how many of these
   /// packets follow the token; 0 is the original ring. global_window: packets per rotation. A
   /// window without a value follows from `cpu`.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
-  std::uint32_t datagram_bytes = 0;  ///< largest datagram; 0 means 1472 or, if a message does not
-                                     ///< fit in 1472, CpuKind::datagram_bytes_large
+  /// Largest datagram. 0 means 1472 or, if a message does not fit in 1472,
+  /// CpuKind::datagram_bytes_large.
+  std::uint32_t datagram_bytes = 0;
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
-  Duration coalesce{};          ///< interrupt delay of the network cards
-  bool multicast = true;        ///< false: each multicast is a unicast to each other node
-  std::uint32_t acceptors = 3;  ///< for engines with acceptors: the lowest nodes; all nodes if
-                                ///< there are fewer
+  Duration coalesce{};    ///< interrupt delay of the network cards
+  bool multicast = true;  ///< false: each multicast is a unicast to each other node
+  /// For engines with acceptors: number of acceptors, which are the lowest nodes. All nodes are
+  /// acceptors if there are fewer nodes.
+  std::uint32_t acceptors = 3;
   /// For engines with domains: divides the nodes evenly into this many domains. Each node sends
-  /// only in its domain. 0: all nodes learn all messages.
+  /// only in its domain. If 0, there are no domains, and all nodes learn all messages.
   std::uint32_t domains = 0;
   Duration disk{};  ///< for engines with acceptors: time of a sync; 0: logs in memory
   Duration warm_up = milliseconds(200);
@@ -53,48 +54,47 @@ inline std::uint32_t senders_of(const NetRunOptions& options) {
   return options.senders == 0 ? options.nodes : options.senders;
 }
 
-/// A message begins with its due time, in this many bytes.
+/// Size in bytes of the due time with which each message begins.
 inline constexpr std::uint32_t kStampBytes = 8;
 
 struct NetFigures {
-  double offered_mbps = 0;  ///< payload of the load; 0: as much as possible
-  double mbps = 0;          ///< payload delivered per node, its own messages included
+  double offered_mbps = 0;  ///< offered payload; 0: as much as possible
+  double mbps = 0;          ///< payload delivered per node, including the node's own messages
   double total_mbps = 0;    ///< `mbps` times the number of domains
   double messages_per_second = 0;
-  // Latency from when a message was due until a node delivered it; microseconds, over all nodes.
+  // Latency in microseconds, over all nodes: from the due time of a message to its delivery.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
-  double worst_us = 0;  ///< mean of the worst twentieth
-  // With optimistic delivery: the latency until a node delivered a message optimistically.
-  // mistaken: share of units whose guessed place was wrong. inverted: share of units that were
-  // delivered optimistically before the unit that precedes them in the order.
+  double worst_us = 0;  ///< mean of the largest 5 % of the latencies
+  // Optimistic delivery. early_p50_us, early_p99_us: latency until a node delivered a message
+  // optimistically. mistaken: share of units whose guessed position was wrong. inverted: share of
+  // units that were delivered optimistically before the unit that precedes them in the order.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
-  double rotation_us = 0;              ///< 0 for engines with acceptors: nothing rotates
-  double least_sender = 0;             ///< fewest packets of a sender, divided by the mean of the
-                                       ///< senders
+  double rotation_us = 0;  ///< 0 for engines with acceptors, which have no token
+  /// Fewest packets of a sender, divided by the mean of the senders.
+  double least_sender = 0;
   double retransmitted = 0;            ///< retransmissions per packet
   double busiest_cpu = 0;              ///< share of the time that the busiest node worked
-  double busiest_port = 0;             ///< share of the time that the busiest port of the switch
-                                       ///< sent
+  double busiest_port = 0;             ///< share of the time that the busiest switch port sent
   double busiest_card = 0;             ///< share of the time that the busiest network card sent
-  std::uint64_t dropped_frames = 0;    ///< by full ports, during the whole run
-  std::uint64_t dropped_packets = 0;   ///< by full sockets, during the whole run
-  std::uint64_t port_queue_bytes = 0;  ///< maximum of bytes that waited at one port
-  std::uint32_t accelerated_percent = 0;  ///< share of a visit's packets that follow the token, at
-                                          ///< the end of the run, if automatic
-  std::uint32_t global_window = 0;        ///< at the end of the run
+  std::uint64_t dropped_frames = 0;    ///< frames dropped by full ports during the whole run
+  std::uint64_t dropped_packets = 0;   ///< packets dropped by full sockets during the whole run
+  std::uint64_t port_queue_bytes = 0;  ///< maximum number of bytes that waited at one port
+  /// If automatic: share of a visit's packets that follow the token, at the end of the run.
+  std::uint32_t accelerated_percent = 0;
+  std::uint32_t global_window = 0;  ///< value at the end of the run
   std::uint64_t views = 0;
   std::uint64_t messages_compared = 0;
-  std::string violation;  ///< empty if every node delivered in the one order
+  std::string violation;  ///< the first violation; empty if there is none
   std::uint64_t digest = 0;
 
-  /// True if the cluster carried the load: less than 2 % is missing.
+  /// True if the cluster delivered more than 98 % of the offered load, or if the load had no limit.
   bool keeps_up() const { return offered_mbps == 0 || total_mbps > 0.98 * offered_mbps; }
 };
 
-/// Deterministic: equal options give equal figures.
+/// Runs one experiment. Deterministic: equal options give equal figures.
 NetFigures run_net(const NetRunOptions& options);
 
-/// The engine with all its options, as the experiment sets them.
+/// The engine with all options as the experiment sets them.
 EngineOptions engine_of(const NetRunOptions& options);
 
 }  // namespace peal::sim

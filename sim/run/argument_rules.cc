@@ -59,7 +59,7 @@ constexpr std::pair<const char*, const char*> kApart[] = {
     {"--json", "--shrink"},       {"--trace", "--shrink"},
 };
 
-/// Sets the chosen engine options. Returns one line about an error; empty if there is none.
+/// Sets the chosen engine options. Returns one line about an error; empty if there is no error.
 std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   EngineOptions& engine = a.swarm.engine;
   for (const auto& [name, text] : texts.choices) {
@@ -81,7 +81,7 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   return engine.validate(domains);
 }
 
-/// One line about options that cannot be combined; else empty.
+/// Returns one line about options that cannot be combined; empty if all can be combined.
 std::string clash(const Given& given, const Texts& texts) {
   const Mode mode = given("--mutants")    ? kMutants
                     : given("--scenario") ? (texts.scenarios.size() == 1 ? kScenario : kScenarios)
@@ -103,7 +103,8 @@ std::string clash(const Given& given, const Texts& texts) {
   return {};
 }
 
-/// The problem of a scenario's line `cluster`; empty if there is none.
+/// Returns the first problem of the script, without its place in the script; empty if there is
+/// none.
 std::string script_problem(const Script& script) {
   std::string problem = check_script(script);
   const std::size_t place = problem.find(": ");
@@ -170,7 +171,7 @@ std::string take_files(const Texts& texts, Arguments& a) {
                      std::string("a file that can be written (") + std::strerror(errno) + ")");
     }
     std::fclose(file);
-    if (fresh) std::filesystem::remove(*path, error);  // output creates the file later
+    if (fresh) std::filesystem::remove(*path, error);  // only this check created the file
   }
   return {};
 }

@@ -16,7 +16,8 @@ namespace peal::sim {
 struct Texts {
   std::vector<std::string> settings;
   std::string accelerated_window;
-  std::vector<std::pair<std::string_view, std::string>> choices;  ///< options in kEngineChoices
+  /// Chosen values of the options in kEngineChoices.
+  std::vector<std::pair<std::string_view, std::string>> choices;
   std::vector<std::string> scenarios;
   std::vector<std::string> mutants;
 };
@@ -27,9 +28,9 @@ inline constexpr const char* kMutantMust =
     "the name of a deliberate fault of src/base/mutants.h, or what stands before its first _, such "
     "as m5";
 
-/// `--seed = "x" is not accepted: it must be ...`
+/// Returns `--seed = "x" is not accepted: it must be ...`.
 std::string refusal(const std::string& name, const std::string& value, const std::string& must);
-/// Sets `out` to the mutant of this name; false if there is none.
+/// Sets `out` to the mutant of this name; false if there is no such mutant.
 bool read_mutant(const std::string& text, sim_hooks::Mutant& out);
 
 /// Completes `a` from `texts`. `given` returns whether an option is present. Returns one line about

@@ -62,7 +62,8 @@ class Builder {
              const std::string& help, std::function<bool(const std::string&)> store) {
     must_[name] = must;
     auto check = [this, name, must, store = std::move(store)](const std::string& text) {
-      // CLI11 adds its own words to the message of a check: keep the message to show it alone.
+      // CLI11 adds text to the message of a check. Keep the message here, so that explain() shows
+      // only this message.
       if (!store(text)) problem_ = refusal(name, text, must);
       return problem_;
     };
@@ -124,8 +125,8 @@ bool read_range(const std::string& text, Arguments& a) {
   return true;
 }
 
-/// Adds an option that only some engines have. `texts` keeps the value: the engine is known only
-/// after all arguments are read.
+/// Adds an option that only some engines have. `texts` keeps the value, because the engine is known
+/// only after all arguments are read.
 void add_choice(Builder& b, std::string_view name, Texts& texts) {
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);

@@ -12,7 +12,7 @@
 #include "sim/generator/swarm.h"
 #include "sim/scenario/scenario.h"
 
-// The command line of `peal sim`: parsed into Arguments, or one line about an error.
+// Parses the command line of `peal sim` into Arguments, or reports an error in one line.
 
 namespace peal::sim {
 
@@ -25,17 +25,17 @@ struct Arguments {
   SwarmOptions swarm;
   std::uint32_t jobs = 1;
   bool no_replay_check = false;
-  std::vector<Script> scripts;  ///< of --scenario: parsed and checked
+  std::vector<Script> scripts;  ///< the scripts of --scenario, parsed and checked
   bool print = false;
   bool shrink = false;
   bool record = false;
   bool json = false;
   bool verbose = false;
-  std::string out;    ///< file for the results; if empty, standard output
+  std::string out;    ///< of --shrink: file for the smallest script; if empty, standard output
   std::string trace;  ///< file for the trace; if empty, no trace is written
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
   bool hunt_mutants = false;
-  std::vector<sim_hooks::Mutant> mutants;  ///< to hunt; empty: all
+  std::vector<sim_hooks::Mutant> mutants;  ///< mutants to hunt; empty: all mutants
   std::uint64_t budget = 400;
   std::string mutant_scenarios = "tests/mutants";
 };

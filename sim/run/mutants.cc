@@ -18,7 +18,8 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Scenarios whose file name begins with the mutant's, e.g. m5_accept_in_commit-late-data.txt.
+/// Finds scenarios whose file name begins with the mutant's name, such as
+/// m5_accept_in_commit-late-data.txt.
 std::vector<std::string> scenarios_of(const std::string& folder, sim_hooks::Mutant mutant) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -133,11 +134,11 @@ std::vector<sim_hooks::Mutant> all_mutants() {
   std::vector<sim_hooks::Mutant> all;
   for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
     const auto mutant = static_cast<sim_hooks::Mutant>(i);
-    // Other tests hunt the mutants of sessions (sm1, sm2, ..., tests/session) and of the log (wm1,
-    // wm2, ..., tests/wal): the hunt does not run that code. Some mutants of Paxos need a
-    // combination of rounds that a few hundred scenarios do not produce; tests/order explores
-    // every run of a small system. Since acceptors vote in order, no scenario decides a unit twice
-    // or after its view; tests/order shows that the engine would ignore such a unit.
+    // Leave out mutants that other tests hunt. The hunt does not run the code of sessions (sm1,
+    // sm2, ..., tests/session) and of the log (wm1, wm2, ..., tests/wal). Some mutants of Paxos
+    // need a combination of rounds that a few hundred scenarios do not produce; tests/order
+    // explores every run of a small system. Acceptors vote in order, so no scenario decides a unit
+    // twice or after its view; tests/order shows that the engine would ignore such a unit.
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,
@@ -151,8 +152,9 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
-        // In no scenario does a node have a backlog of an earlier order. In none does a node crash
-        // after it installs a view but before all ensembles have reached the view.
+        // In no scenario does a node have a backlog of an earlier order. In no scenario does a node
+        // crash between its installation of a view and the time when all ensembles have reached the
+        // view.
         Mutant::px_owed_of_any_order,
         Mutant::px_owed_unmerged,
         // These mutants only cause delays, which order_paxos_test measures.

@@ -38,7 +38,7 @@ struct Shared {
   static constexpr std::size_t kWorkersMax = 256;
   std::atomic<std::uint64_t> next;
   std::atomic<std::uint64_t> stop_above;
-  std::array<std::atomic<std::uint64_t>, kWorkersMax> at;  ///< index that the worker runs; 0: none
+  std::array<std::atomic<std::uint64_t>, kWorkersMax> at;  ///< index that the worker runs, or 0
 };
 
 void write_all(int fd, const std::string& bytes) {
@@ -51,8 +51,8 @@ void write_all(int fd, const std::string& bytes) {
   }
 }
 
-/// Keeps the memory of one seed for the next: returning pages and requesting them again would take
-/// longer than the run itself.
+/// Keeps the memory of one seed for the next seed: returning pages to the system and requesting
+/// them again would take longer than the run itself.
 void keep_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 0x7fff'ffff);
@@ -86,7 +86,7 @@ class Pool {
  private:
   struct Worker {
     pid_t pid = -1;
-    int results = -1;  ///< pipe
+    int results = -1;  ///< the pipe with the worker's results
     int errors = -1;   ///< standard error of the worker; a file in memory
     std::string bytes;
   };
@@ -191,7 +191,7 @@ void Pool::read_results(Worker& worker) {
   }
 }
 
-/// The worker closed its pipe: it is finished, or it crashed.
+/// Handles a worker that has closed its pipe, because the worker has finished or crashed.
 void Pool::finish(std::size_t slot) {
   Worker& worker = workers_[slot];
   int status = 0;

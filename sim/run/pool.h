@@ -6,8 +6,8 @@
 
 #include "sim/run/run_result.h"
 
-// Worker processes: a failed assertion ends only one worker, not the run, and the parent knows the
-// script that the worker was running.
+// Worker processes. A failed assertion ends only one worker, not the run. The parent knows which
+// script that worker was running.
 
 namespace peal::sim {
 
@@ -19,7 +19,7 @@ struct PoolOptions {
 };
 
 /// Calls `work` for every index in worker processes, and `done` in this process for every result,
-/// in any order. With stop_at_failure, indexes above the lowest failing one may be skipped.
+/// in any order. With stop_at_failure, indexes above the lowest failing index may be skipped.
 void run_pool(const PoolOptions& options, const std::function<RunResult(std::uint64_t)>& work,
               const std::function<void(const RunResult&)>& done);
 

@@ -7,7 +7,7 @@
 
 namespace peal::sim {
 
-/// "120 of 2000 seeds, 0 violations, 31.5 per second, 1 min 0 s left".
+/// Returns a text such as "120 of 2000 seeds, 0 violations, 31.5 per second, 1 min 0 s left".
 std::string progress_text(const std::string& nouns, std::uint64_t done, std::uint64_t total,
                           std::uint64_t violations, double seconds);
 
@@ -20,7 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step(std::uint64_t violations);
-  /// Removes the line; call it before printing something else.
+  /// Removes the progress line. Call before printing anything else.
   void clear();
 
  private:

@@ -12,7 +12,7 @@ namespace peal::sim {
 
 /// A worker's result for one script.
 struct RunResult {
-  std::uint64_t index = 0;  ///< of the script, e.g. its seed
+  std::uint64_t index = 0;  ///< number of the script, such as its seed
   std::string property;     ///< empty: no problem; "assert" or "hang": the worker ended early
   std::string text;
   Figures figures;
@@ -53,8 +53,8 @@ void each_figure(Figures& f, Figure figure) {
   figure("virtual_ns", f.virtual_ns);
 }
 
-/// A result as bytes, for the pipe between two processes of one program. `decode` accepts only
-/// bytes made by `encode`.
+/// Converts a result to bytes and back, for the pipe between two processes of one program. `decode`
+/// accepts only bytes made by `encode`.
 std::string encode(const RunResult& finding);
 RunResult decode(const std::string& bytes);
 

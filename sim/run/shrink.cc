@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& words) {
   return line;
 }
 
-/// The line without the names of nodes whose numbers are above `nodes`.
+/// Returns the line without the names of nodes whose numbers are above `nodes`.
 std::string without_nodes(const std::string& line, std::uint32_t nodes) {
   std::vector<std::string> kept;
   for (const std::string& word : words_of(line)) {
@@ -160,7 +160,8 @@ void Shrinker::make_plain(const Script& original) {
   static_cast<void>(accept(parse_script(original.name, text)));
 }
 
-/// Removes halves of the script, then quarters, down to single lines; keeps the first line.
+/// Removes halves of the script, then quarters, and so on down to single lines. Keeps the first
+/// line.
 bool Shrinker::drop_lines() {
   bool any = false;
   for (std::size_t chunk = std::max<std::size_t>(best_.lines.size() / 2, 1); chunk > 0;

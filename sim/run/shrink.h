@@ -23,8 +23,9 @@ struct Shrunk {
   std::uint32_t tries = 0;
 };
 
-/// Turns targeted faults into plain lines; then removes nodes, faults, options and messages from
-/// the script while it still breaks the same property. Runs every candidate in its own process.
+/// Turns targeted faults into plain lines. Then removes nodes, faults, options and messages from
+/// the script, as long as the script still breaks the same property. Runs every candidate in its
+/// own process.
 Shrunk shrink(const Script& script, const ShrinkOptions& options);
 
 }  // namespace peal::sim

@@ -21,7 +21,7 @@ struct Summary {
   double seconds = 0;
 
   void add(const RunResult& result);
-  /// One JSON object.
+  /// The summary as one JSON object.
   std::string json() const;
   /// The summary for people.
   std::string text() const;

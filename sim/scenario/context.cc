@@ -101,7 +101,7 @@ bool ScenarioContext::advance_until(Instant limit, const std::function<bool()>& 
     if (met()) return true;
     if (!more) return false;
   }
-  return true;  // an earlier error has been reported already
+  return true;  // stopped() is true: an earlier error has been reported already
 }
 
 void ScenarioContext::plan(Instant at, std::function<void()> action) {

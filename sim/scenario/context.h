@@ -36,8 +36,8 @@ class ScenarioContext final : public Watcher {
 
   // The script.
   bool checking() const { return checking_; }
-  /// Ends the parsing of a command's words. False if the words are wrong, if the script has an
-  /// error already, or if it is only checked.
+  /// Ends the parsing of a command's words. False if the words are wrong, if the script already has
+  /// an error, or if the script is only checked.
   bool acting(Tokenizer& words) const;
   std::uint32_t line() const { return line_; }
   void set_line(std::uint32_t line) { line_ = line; }
@@ -45,14 +45,14 @@ class ScenarioContext final : public Watcher {
   RunOptions& options() { return options_; }
 
   // Errors. Only the first error of each kind is kept.
-  /// The script cannot be run.
+  /// Reports that the script cannot be run.
   void refuse(const std::string& text);
-  /// An expectation is not met.
+  /// Reports that an expectation is not met.
   void fail(const std::string& text);
   /// True if the script must not execute further commands.
   bool stopped() const;
   Outcome& outcome() { return outcome_; }
-  /// The current line, to begin a message: "file:7: ".
+  /// The start of a message about the current line: "file:7: ".
   std::string where() const;
 
   // The cluster. The script describes the cluster before the world exists. A script that is only
@@ -60,7 +60,7 @@ class ScenarioContext final : public Watcher {
   bool has_cluster() const { return cluster_.has_value(); }
   const WorldOptions& cluster() const { return *cluster_; }
   void set_cluster(const WorldOptions& cluster) { cluster_ = cluster; }
-  /// The size of the cluster; 0 before it is described.
+  /// The size of the cluster; 0 before the script has described the cluster.
   std::uint32_t nodes() const { return cluster_ ? cluster_->nodes : 0; }
   std::vector<NodeId> all_nodes() const;
   void build();
@@ -71,21 +71,22 @@ class ScenarioContext final : public Watcher {
 
   // Time.
   Instant now() const { return world_->now(); }
-  /// The time within which the ordering engine must recover.
+  /// The time limit for the recovery of the ordering engine.
   Duration timeout() const;
   void advance(Instant limit);
   /// Steps until `met` returns true, or until `limit`. False if `met` never returned true. True if
-  /// stopped(), since an earlier error has been reported already.
+  /// stopped(), because an earlier error has been reported already.
   bool advance_until(Instant limit, const std::function<bool()>& met);
   /// Calls `action` at `at`, unless end_faults() is called before.
   void plan(Instant at, std::function<void()> action);
-  /// Ends targeted faults and triggers, and cancels what plan() has planned.
+  /// Ends targeted faults and triggers, and cancels all actions that plan() has planned.
   void end_faults();
-  /// The time at which `settle` left the cluster idle; nullopt if no `settle` did so.
+  /// The time at which the last successful `settle` ended, with an idle cluster; nullopt if there
+  /// was none.
   std::optional<Instant> settled_at() const { return settled_at_; }
   void settled() { settled_at_ = now(); }
 
-  // The parts.
+  // The parts of a running scenario.
   Targets& targets() { return *targets_; }
   Triggers& triggers() { return triggers_; }
   Marks& marks() { return marks_; }
@@ -110,7 +111,7 @@ class ScenarioContext final : public Watcher {
   Expectations expectations_;
   ExpectedTranscript transcript_;
   PlainScript plain_;
-  std::uint32_t era_ = 0;  ///< end_faults() begins a new era, and actions planned before do nothing
+  std::uint32_t era_ = 0;  ///< end_faults() begins a new era; actions of earlier eras do nothing
   std::optional<Instant> settled_at_;
   std::unique_ptr<HistoryRecorder> recorder_;
   std::unique_ptr<World> world_;

@@ -21,7 +21,7 @@ class ExpectedTranscript {
     if (recording_) sent_.add(packet);
   }
 
-  /// The lines after `line` are the expected transcript, until close().
+  /// The script's lines after `line` are the expected transcript, until close().
   void open(std::uint32_t line);
   bool is_open() const { return expected_.has_value(); }
   void expect(std::string text) { expected_->push_back(std::move(text)); }
@@ -33,8 +33,8 @@ class ExpectedTranscript {
   };
   /// Ends the expected transcript without comparing it.
   void close() { expected_.reset(); }
-  /// Compares the recorded packets with the expected ones; nullopt if equal. Writes the recorded
-  /// packets to `record`, unless that is null.
+  /// Compares the recorded packets with the expected packets; nullopt if equal. Writes the recorded
+  /// packets to `record`, unless `record` is null.
   std::optional<Difference> compare(std::FILE* record) const;
 
  private:

@@ -13,11 +13,12 @@
 
 namespace peal::sim {
 
-/// Packets, views and events since the last `mark`, and how much the counters of nodes have grown.
-/// For an incarnation that is younger than the mark, everything counts from its start.
+/// Counts packets, views and events since the last `mark`, and how much the counters of nodes have
+/// grown. For an incarnation that is younger than the mark, views, events and counters count from
+/// the incarnation's start.
 class Marks {
  public:
-  /// Call when a cluster of `nodes` nodes begins.
+  /// Call when the cluster of `nodes` nodes has been built.
   void begin(std::uint32_t nodes);
   /// Sets the mark: counts begin now.
   void set(const World& world);
@@ -27,10 +28,11 @@ class Marks {
   std::uint64_t events_since(const Process& process, const order::EventKind* kind) const;
   /// nullopt if the node has no counter of this name.
   std::optional<std::uint64_t> counter_since(const Process& process, std::string_view name) const;
-  /// Packets of this kind from the nodes in `from`; if `from` is empty, from any node.
+  /// Number of packets of this kind that the nodes in `from` have sent since the mark. If `from` is
+  /// empty, counts the packets of all nodes.
   std::uint64_t packets_since(PacketKind kind, const std::vector<NodeId>& from) const;
-  /// True if the node is still in the view that it had at the mark. Also true if it neither ran at
-  /// the mark nor runs now.
+  /// True if the node is still in the view that it had at the mark. Also true if the node neither
+  /// ran at the mark nor runs now.
   bool view_kept(NodeId node, const World& world) const;
 
  private:

@@ -57,7 +57,7 @@ std::optional<PacketKind> read_packet_kind(Tokenizer& words, std::string_view ke
 PacketPattern read_packet_pattern(Tokenizer& words) {
   PacketPattern pattern;
   if (words.peek().find('=') != std::string_view::npos) {
-    // The keys belong to this pattern; a later command parses its own.
+    // Read only the keys of the pattern: the command of an `on` line parses its own keys later.
     Tokenizer keys(words.take("a packet"), 0);
     keys.take_keys();
     pattern.kind = read_packet_kind(keys, "kind");

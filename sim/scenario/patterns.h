@@ -25,7 +25,8 @@ struct PacketPattern {
   bool matches(const Packet& packet, const World& world) const;
 };
 
-/// The event that an `on event` or `run until event` line waits for, or `expect events` counts.
+/// The event that an `on event` or `run until event` line waits for, or that an `expect events`
+/// line counts.
 struct EventPattern {
   std::vector<NodeId> nodes;
   const order::EventKind* kind = nullptr;
@@ -35,11 +36,12 @@ struct EventPattern {
 
 using Pattern = std::variant<PacketPattern, EventPattern>;
 
-/// [kind=commit] [phase 2] [seq 5] [from n1] [to n2] [recovering] [view]
+/// Syntax: [kind=commit] [phase 2] [seq 5] [from n1] [to n2] [recovering] [view]
 PacketPattern read_packet_pattern(Tokenizer& words);
-/// n1,n2 recovery_started
+/// Syntax: n1,n2 recovery_started
 EventPattern read_event_pattern(Tokenizer& words);
-/// The kind of packet that the value of `key` names; nullopt if the key is absent.
+/// The kind of packet that the value of `key` names. nullopt if the key is absent or the kind is
+/// unknown.
 std::optional<PacketKind> read_packet_kind(Tokenizer& words, std::string_view key);
 
 }  // namespace peal::sim

@@ -8,16 +8,16 @@
 
 namespace peal::sim {
 
-/// Writes the commands that a run executes. They form another script (RunOptions::plain), in which
-/// targeted faults are plain lines at fixed times.
+/// Writes the commands that a run executes, as another script (RunOptions::plain). In the other
+/// script, targeted faults are plain lines at fixed times.
 class PlainScript {
  public:
   /// If `file` is null, nothing is written.
   explicit PlainScript(std::FILE* file) : file_(file) {}
 
-  /// The cluster has been built: the script begins at the time `now`.
+  /// Call when all nodes have started: the `cluster` line takes the time until `now`.
   void built(Instant now) { written_ = now; }
-  /// A command is executed at `now`; an empty command only lets time pass.
+  /// Writes a command that is executed at `now`. An empty command only lets time pass.
   void command(const std::string& text, Instant now);
 
  private:

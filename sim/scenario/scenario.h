@@ -18,10 +18,10 @@ namespace peal::sim {
 /// writes the same language, so every generated script that fails is a scenario already.
 struct Script {
   struct Line {
-    std::uint32_t number = 0;  ///< in the file, from 1
+    std::uint32_t number = 0;  ///< number of the line in the file, from 1
     std::string text;
   };
-  std::string name;  ///< of the file or the seed; for messages
+  std::string name;  ///< name of the file or the seed, for messages
   std::vector<Line> lines;
 
   void add(std::string text) {
@@ -31,7 +31,7 @@ struct Script {
 };
 
 Script parse_script(std::string name, std::string_view text);
-/// An error names the file.
+/// Loads a script from a file. An error names the file.
 Result<Script, std::string> load_script(const std::string& path);
 
 struct RunOptions {
@@ -40,9 +40,9 @@ struct RunOptions {
   std::FILE* trace = nullptr;
   std::FILE* echo = nullptr;    ///< events as they happen
   std::FILE* record = nullptr;  ///< receives transcripts
-  bool keep_history = true;     ///< `expect` needs the history; generated scenarios do not
-  /// Receives, during the run, a script of the same run, in which targeted faults are plain lines
-  /// at fixed times. May be null.
+  bool keep_history = true;     ///< true: keep all events for `expect` lines
+  /// If not null, receives a script of the same run, in which targeted faults are plain lines at
+  /// fixed times.
   std::FILE* plain = nullptr;
 };
 
@@ -50,7 +50,7 @@ struct RunOptions {
 struct Outcome {
   std::string error;                  ///< why the script cannot be run: "file:7: ..."; else empty
   std::string failure;                ///< the first unmet expectation: "file:7: ..."; else empty
-  std::vector<Violation> violations;  ///< violations that the script did not ask for
+  std::vector<Violation> violations;  ///< violations that the script did not expect
   Figures figures;
   FaultCounts faults;
   std::uint64_t digest = 0;
@@ -63,8 +63,8 @@ struct Outcome {
   std::string property() const;
 };
 
-/// Parses every line without running it. Empty if the script is valid; else an error with file and
-/// line.
+/// Parses every line without running it. Returns an error with file and line; empty if the script
+/// is valid.
 std::string check_script(const Script& script);
 
 /// Runs a script from the first to the last line. Deterministic. A failed PEAL_ASSERT ends the

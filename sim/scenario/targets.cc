@@ -88,7 +88,7 @@ void Targets::strike(TargetRule& rule, const Packet& packet) {
   if (count == 0 || world_.nodes() < 2) return;
   const Instant at = world_.now() + Duration{random_.between(0, rule.within.ns)};
   const Duration length{random_.between(rule.heal.first.ns, rule.heal.second.ns)};
-  // Two faults in three strike the packet's sender or receiver; the third strikes any node.
+  // In two cases of three, strike the packet's sender or receiver. Otherwise, strike a random node.
   const NodeId to = packet.to.value != 0 ? packet.to : random_node();
   const std::uint64_t lot = random_.below(3);
   const NodeId who = lot == 0 ? packet.from : lot == 1 ? to : random_node();

@@ -35,7 +35,7 @@ struct TargetRule {
 };
 
 /// The TargetRule::Moment named "commit", "recovery", "token", "join", "prepare", "promise", "view"
-/// or "vote"; else 0.
+/// or "vote"; 0 for any other name.
 std::uint32_t moment_of_name(std::string_view name);
 
 /// Plans targeted faults as lines of the scenario language; `run_line` executes each line at its
@@ -47,7 +47,7 @@ class Targets {
 
   Targets(World& world, std::uint64_t seed, RunLine run_line);
   void add_rule(const TargetRule& rule) { rules_.push_back(rule); }
-  /// Stops new faults, and cancels planned ones.
+  /// Stops new faults, and cancels the planned faults.
   void stop() {
     rules_.clear();
     ++era_;
@@ -65,7 +65,8 @@ class Targets {
   Random random_;
   RunLine run_line_;
   std::vector<TargetRule> rules_;
-  std::vector<std::uint64_t> told_votes_;  ///< by node: last instance for which it reported a vote
+  /// By node: last instance for which the node has reported a vote.
+  std::vector<std::uint64_t> told_votes_;
   std::uint32_t era_ = 0;
 };
 

@@ -36,9 +36,9 @@ class Tokenizer {
   Duration duration();                             ///< 20ms, 1.5s, 300us, 5ns
   std::pair<Duration, Duration> duration_range();  ///< 0-30ms, 2ms-5ms, or one duration
   std::uint64_t number(std::uint64_t low, std::uint64_t high);
-  std::string text();                                     ///< "quoted"
-  std::vector<std::string> names(std::string_view what);  ///< x or x,y or x1-x9; ranges are
-                                                          ///< expanded
+  std::string text();  ///< "quoted"
+  /// Takes names such as x or x,y or x1-x9, and expands ranges.
+  std::vector<std::string> names(std::string_view what);
 
   /// Takes all following `key=value` words; the readers below look keys up.
   void take_keys();
@@ -95,9 +95,9 @@ class Tokenizer {
   std::string_view usage_;
 };
 
-/// "1.5ms": the shortest exact form that Tokenizer parses.
+/// Returns the duration as a whole number of the largest fitting unit up to seconds: "1500us".
 std::string duration_text(Duration duration);
-/// "n1,n3".
+/// Returns the names of the nodes: "n1,n3".
 std::string nodes_text(const std::vector<NodeId>& nodes);
 
 }  // namespace peal::sim

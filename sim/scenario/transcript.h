@@ -34,7 +34,7 @@ class Transcript {
   std::uint64_t run_last_ = 0;
 };
 
-/// One line about one packet.
+/// Describes the packet in one line.
 std::string packet_text(const Packet& packet);
 
 }  // namespace peal::sim

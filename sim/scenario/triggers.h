@@ -12,13 +12,13 @@
 
 namespace peal::sim {
 
-/// `on packet|event PATTERN [nth 3] [after 50us] do COMMAND`.
+/// A line `on packet|event PATTERN [nth 3] [after 50us] do COMMAND`.
 struct Trigger {
   Pattern pattern;
   std::uint64_t remaining = 1;  ///< matches left until the trigger fires
   Duration after{};
   std::string command;
-  std::uint32_t line = 0;  ///< of the script
+  std::uint32_t line = 0;  ///< number of the line in the script
 };
 
 /// Waits for the packets and events that `on` and `run until` lines name.
@@ -26,7 +26,7 @@ class Triggers {
  public:
   using Fire = std::function<void(const Trigger&)>;
 
-  /// `fire` is called once for each trigger, inside a call of a node, so it may only plan actions.
+  /// `fire` is called once for each trigger, while a node runs. So `fire` may only plan actions.
   explicit Triggers(Fire fire) : fire_(std::move(fire)) {}
 
   void add(Trigger trigger) { triggers_.push_back(std::move(trigger)); }

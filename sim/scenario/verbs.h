@@ -20,7 +20,7 @@ struct Verb {
 /// The command with this name, or null.
 const Verb* find_verb(std::string_view name);
 
-// The commands by family: one file each, in verbs/.
+// The families of commands. Each family has a file in verbs/.
 std::span<const Verb> cluster_verbs();
 std::span<const Verb> run_verbs();
 std::span<const Verb> node_verbs();
@@ -41,7 +41,7 @@ std::span<const NodeCheck> view_checks();
 std::span<const NodeCheck> delivery_checks();
 std::span<const NodeCheck> client_checks();
 
-/// safe, agreed, causal or fifo.
+/// Reads a service: safe, agreed, causal or fifo.
 Service read_service(Tokenizer& words);
 
 }  // namespace peal::sim

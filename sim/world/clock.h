@@ -7,7 +7,8 @@
 
 namespace peal::sim {
 
-/// A node's own clock. It begins with an arbitrary time, may run fast or slow, and never goes back.
+/// A node's own clock. The clock begins with an arbitrary time, may run fast or slow, and never
+/// goes back.
 class Clock {
   __extension__ using Wide = __int128;
 

@@ -9,7 +9,7 @@
 namespace peal::sim {
 namespace {
 
-/// Memory reaches a disk in pieces of this size, in any order.
+/// Unsynced bytes reach a disk in pieces of this size, in any order.
 constexpr std::uint64_t kPieceBytes = 64;
 
 void overlay(std::vector<std::byte>& content, std::uint64_t at, ByteView bytes) {
@@ -78,7 +78,7 @@ port::DiskResult<void> Disk::create(const std::string& name, std::uint64_t bytes
   Failure failure = begin();
   if (find(name) != nullptr) return refuse("create", name, Failure::error);
   if (failure == Failure::none && used() + bytes > bytes_max_) failure = Failure::full;
-  // The name may exist even if creation fails.
+  // A failed creation may still leave an empty file.
   if (failure != Failure::none && random_.chance(0.5)) return refuse("create", name, failure);
   const FileId id = next_++;
   files_[id].live.resize(failure == Failure::none ? bytes : 0);
@@ -166,7 +166,8 @@ port::DiskResult<void> Disk::sync_folder() {
   return {};
 }
 
-/// Handles bytes `from` to `to` of a write that did not reach the disk.
+/// Handles the bytes `from` to `to` of a write that did not reach the disk: old bytes may appear in
+/// place of zeros.
 void Disk::forget(File& file, const Write& write, std::uint64_t from, std::uint64_t to) {
   if (!exposes_old_ || !random_.chance(0.5)) return;
   for (std::uint64_t i = from; i < to; ++i) {
@@ -214,7 +215,7 @@ void Disk::lose_of(File& file, Loss loss) {
 }
 
 void Disk::lose_names(Loss loss) {
-  // With Loss::some, keep all changes up to a random one, or a random subset. Otherwise keep none.
+  // With Loss::some, keep a random prefix or a random subset of the changes. Otherwise keep none.
   const bool in_order = random_.chance(0.5);
   const std::uint64_t count = random_.below(unsynced_names_.size() + 1);
   for (std::size_t i = 0; i < unsynced_names_.size() && loss == Loss::some; ++i) {

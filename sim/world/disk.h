@@ -14,7 +14,8 @@
 namespace peal::sim {
 
 /// A disk that tracks which writes were synced, and loses unsynced writes as real disks do. A copy
-/// of the object has the same content at first; later changes to either do not affect the other.
+/// of the object has the same content at first. Later changes to the object or the copy do not
+/// affect the other.
 class Disk : public port::Disk {
  public:
   /// How an operation fails.
@@ -23,8 +24,7 @@ class Disk : public port::Disk {
   enum class Loss : std::uint8_t {
     nothing,   ///< the process was killed: the disk keeps all writes, synced or not
     unsynced,  ///< power failure: the disk loses everything that was not synced
-    some,      ///< power failure: the disk loses random parts of the unsynced writes, which may be
-               ///< torn at any byte
+    some,      ///< power failure: the disk loses random parts of unsynced writes
   };
 
   explicit Disk(std::uint64_t seed) : random_(seed) {}
@@ -41,12 +41,13 @@ class Disk : public port::Disk {
   port::DiskResult<void> sync_folder() override;
 
   void lose(Loss loss);
-  /// From now on, bytes of a removed file may take the place of a lost write, instead of zeros.
+  /// From now on, a lost write may leave bytes of a removed or replaced file in its place, not only
+  /// zeros.
   void expose_old_bytes() { exposes_old_ = true; }
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
-  /// Makes one operation fail; `operation` 1 is the next one. A failed write writes a part of its
-  /// bytes. A failed sync syncs a part; the rest never becomes durable, though the process can read
-  /// it.
+  /// Makes one operation fail; `operation` 1 is the next operation. A failed write writes a part of
+  /// its bytes. A failed sync makes a part of the unsynced bytes durable. The other bytes never
+  /// become durable, although the process can read them.
   void fail(std::uint64_t operation, Failure failure);
   /// Cancels a planned failure.
   void mend() { failing_ = 0; }
@@ -72,16 +73,16 @@ class Disk : public port::Disk {
     std::vector<std::byte> bytes;
   };
   struct File {
-    std::vector<std::byte> live;     // read by the process
-    std::vector<std::byte> durable;  // survives a crash
+    std::vector<std::byte> live;     // content that the process reads
+    std::vector<std::byte> durable;  // content that survives a crash
     std::vector<Write> unsynced;
     bool sized = false;  // the file's length is durable
   };
   using FileId = std::uint64_t;
   struct NameChange {
     std::string name;
-    FileId file{};       // 0 if the name is removed
-    std::string source;  // old name in a rename, removed at the same time
+    FileId file{};       // 0: the change removes the name
+    std::string source;  // for a rename: old name, removed at the same time
   };
   using Names = std::map<std::string, FileId>;
   /// A copy of the disk has no observer.
@@ -107,7 +108,7 @@ class Disk : public port::Disk {
   Names durable_names_;
   std::vector<NameChange> unsynced_names_;
   FileId next_ = 1;
-  std::vector<std::byte> old_;  // content of the last removed file
+  std::vector<std::byte> old_;  // content of the last file removed or replaced
   bool exposes_old_ = false;
   std::uint64_t bytes_max_ = UINT64_MAX;
   std::uint64_t operations_ = 0;

@@ -66,7 +66,7 @@ void Driver::arrive(NodeId to, PacketIndex index) {
   }
   socket.push(index);
   if (model_ != nullptr && model_->options().coalesce.ns > 0) {
-    // All packets of one interrupt are in the socket when the process reads.
+    // Let the process run later, so that all packets of one interrupt are in the socket first.
     if (process->state == Process::State::up) {
       plan_run(*process, std::max(schedule_.now(), process->processor.busy_until));
     }
@@ -192,7 +192,7 @@ Lane Driver::choose_lane(Process& process) {
   }
   PEAL_ASSERT(count > 0);
   if (count == 1) return waiting[0];
-  // The node's preference is a hint: the node must be correct whichever socket is read first.
+  // The node's preference is only a hint: the node must be correct whichever socket is read first.
   if (!options_.follow_preference && random_.chance(0.5)) return waiting[random_.below(count)];
   Lane preferred = process.node->preferred_lane();
   if (preferred == Lane::control) {  // read data and control in turn

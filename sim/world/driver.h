@@ -14,20 +14,20 @@
 
 namespace peal::sim {
 
-/// Runs nodes: one input at a time, each of which takes processor time; sockets before timers;
-/// after a pause, first the input that accumulated during the pause. The event loop in io does the
-/// same on a real machine.
+/// Passes inputs to nodes, one input at a time. Each input takes processor time. A node reads its
+/// sockets before its timers. After a pause, a node first reads the input that accumulated during
+/// the pause. The event loop in io does the same on a real machine.
 class Driver {
  public:
-  /// `model`: null if there is none.
+  /// `model` is null if the world has no network model.
   Driver(const WorldOptions& options, Schedule& schedule, Machines& machines, Disks& disks,
          Transit& transit, NetModel* model, Observers& observers);
 
   /// Executes a planned event of a process, which may have ended.
   void happen(const Planned& planned);
-  /// A packet arrives at the node's socket.
+  /// Handles the arrival of a packet at the node's socket.
   void arrive(NodeId to, PacketIndex packet);
-  /// Lets the process run if it has input. If its processor is busy, the process runs when the
+  /// Lets the process run if it has input. If the processor is busy, the process runs when the
   /// processor is free.
   void kick(Process& process);
   /// Passes one input to the node. Afterwards the process may have ended.
@@ -46,10 +46,11 @@ class Driver {
   void plan_timer(Process& process);
   /// Schedules clients->serve() for the first run of the process at or after `at`.
   void wake_clients(const Process& process, Instant at);
-  /// The node has delivered a message to its application: in its place, or optimistically.
+  /// Call when the node has delivered a message to its application: in the final order
+  /// (delivered()), or optimistically (delivered_early()).
   void delivered(Process& process, const node::Message& message);
   void delivered_early(Process& process, const node::Message& message);
-  /// Ends the process; Process::end says how.
+  /// Ends the process in the way that Process::end states.
   void end(Process& process);
 
  private:
@@ -61,7 +62,7 @@ class Driver {
   void run_once(Process& process);
   void read_packet(Process& process);
   Lane choose_lane(Process& process);
-  /// False if the node drops the packet.
+  /// Charges the cost of receiving the packet. False if the node drops the packet.
   bool charge_receive(Process& process, const Packet& packet);
   /// Charges the delivery of a message to the application. Returns the time at which the delivery
   /// ends.

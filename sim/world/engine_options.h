@@ -13,16 +13,18 @@
 
 namespace peal::sim {
 
-/// True if scenarios may call the option `name`: the name of its key ("token_loss_ms"), the same
-/// without the unit ("token_loss", "history"), or either with '-' in place of '_'.
+/// True if scenarios may call the option `name`. Accepted are the name of the option's key
+/// ("token_loss_ms"), this name without the unit ("token_loss", "history"), and both names with '-'
+/// in place of '_'.
 bool is_called(const order::Option& option, std::string_view name);
 
 /// Engine options that users choose by arguments of `peal sim` and keys of `cluster` in scenarios.
 inline constexpr std::array<std::string_view, 5> kEngineChoices{"dissemination", "ensembles",
                                                                 "merge", "optimistic", "storage"};
 
-/// The engine of a simulated cluster, and all of its options. Every engine also has the options of
-/// the default engine: seeds draw them, and they set the packet size and max_gap of all engines.
+/// The engine of a simulated cluster, and all of its options. The options of the default engine are
+/// always included: seeds draw them, and the packet size and max_gap of every engine come from
+/// them.
 class EngineOptions {
  public:
   EngineOptions() : EngineOptions(order::default_engine()) {}
@@ -40,15 +42,15 @@ class EngineOptions {
   /// option of that name accepts the value. Times without a unit are in milliseconds.
   bool read(std::string_view name, const std::string& text);
   /// Sets all options of that name to the number; times are in nanoseconds. No effect if the engine
-  /// has no such option, and so does not need the value.
+  /// has no such option.
   void set(std::string_view name, std::int64_t number);
   /// The value of an option, which must exist.
   std::int64_t number(std::string_view name) const;
   Duration time(std::string_view name) const { return Duration{number(name)}; }
   /// The value of an option whose value is a word, without quotes.
   std::string_view word(std::string_view name) const;
-  /// Empty if the options are valid together; else one line with the key, its value and the
-  /// accepted values.
+  /// Returns an empty string if the options are valid together. Otherwise returns one line with the
+  /// key, its value and the accepted values.
   std::string validate(const std::vector<order::DomainNodes>& domains) const;
 
   const order::OptionValues& values() const { return values_; }
@@ -66,7 +68,8 @@ class EngineOptions {
   bool is_optimistic() const { return needs(1).optimistic; }
   /// What the engine needs with these options in a cluster of `nodes` nodes.
   order::Needs needs(std::uint32_t nodes) const { return engine_->needs(values_, nodes); }
-  /// What the default engine needs; its time for a view change bounds how long scenarios wait.
+  /// Returns the needs of the default engine. Its time for a view change bounds how long scenarios
+  /// wait.
   order::Needs usual() const;
 
  private:

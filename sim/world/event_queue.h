@@ -14,7 +14,7 @@ namespace peal::sim {
 enum class Happening : std::uint8_t {
   arrival,  ///< a packet reaches a node's socket; a = packet
   frame,    ///< a frame of a node reaches the switch; a = flight
-  run,      ///< the processor schedules a node; a = incarnation
+  run,      ///< the processor runs a node; a = incarnation
   timer,    ///< a node's deadline expires; a = incarnation
   resume,   ///< a paused node continues; a = incarnation
   load,     ///< a background load submits messages; a = load
@@ -24,7 +24,7 @@ enum class Happening : std::uint8_t {
 
 struct Planned {
   Instant at;
-  std::uint64_t order;  ///< of insertion; breaks ties, so that runs are reproducible
+  std::uint64_t order;  ///< number of the insertion; breaks ties, so that runs are reproducible
   std::uint32_t a;
   std::uint32_t node;
   Happening what;

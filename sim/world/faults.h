@@ -7,7 +7,7 @@
 
 namespace peal::sim {
 
-// Every class of fault that the simulator can inject; FaultCounts counts each.
+// Every class of fault that the simulator injects or observes. FaultCounts counts each class.
 #define PEAL_FAULTS(X)                                                                      \
   X(loss, "packets lost one by one")                                                        \
   X(burst_loss, "packets lost in bursts")                                                   \

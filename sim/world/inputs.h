@@ -18,8 +18,9 @@ struct Submission {
   Service service = Service::agreed;
   order::Domain domain = 0;
   std::string payload;
-  std::optional<ClientWish> wish;  ///< with groups: the client's action; if absent, the action is
-                                   ///< random
+  /// With groups: the client's action; if absent, the action is random. SessionClients ignores this
+  /// field.
+  std::optional<ClientWish> wish;
 };
 
 /// Packets that wait in a socket, first in, first out.
@@ -44,7 +45,7 @@ struct Inputs {
   std::deque<Submission> inbox;   ///< messages that the application submits when it runs next
   bool leave_wanted = false;
   bool clients_wanted = false;  ///< the time given to Driver::wake_clients() has come
-  bool draining = false;        ///< after on_pause(), before on_drained()
+  bool draining = false;        ///< true from on_pause() until on_drained()
   bool room_grew = false;
   bool log_grew = false;  ///< more of the node's log is durable, or the log has failed
 

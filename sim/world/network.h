@@ -24,7 +24,7 @@ struct Conditions {
   Duration delay = microseconds(50);  ///< base delay of every packet
   Duration tail = microseconds(10);   ///< mean of an exponential addition
   Duration per_kilobyte{};            ///< delay added for each 1,000 bytes
-  double loss = 0;                    ///< probability that a copy is lost, each independently
+  double loss = 0;                    ///< probability that a copy is lost, for each copy alone
   double burst = 0;                   ///< probability that a burst of losses begins on a link
   std::uint32_t burst_packets = 10;   ///< mean length of a burst
   double duplicate = 0;
@@ -37,19 +37,20 @@ struct Conditions {
   double replay = 0;   ///< probability that an old packet arrives again
   Duration replay_by = seconds(2);
   std::uint32_t mtu = 0;    ///< packets of the data lane above this size are lost; 0: no limit
-  std::uint32_t large = 0;  ///< packets above this size are delayed by `large_by`; 0: none are
+  std::uint32_t large = 0;  ///< size above which packets are delayed by `large_by`; 0: no delay
   Duration large_by = milliseconds(900);
-  std::optional<PacketKind> bad_kind;  ///< packets of this kind have the loss `bad_kind_loss`
+  std::optional<PacketKind> bad_kind;  ///< kind of packets that have the loss `bad_kind_loss`
   double bad_kind_loss = 0;
   bool dead_data = false;        ///< all packets of the data lane are lost
   bool dead_control = false;     ///< all packets of the token and control lanes are lost
   std::uint32_t dead_above = 0;  ///< packets above this size are lost on every lane; 0: no limit
 };
 
-/// A link works if it loses less than one packet in twenty, of every kind and size.
+/// True if a link with these conditions loses less than one packet in twenty, of every kind and
+/// size.
 bool works(const Conditions& conditions);
-/// True if the link loses at least one packet in twenty, of every kind and size, but not all
-/// packets.
+/// True if a link with these conditions loses at least one packet in twenty, of every kind and
+/// size, but not all packets.
 bool is_lossy(const Conditions& conditions);
 
 /// A scenario's rule for matching packets. Absent fields match everything.
@@ -59,12 +60,12 @@ struct Rule {
   std::optional<PacketKind> kind;
   std::vector<NodeId> from;
   std::vector<NodeId> to;
-  std::optional<Seq> seq;              ///< position of a data packet, or instance of a proposed or
-                                       ///< decided value
+  /// Position of a data packet, or instance of a proposed or decided value.
+  std::optional<Seq> seq;
   std::optional<bool> view;            ///< whether a proposed value is the next view
-  std::optional<bool> retransmission;  ///< of a data packet
-  std::optional<bool> post;            ///< of a data packet
-  std::optional<std::uint32_t> phase;  ///< of a commit token, 1 or 2
+  std::optional<bool> retransmission;  ///< whether a data packet retransmits a unit
+  std::optional<bool> post;            ///< whether a data packet was sent after the token
+  std::optional<std::uint32_t> phase;  ///< phase of a commit token, 1 or 2
   double probability = 1;
   std::uint64_t count = ~0ULL;  ///< number of packet copies that the rule still applies to
   Duration low{};               ///< range of the delay
@@ -84,7 +85,7 @@ struct Fate {
   bool held = false;  ///< a rule holds the packet until it is released
 };
 
-/// Decides what happens to packets between nodes: delay, loss, damage, cuts. Thread: one.
+/// Decides what happens to packets between nodes: delay, loss, damage, cuts. Used by one thread.
 class Network {
  public:
   Network(std::uint32_t nodes, std::uint64_t seed, FaultCounts& faults);
@@ -101,7 +102,7 @@ class Network {
   /// True if the link from `from` to `to` is not cut, and works() accepts its conditions.
   bool link_works(NodeId from, NodeId to) const;
   bool link_is_lossy(NodeId from, NodeId to) const;
-  /// Connects nodes that share a part; parts may overlap. Nodes in no part are alone. Replaces all
+  /// Connects nodes that share a part; parts may overlap. A node in no part is alone. Replaces all
   /// cuts.
   void split(std::span<const std::vector<NodeId>> parts);
 
@@ -111,9 +112,9 @@ class Network {
   void clear_rules();
   bool has_rules() const { return !rules_.empty(); }
 
-  /// What happens to the copy of `packet` for `to`.
+  /// Decides what happens to the copy of `packet` for `to`.
   Fate fate(const Packet& packet, NodeId to, bool anyone_recovers);
-  /// partial(): whether a multicast reaches only some nodes. coin() then decides for each node.
+  /// partial() draws whether a multicast reaches only some nodes. coin() then draws for each node.
   bool partial() { return conditions_.partial > 0 && random_.chance(conditions_.partial); }
   bool coin() { return random_.chance(0.5); }
   Random& random() { return random_; }

@@ -17,7 +17,8 @@ NodeDomains::NodeDomains(const WorldOptions& options)
   }
 }
 
-// The draw includes domain 0. A world without domains consumes no random number.
+// Draws from all the node's domains, including domain 0. A world without domains consumes no random
+// number.
 order::Domain NodeDomains::draw(NodeId node) {
   const std::vector<order::Domain>& own = of(node);
   return own.size() == 1 ? own[0] : own[random_.below(own.size())];

@@ -14,7 +14,8 @@ class NodeDomains {
  public:
   explicit NodeDomains(const WorldOptions& options);
 
-  /// The domains whose messages the node learns: 0, and those that the node belongs to.
+  /// The domains whose messages the node learns: domain 0, and the domains that the node belongs
+  /// to.
   const std::vector<order::Domain>& of(NodeId node) const { return domains_[node.value]; }
   /// One of the node's domains, at random.
   order::Domain draw(NodeId node);
@@ -24,7 +25,7 @@ class NodeDomains {
  private:
   const WorldOptions& options_;
   Random random_;
-  std::vector<std::vector<order::Domain>> domains_;  ///< by node; 0 first
+  std::vector<std::vector<order::Domain>> domains_;  ///< by node; domain 0 is first
 };
 
 }  // namespace peal::sim

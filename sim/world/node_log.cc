@@ -73,7 +73,7 @@ bool NodeLog::open_folder(MemberId self) {
   options.log = random_.next() | 1;
   options.segment_bytes = segment_bytes_;
   options.bytes_max = kLogBytes;
-  // A record's overhead in a segment is far less than this.
+  // The overhead of a record in a segment is far below this number.
   constexpr std::uint64_t kAround = 1U << 10;
   options.record_bytes_max = std::min<std::uint64_t>(128U << 10, segment_bytes_ - kAround);
   disk_.limit(full_ ? disk_.used() : UINT64_MAX);
@@ -82,8 +82,8 @@ bool NodeLog::open_folder(MemberId self) {
     Disk given = *std::exchange(given_, {});
     auto opened = wal::Log::open(given, options, wal::Start::existing);
     PEAL_ASSERT(!opened.has_value() && "the folder of another node is refused");
-    return refused(opened.error().message);  // the next start uses the node's own folder, as if an
-                                             // operator had moved it back
+    // The next start uses the node's own folder, as if an operator had moved the folder back.
+    return refused(opened.error().message);
   }
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) {
@@ -111,8 +111,8 @@ void NodeLog::give(const NodeLog& other) {
   given_->lose(Disk::Loss::unsynced);
 }
 
-// Damages only segments before the newest: at a log's end, lost records cannot always be told from
-// records never written (docs/wal.md).
+// Damages only segments before the newest segment. At a log's end, the log cannot always
+// distinguish lost records from records that were never written (docs/wal.md).
 bool NodeLog::do_damage() {
   const Damage damage = std::exchange(damage_, Damage::none);
   if (damage == Damage::none) return false;

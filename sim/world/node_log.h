@@ -42,41 +42,42 @@ class NodeLog {
   /// The log of kind `owed` beside this log of kind `votes`; null if this log has the kind `owed`.
   NodeLog* owed() { return owed_.get(); }
 
-  /// Opens the log of a new incarnation, and the one in `owed()`. The epoch of `self` is larger
-  /// than all earlier ones. False if the log refuses the folder's content, which only damage(),
-  /// give() and fill() may cause.
+  /// Opens the log of a new incarnation, and the log `owed()`. The epoch of `self` is larger than
+  /// all earlier epochs. False if a log refuses its folder's content; only damage(), give() and
+  /// fill() may cause a refusal.
   bool open(MemberId self);
   /// The log of the running process.
   port::Log* log();
   /// Why open() refused the folder.
   const std::string& refusal() const { return refusal_; }
-  /// The witness sees all operations of later incarnations, and must outlive this object.
+  /// The witness observes all operations of later incarnations, and must outlive this object.
   void watch(order::Ghost* witness) { witness_ = witness; }
   /// Position of the first record of the newest segment on the disk; 0 if there is no segment.
   LogPosition newest_segment() const;
   /// Starts to write the appended records. Returns the time that this takes; nullopt if there is
   /// nothing to write or a write is in progress.
   std::optional<Duration> begin();
-  /// The write is complete.
+  /// Completes the write that begin() started.
   void finish();
-  /// The process has crashed, perhaps during a write. Affects this log and `owed()`.
+  /// Call when the process has crashed, perhaps during a write. Affects this log and `owed()`.
   void crash();
 
   /// The next incarnation finds an empty folder.
   void lose() { lost_ = true; }
-  /// Copies what is durable in the folder now.
+  /// Copies the durable content of the folder.
   void copy();
   /// The next incarnation finds the last copy of the folder, if there is one.
   void put_back() { put_back_ = copy_.has_value(); }
   bool is_put_back() const { return put_back_; }
   /// Damage that the next incarnation finds. rot: one bit of an old record is flipped. stray: a
-  /// misdirected write has overwritten some old bytes. No damage if all records are recent.
+  /// misdirected write has overwritten some old bytes. A folder with a single segment is not
+  /// damaged.
   enum class Damage : std::uint8_t { none, rot, stray };
   void damage(Damage damage) { damage_ = damage; }
-  /// The next incarnation finds, in place of this folder, a copy of what is durable now in the
-  /// folder of `other`.
+  /// The next incarnation finds a copy of another folder in place of this folder: the copy has the
+  /// durable content that the folder of `other` has now.
   void give(const NodeLog& other);
-  /// The disk has no space beyond what its files use now.
+  /// From now on, the disk has no free space.
   void fill() { full_ = true; }
   /// The next write or sync fails, and the log of the running process fails with it.
   void fail() { fails_ = true; }
@@ -85,7 +86,7 @@ class NodeLog {
   /// Nothing becomes durable until end_hang(); see Disks::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
-  /// Ends the hang. True if wait_for_end() was called, so that finish() is due now.
+  /// Ends the hang. True if wait_for_end() was called during the hang: then finish() is due now.
   bool end_hang();
   /// The write in progress would be complete now, but completes only when the hang ends.
   void wait_for_end() { waits_ = true; }

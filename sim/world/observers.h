@@ -16,20 +16,21 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void on_send(const Packet& packet, MemberId from) = 0;
   virtual void on_event(MemberId who, const order::Event& event) = 0;
-  /// A message of `who` has its place in the order.
+  /// A message of `who` got its position in the order.
   virtual void on_originate(MemberId /*who*/) {}
   /// `who` delivered a message at `at`: now, plus the processor time of this step so far.
   virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
-  /// `who` delivered a message optimistically, before the message had its place in the order.
+  /// `who` delivered a message optimistically, before the message had its position in the order.
   virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
 };
 
 /// Everything that observes a world.
 struct Observers {
   HistoryRecorder& recorder;
-  Watcher* watcher = nullptr;           ///< may be null
-  std::unique_ptr<order::Ghost> ghost;  ///< knows more than any node; null if not wanted, or if the
-                                        ///< engine has none
+  Watcher* watcher = nullptr;  ///< may be null
+  /// Checks the run with more knowledge than any node has. Null if not wanted, or if the engine has
+  /// no ghost.
+  std::unique_ptr<order::Ghost> ghost;
 
   void originated(MemberId who) {
     if (watcher != nullptr) watcher->on_originate(who);

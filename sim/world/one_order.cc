@@ -19,7 +19,7 @@ struct Voter {
   std::uint64_t acceptors = 0;  ///< number of acceptors of this order, as the node knows it
 };
 
-/// The node as a voter; nullopt if it is not running or does not vote.
+/// Returns the node as a voter. nullopt if the node does not run, does not vote, or knows no order.
 std::optional<Voter> voter(const World& world, NodeId node) {
   const Process* process = world.process(node);
   if (process == nullptr || process->end != Process::End::none) return std::nullopt;

@@ -18,15 +18,13 @@ namespace peal::sim {
 
 /// Limits of one process on its machine.
 struct ProcessLimits {
-  std::uint32_t receive_slabs = 0;  ///< buffers for ordinary packets; 0: enough for the largest
-                                    ///< gap
+  std::uint32_t receive_slabs = 0;  ///< buffers for ordinary packets; 0: enough for max_gap
   std::uint32_t unit_slabs = 0;     ///< buffers for units; 0: enough for the largest gap
   std::uint32_t socket_packets = 2'048;
-  std::uint32_t room_units = 65'536;  ///< units that the application buffers before the node must
-                                      ///< wait
+  std::uint32_t room_units = 65'536;  ///< maximum number of units that the application buffers
 };
 
-/// Hashes of the cluster's name and settings, as in the headers of frames.
+/// Hash of the cluster's name and settings, as in the headers of frames.
 inline constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
 
 /// Makes the engine of one node.
@@ -36,18 +34,18 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
 
 struct WorldOptions {
   EngineOptions engine;
-  std::vector<order::DomainNodes> domains;  ///< of engines with domains
+  std::vector<order::DomainNodes> domains;  ///< for engines with domains
   std::uint32_t nodes = 3;                  ///< 1 to kNodesMax
-  /// The list of nodes in each node's file at first. If it is empty, the list has all nodes, and
-  /// never changes.
+  /// The list of nodes in each node's configuration file at first. If empty, the list has all nodes
+  /// and never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;
   std::uint32_t acceptors = 0;                           ///< 0: as many as the engine chooses
-  DiskTimes disks;                                       ///< of acceptors
-  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of the acceptors' logs
+  DiskTimes disks;                                       ///< times of acceptors' disks
+  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< size of log segments
   std::uint64_t first_count = 0;                         ///< see order::Setup
-  EngineMaker maker;                                     ///< makes the engines; if empty, `engine`
-                                                         ///< does
+  /// Makes the engines. If empty, WorldOptions::engine determines the engines.
+  EngineMaker maker;
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< largest error of clocks
@@ -57,8 +55,8 @@ struct WorldOptions {
   std::uint32_t read_budget = 32;                 ///< packets read before timers are checked
   bool follow_preference = false;      ///< false: the choice of the socket is partly random
   bool loopback = false;               ///< multicasts return to their senders
-  bool fan_out = false;                ///< data multicasts go to the destinations one by one
-  bool multicast = true;               ///< false: multicasts go to all other nodes one by one
+  bool fan_out = false;                ///< data multicasts are sent to each destination separately
+  bool multicast = true;               ///< false: multicasts are sent to each other node separately
   bool ghost = true;                   ///< a ghost checks the run; see order/inspection
   bool keep_packets = true;            ///< store old packets for replay
   std::uint32_t digest_every = 1'000;  ///< planned events between digests of all nodes

@@ -61,7 +61,7 @@ PacketKind packet_kind_of(ByteView bytes) {
   const std::optional<wire::FrameKind> said = wire::frame_kind_of(bytes);
   if (!said) return PacketKind::other;
   const auto kind = static_cast<PacketKind>(*said);
-  // A TRIAL on the data lane is DATA on the wire, and carries no unit.
+  // A TRIAL on the data lane has the kind DATA on the wire, but carries no unit.
   if (kind == PacketKind::data && wire::is_trial_of_data(bytes)) return PacketKind::other;
   return row_of(kind).name == nullptr ? PacketKind::other : kind;
 }

@@ -36,15 +36,15 @@ inline constexpr std::size_t kPacketKinds = 256;
 /// True if packets of this kind carry units.
 bool carries_units(PacketKind kind);
 std::string_view packet_kind_name(PacketKind kind);
-/// The kind with this name, of any engine of this program.
+/// The kind of packet with this name, if an engine of this program has such packets.
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);
-/// "token, data, ... or other".
+/// Returns the names of all kinds: "token, data, ... or other".
 std::string packet_kinds_text();
 
 using PacketIndex = std::uint32_t;
 
-/// A packet in transit. The network owns the bytes, so a sender's crash does not affect them.
+/// A packet in transit. A PacketStore owns the bytes, so a sender's crash does not affect them.
 struct Packet {
   std::vector<std::byte> bytes;
   std::uint32_t references = 0;
@@ -59,13 +59,13 @@ inline order::InspectedPacket inspected(const Packet& packet) {
 }
 /// Properties of a packet that only its content shows.
 order::PacketContent content_of(const Packet& packet);
-/// content_of() as text for transcripts; empty if the packet has no such properties.
+/// Describes content_of() for transcripts; empty if the packet has no such properties.
 std::string content_text(const Packet& packet);
 
 /// Holds packets by index and counts references to them; reuses memory.
 class PacketStore {
  public:
-  /// A copy of `bytes`, with one reference.
+  /// Stores a copy of `bytes`, with one reference.
   PacketIndex add(ByteView bytes, NodeId from, NodeId to, Lane lane) {
     PacketIndex index;
     if (free_.empty()) {
@@ -94,7 +94,7 @@ class PacketStore {
   std::size_t in_use() const { return packets_.size() - free_.size(); }
 
  private:
-  std::deque<Packet> packets_;  // a deque, so that references stay valid while it grows
+  std::deque<Packet> packets_;  // a deque: references must stay valid while packets are added
   std::vector<PacketIndex> free_;
 };
 

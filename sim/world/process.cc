@@ -51,9 +51,9 @@ void Process::tell_clients_list() {
   if (clients != nullptr) clients->set_nodes(world.lists().known_to(self.node, status.list));
 }
 
-/// If the engine has acceptors, records the submission before any packet can carry it: other nodes
-/// may deliver a unit of this node before this node knows the unit's place, even if this node
-/// crashes right after sending.
+/// If the engine has acceptors, records the submission before any packet can carry the message:
+/// other nodes may deliver a unit of this node before this node knows the unit's position, even if
+/// this node crashes right after sending.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
 }
@@ -113,8 +113,7 @@ void Process::on_message(const node::Message& message) {
   if (end != End::none) return;
   ++work.effects_in_call;
   ++work.messages_delivered;
-  if (node::is_control(message.number)) {  // not an application's message, so it has no place in
-                                           // the order of messages
+  if (node::is_control(message.number)) {  // control messages are not in the messages' order
     clients->on_message(message);
     return;
   }
@@ -153,8 +152,8 @@ void Process::on_view(const order::View& installed) {
   }
 }
 
-/// Checks that a primary view has a majority. The oracle judges primary views only if the list of
-/// nodes never changes.
+/// Checks that a primary view has a majority. The oracle cannot check primary views if the list
+/// of nodes changes.
 void Process::check_primary(const order::View& installed) const {
   if (installed.transitional || installed.primary != order::Primary::yes) return;
   if (world.recorder().broken()) return;
@@ -199,7 +198,8 @@ void Process::on_event(const order::Event& event) {
   world.observers().reported(world.now(), self, event);
 }
 
-/// The node continues with another epoch. Its history so far belongs to an ended incarnation.
+/// The node continues with another epoch. The node's history so far belongs to an ended
+/// incarnation.
 void Process::correct_epoch(std::uint64_t epoch) {
   const MemberId before = self;
   world.recorder().crashed(world.now(), self);

@@ -20,13 +20,13 @@ namespace peal::sim {
 
 class World;
 
-/// One incarnation of a node, with its buffers, sockets, processor and application. Implements both
-/// the transport that the node::Node sends through and the sink that it delivers to. The World
-/// decides when anything happens.
+/// One incarnation of a node, with its buffers, sockets, processor and application. Implements the
+/// transport through which the node::Node sends, and the sink to which the node::Node delivers. The
+/// World decides when the process runs.
 class Process final : public port::Transport, public node::Sink {
  public:
   enum class State : std::uint8_t { up, paused, ended };
-  /// How this incarnation ended; none: not ended.
+  /// How this incarnation ended; none: the incarnation still runs.
   enum class End : std::uint8_t { none, crashed, left, conflict };
 
   Process(World& world, MemberId self, std::uint32_t incarnation, const Clock& clock);
@@ -66,8 +66,7 @@ class Process final : public port::Transport, public node::Sink {
   Clock clock;
   State state = State::up;
   End end = End::none;    ///< set during a call; the World then ends the process
-  bool set_back = false;  ///< the clock gave an epoch not larger than that of an earlier
-                          ///< incarnation
+  bool set_back = false;  ///< the clock's epoch does not exceed the epochs of earlier incarnations
   ProcessBuffers buffers;
   std::unique_ptr<node::Node> node;
   std::unique_ptr<ClientSide> clients;  ///< null without groups

@@ -9,21 +9,21 @@ namespace peal::sim {
 
 struct WorldOptions;
 
-/// The buffers of one process: for packets that the process reads, and for its units.
+/// The buffers of one process: for packets that the process reads, and for units.
 struct ProcessBuffers {
   explicit ProcessBuffers(const WorldOptions& options);
 
-  /// Maximum number of packets and units that a node holds, as the engine states it.
+  /// Maximum number of buffers that a node may hold, from order::Needs::held.
   const std::uint32_t held_most;
   BufferPool receive;  ///< for ordinary packets
   BufferPool large;    ///< for larger packets
   BufferPool unit;
 
-  /// The pool for a packet of this size. The packet may still be too large for its buffers.
+  /// The pool for a packet of this size. The packet may still be too large for the pool's buffers.
   BufferPool& for_packet(std::uint32_t bytes) {
     return bytes <= receive.slab_bytes() ? receive : large;
   }
-  /// Buffers in use, except large ones.
+  /// Number of buffers in use, without `large`.
   std::uint32_t held() const { return used(receive) + used(unit); }
   std::uint32_t held_with_large() const { return held() + used(large); }
 

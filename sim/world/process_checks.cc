@@ -11,7 +11,7 @@ namespace {
 /// Maximum number of timer calls without any effect, per second and node.
 constexpr std::uint64_t kIdleTimersMax = 20'000;
 
-/// Buffers for packets without units: copies of tokens, a commit token.
+/// Buffers for packets without units, such as copies of tokens and a commit token.
 constexpr std::uint32_t kSlabsBeside = 64;
 
 std::string name_of(const Process& process) {
@@ -20,8 +20,8 @@ std::string name_of(const Process& process) {
 
 }  // namespace
 
-/// A node keeps packets until all members have them, so the maximal gap bounds their number. The
-/// engine states how many buffers a node may hold; more are a leak.
+/// A node keeps packets until all members have them, so the maximum gap bounds the number of
+/// packets. The engine states how many buffers a node may hold; a node that holds more has a leak.
 void check_buffers(const Process& process, HistoryRecorder& recorder) {
   const std::uint32_t held = process.buffers.held();
   const std::uint32_t most = process.buffers.held_most;
@@ -31,7 +31,7 @@ void check_buffers(const Process& process, HistoryRecorder& recorder) {
                          std::to_string(most) + " are accounted for");
 }
 
-/// A deadline that stays in the past would occupy a whole processor.
+/// Detects a deadline that stays in the past: such a deadline would occupy a whole processor.
 void note_idle_timer(Process& process, HistoryRecorder& recorder) {
   WorkCounts& work = process.work;
   const Instant now = process.world.now();

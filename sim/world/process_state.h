@@ -15,7 +15,7 @@
 #include "order/vocabulary.h"
 #include "trace/event.h"
 
-// The parts of a process's state, by responsibility. Times are the world's.
+// The parts of a process's state, by responsibility. Times are world times.
 
 namespace peal::sim {
 
@@ -27,12 +27,12 @@ struct Processor {
   Instant paused_at{};
   std::int64_t slowness = 1;
   std::uint32_t reads_since_timer = 0;
-  bool control_next = false;  ///< data and control take turns: control had the latest turn
+  bool control_next = false;  ///< data and control lanes alternate; control was read last
   Duration charged{};         ///< cost of the running call in the network model
   Duration worked{};          ///< processor time so far
 
   void charge(Duration work) { charged = charged + work; }
-  /// The processor is busy with `work` from `now` on.
+  /// Keeps the processor busy with `work` from `now` on.
   void work_for(Duration work, Instant now) {
     busy_until = now + work * slowness;
     worked = worked + work * slowness;
@@ -42,8 +42,8 @@ struct Processor {
 
 /// The state of a process's network interface.
 struct Sending {
-  Instant free_at{};              ///< when the interface is free to send again
-  std::uint64_t until_crash = 0;  ///< packets left until a planned crash; 0: none is planned
+  Instant free_at{};              ///< time at which the interface is free to send again
+  std::uint64_t until_crash = 0;  ///< packets left until a planned crash; 0: no crash is planned
   std::uint32_t in_call = 0;      ///< packets sent in the running call
   std::vector<NodeId> destinations;
 };
@@ -76,7 +76,7 @@ struct Submissions {
 
 /// What a node reported about its view.
 struct NodeStatus {
-  bool operational = false;  ///< from view_installed to gather_started
+  bool operational = false;  ///< true from view_installed to gather_started
   bool recovering = false;
   bool committing = false;
   std::optional<ViewId> view;  ///< the last regular view
@@ -100,8 +100,7 @@ struct WorkCounts {
   std::uint64_t calls = 0;
   std::uint32_t effects_in_call = 0;   ///< effects of the running call, of any kind
   std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
-  Instant idle_from{};                 ///< start of the second in which idle timer calls are
-                                       ///< counted
+  Instant idle_from{};                 ///< start of the second that idle_in_second counts
   std::uint64_t idle_in_second = 0;    ///< idle timer calls in that second
   std::uint64_t packets_sent = 0;
   std::uint64_t data_bytes_sent = 0;

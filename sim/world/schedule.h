@@ -10,7 +10,7 @@
 
 namespace peal::sim {
 
-/// The time of a world, and everything planned in it.
+/// The time of a world, and all planned events.
 class Schedule {
  public:
   Instant now() const { return now_; }

@@ -6,7 +6,8 @@
 namespace peal::sim {
 namespace {
 
-/// Old packets stored of each kind: the most recent ones, and a random sample of earlier ones.
+/// How many old packets are stored of each kind: the most recent packets, and a random sample of
+/// earlier packets.
 constexpr std::size_t kMemoryRecent = 32;
 constexpr std::size_t kMemoryOlder = 32;
 

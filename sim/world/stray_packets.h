@@ -13,19 +13,20 @@
 
 namespace peal::sim {
 
-/// Packets that arrive though no node has just sent them: old packets, damaged packets and random
+/// Packets that arrive although no node has just sent them: old packets, damaged packets and random
 /// bytes.
 class StrayPackets {
  public:
   StrayPackets(const WorldOptions& options, Schedule& schedule, Transit& transit, Network& network,
                FaultCounts& faults);
 
-  /// A node has sent this packet.
+  /// Stores a packet that a node has sent.
   void remember(PacketIndex packet);
   /// Sends an old packet again, with the probability Conditions::replay of the network. Call after
   /// each packet.
   void replay_by_chance();
-  /// Sends an old packet of `kind` again (of any kind, if absent). False if there is none.
+  /// Sends an old packet of `kind` again, or of any kind if `kind` is absent. False if there is no
+  /// such packet.
   bool replay(std::optional<PacketKind> kind, Duration after);
   /// Sends a packet of random bytes to `to`.
   void inject_random(NodeId to);

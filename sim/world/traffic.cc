@@ -23,7 +23,7 @@ Traffic::Traffic(const WorldOptions& options, Schedule& schedule, const Machines
 
 void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
-  // Sealing removes the header of packets on the data lane, so the header must say DATA
+  // Sealing omits the header of packets on the data lane, so the header must have the kind DATA
   // (io/frame_header.h).
   const bool loses_header = options_.engine.engine().write_data_header != nullptr;
   PEAL_ASSERT(!loses_header || lane != Lane::data ||
@@ -45,7 +45,7 @@ void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   }
 }
 
-/// Counts the packet, and shows it to all observers.
+/// Counts the packet, and passes it to all observers.
 void Traffic::note(Process& from, const Packet& packet) {
   ++from.sending.in_call;
   ++from.work.packets_sent;

@@ -15,17 +15,17 @@
 namespace peal::sim {
 
 /// The path of a packet from its sender to its receivers. With a network model, packets pass cards
-/// and ports frame by frame. Without one, WorldOptions and the network set the packets' delays.
+/// and ports frame by frame. Without a model, WorldOptions and the network set the packets' delays.
 class Traffic {
  public:
-  /// `model`: null if there is none.
+  /// `model` is null if the world has no network model.
   Traffic(const WorldOptions& options, Schedule& schedule, const Machines& machines,
           Network& network, NetModel* model, Transit& transit, StrayPackets& strays,
           Observers& observers);
 
-  /// If `to` is 0, the packet goes to all other nodes.
+  /// Sends a packet to `to`, or to all other nodes if `to` is 0.
   void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
-  /// A frame reaches the switch of the model.
+  /// Handles a frame that reaches the switch of the model.
   void pass_switch(std::uint32_t flight);
   /// Number of packets of this kind sent so far.
   std::uint64_t packets_of(PacketKind kind) const {

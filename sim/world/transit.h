@@ -11,7 +11,7 @@
 
 namespace peal::sim {
 
-/// The packets in transit, and when their copies arrive.
+/// The packets in transit, and the planned arrivals of their copies.
 class Transit {
  public:
   explicit Transit(Schedule& schedule) : schedule_(schedule) {}
@@ -21,9 +21,9 @@ class Transit {
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
   /// Keeps a copy for `to` until release_held().
   void hold_back(PacketIndex packet, NodeId to);
-  /// Lets all copies arrive now that hold_back() has kept.
+  /// Releases all copies that hold_back() has kept: they arrive now.
   void release_held();
-  /// A copy of the packet with one bit flipped.
+  /// Makes a copy of the packet with one bit flipped.
   PacketIndex damaged(PacketIndex packet, Random& random);
   /// The latest planned arrival of a packet so far.
   Instant latest_arrival() const { return latest_arrival_; }

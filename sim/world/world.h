@@ -47,10 +47,10 @@ class World {
   /// Calls `action` at `at`, or now if `at` has passed.
   void plan(Instant at, std::function<void()> action) { schedule_.plan(at, std::move(action)); }
 
-  // Nodes. A command that the node's state does not allow has no effect.
+  // Nodes. A command has no effect if the node's state does not allow the command.
   std::uint32_t nodes() const { return options_.nodes; }
   /// Starts a new incarnation; Machines::next_epoch() gets `epoch_step`. A node cannot start if the
-  /// list in its own file does not name it.
+  /// list in its own file does not name the node.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
   /// The node crashes when it sends its `sends`-th packet from now; `sends` is 1 or more.
@@ -63,9 +63,10 @@ class World {
   /// Slows all work of the node by the factor `times`.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
-  /// Changes how fast the node's clock is, in parts per million; the clock never goes back.
+  /// Changes the rate of the node's clock, in parts per million; the clock never goes back.
   void set_clock_drift(NodeId node, std::int32_t drift_ppm);
-  /// Submits a message. With groups, a client acts as `wish` says; without a wish, at random.
+  /// Submits a message. With groups, a client performs the action `wish`, or a random action if
+  /// `wish` is absent.
   void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
               std::optional<ClientWish> wish = {});
   /// The running incarnation, or null.
@@ -110,8 +111,8 @@ class World {
   ClientNames client_names_;
   Loads loads_;
   Network network_;
-  std::unique_ptr<NetModel> model_;  ///< if null, a packet costs `send_cost`, and time on its
-                                     ///< sender's link
+  /// If null, a packet costs WorldOptions::send_cost and time on its sender's link.
+  std::unique_ptr<NetModel> model_;
   Transit transit_;
   StrayPackets strays_;
   Machines machines_;

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-// PEAL_ASSERT checks arguments, results and invariants of our own state, in every build: a process
-// whose state is impossible stops, and the other processes continue without it. It never checks
-// input from a peer or a client: bad input is dropped and counted.
+// PEAL_ASSERT checks arguments, results and invariants of this process's own state, in every build.
+// A process with an impossible state stops, and the other processes continue without it.
+// PEAL_ASSERT never checks input from a peer or a client, because bad input is dropped and counted.
 
 namespace peal {
 
@@ -22,7 +22,7 @@ namespace peal {
        ? static_cast<void>(0)                        \
        : ::peal::assertion_failed(#condition, __FILE__, __LINE__))
 
-// For costly checks: on in the simulator and in debug builds only.
+// PEAL_VERIFY is for costly checks. It is active only in the simulator and in debug builds.
 #if defined(PEAL_SIM) || !defined(NDEBUG)
 #define PEAL_VERIFY(condition) PEAL_ASSERT(condition)
 #else

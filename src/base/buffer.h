@@ -24,11 +24,11 @@ struct Slab {
 
 /// A counted reference to a range of one pooled slab. Copies share the bytes; the slab returns to
 /// its pool when the last reference is dropped. An empty reference refers to nothing. Only the
-/// holder that took the slab may write its bytes, and only before it shares them.
+/// holder that took the slab may write bytes, and only bytes that it has not shared yet.
 ///
-/// Thread: the pool owner's, for every copy and every drop of a reference. The count of references
-/// to a packet changes many times, which is cheap only without locks. Other threads may read the
-/// bytes while the owner keeps a reference for them.
+/// Thread: the pool owner's, for each copy and each release of a reference, so that the count of
+/// references needs no lock. Other threads may read the bytes as long as the owner keeps a
+/// reference to them.
 class BufferRef {
  public:
   BufferRef() = default;
@@ -57,7 +57,7 @@ class BufferRef {
   std::byte* data() const { return slab_->bytes + offset_; }
   ByteView view() const { return slab_ == nullptr ? ByteView{} : ByteView{data(), size_}; }
 
-  /// The `size` bytes from `offset` of this range on; they must lie within it.
+  /// The `size` bytes that begin at `offset` in this range; the range must contain all of them.
   BufferRef slice(std::uint32_t offset, std::uint32_t size) const {
     PEAL_ASSERT(offset <= size_ && size <= size_ - offset);
     BufferRef part(*this);
@@ -65,7 +65,7 @@ class BufferRef {
     part.size_ = size;
     return part;
   }
-  /// Extends the range to the front by `bytes`, into the slab's headroom.
+  /// Extends the range by `bytes` bytes at its front, into the slab's headroom.
   void grow_front(std::uint32_t bytes) {
     PEAL_ASSERT(bytes <= offset_);
     offset_ -= bytes;
@@ -81,9 +81,9 @@ class BufferRef {
     slab_ = nullptr;
     offset_ = size_ = 0;
   }
-  /// True if no other reference shares the slab; only then may its bytes be written.
+  /// True if this is the only reference to the slab.
   bool unique() const { return slab_ != nullptr && slab_->references == 1; }
-  /// True if both references point into one slab.
+  /// True if both references point into the same slab.
   bool shares_slab_with(const BufferRef& other) const {
     return slab_ != nullptr && slab_ == other.slab_;
   }
@@ -104,8 +104,8 @@ class BufferRef {
   std::uint32_t size_ = 0;
 };
 
-/// A fixed number of equal slabs. The constructor takes all memory. `take` returns an empty
-/// reference if no slab is free: that is back-pressure, not an error.
+/// A fixed number of slabs of equal size. The constructor allocates all memory. take() returns an
+/// empty reference if no slab is free, which is back-pressure and not an error.
 ///
 /// Thread: the owner's only. The pool must outlive every reference.
 class BufferPool {
@@ -127,8 +127,8 @@ class BufferPool {
 
  private:
   friend class BufferRef;
-  /// The slab returned last is taken first: its bytes are still in the cache, and a slab that is
-  /// never taken costs no memory.
+  /// take() returns the slab that was freed last, because its bytes are still in the cache. Slabs
+  /// that are never taken cost no memory.
   void give(detail::Slab* slab) {
     slab->next_free = free_;
     free_ = slab;

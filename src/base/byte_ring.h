@@ -12,22 +12,23 @@
 
 namespace peal {
 
-/// Memory for pieces of any size that are given back in the order taken. The constructor allocates
-/// all of the memory and leaves it uninitialised: untouched pages cost nothing. The ring reuses a
-/// small part of the memory, which stays in the processor's caches: about twice the bytes in use,
-/// plus an eighth of the whole. One thread at a time.
+/// Memory for pieces of any size. Pieces are given back in the order in which they were taken. The
+/// constructor allocates all memory and does not initialise it, because untouched pages cost
+/// nothing. At a steady load, the ring uses only a part of the memory: about twice the bytes in
+/// use, plus an eighth of the whole. This part stays in the processor's caches. One thread at a
+/// time.
 class ByteRing {
  public:
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
-  /// Takes `size` contiguous bytes; null if there is no such range until more pieces are given
-  /// back. take() may leave some free bytes unused: up to an eighth of the whole, and the end of a
-  /// free range that was too short for a larger piece.
+  /// Takes `size` contiguous bytes. Returns null if no free range is long enough; more pieces must
+  /// then be given back first. take() may leave free bytes unused: up to an eighth of the memory,
+  /// and the rest of a free range that was too short for a piece.
   std::byte* take(std::uint32_t size) {
     while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
     if (head_ == tail_) laps_[0] = {tail_, 0};
     if (laps_count_ == 1) {
-      // Continues at the start of the memory if many bytes are free in front of the used ones.
+      // Continues at the start of the memory if many bytes are free in front of the oldest piece.
       const std::uint64_t before = begin_of(0);
       if (before >= size_ / kWarmPart && before >= tail_ - head_ + size) begin_lap(0);
     }
@@ -41,7 +42,8 @@ class ByteRing {
     tail_ += size;
     return bytes_.get() + place;
   }
-  /// The end of the newest piece; pass it to give_back() to give this piece back.
+  /// The end of the newest piece, as a count of bytes. Pass this count to give_back() to give the
+  /// newest piece back.
   std::uint64_t tail() const { return tail_; }
   /// Gives back the piece that ended at `tail`, and all pieces before it.
   void give_back(std::uint64_t tail) {
@@ -56,11 +58,11 @@ class ByteRing {
   static constexpr std::uint64_t kWarmPart = 8;
   /// A run of adjacent pieces.
   struct Lap {
-    std::uint64_t from = 0;   ///< count of bytes taken before its first byte
-    std::uint64_t place = 0;  ///< offset of its first byte in the memory
+    std::uint64_t from = 0;   ///< number of bytes taken before the lap's first byte
+    std::uint64_t place = 0;  ///< offset of the lap's first byte in the memory
   };
 
-  // Offsets where the part of a lap that is in use begins and ends.
+  // begin_of() and end_of() are the offsets at which the used part of a lap begins and ends.
   std::uint64_t begin_of(std::size_t lap) const {
     return laps_[lap].place + std::max(head_, laps_[lap].from) - laps_[lap].from;
   }
@@ -77,9 +79,10 @@ class ByteRing {
     }
     return end - place;
   }
-  /// Bounds the number of laps. If laps began in every gap between others, they would soon be too
-  /// many to track, and nothing would fit until the whole oldest lap was given back. So a lap
-  /// begins only where the free range is large, or will be: in front of the oldest piece.
+  /// Limits where a lap may begin, so that there are few laps. If a lap began in every gap between
+  /// other laps, there would soon be kLapsMax laps. take() would then fail until the whole oldest
+  /// lap was given back. So a lap begins only in a large free range, or in the free range in front
+  /// of the oldest piece, which grows.
   bool may_begin_at(std::uint64_t place) const {
     const std::uint64_t room = room_at(place);
     return room >= size_ / kWarmPart || place + room == begin_of(0);
@@ -101,9 +104,8 @@ class ByteRing {
 
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::uint64_t head_ = 0;  ///< count of bytes that were given back: where the oldest piece in use
-                            ///< begins
-  std::uint64_t tail_ = 0;  ///< count of bytes taken: where the newest piece ends
+  std::uint64_t head_ = 0;  ///< number of bytes given back: the oldest piece in use begins there
+  std::uint64_t tail_ = 0;  ///< number of bytes taken: the newest piece ends there
   std::array<Lap, kLapsMax> laps_{};
   std::size_t laps_count_ = 1;
 };

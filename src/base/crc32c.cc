@@ -36,15 +36,18 @@ std::uint32_t crc32c_table(ByteView bytes, std::uint32_t crc) {
 }
 
 #if defined(__x86_64__)
-// The instruction takes three cycles and can start every cycle, so inputs are read as three blocks
-// in parallel. CRCs are linear: the CRC of two blocks is the CRC of the first, carried over as many
-// zero bytes as the second has, xor the CRC of the second. To carry is to multiply by a power of x.
+// The CRC instruction takes three cycles, and one can start in each cycle. So three blocks of the
+// input are processed in parallel. CRCs are linear: the CRC of two consecutive blocks is the xor of
+// two values. One value is the CRC of the second block. The other value is the CRC of the first
+// block, carried over as many zero bytes as the second block has. To carry a CRC over zero bytes
+// means to multiply it by a power of x.
 constexpr std::size_t kWord = 8;
-constexpr std::size_t kBlockWordsMin = 8;    // below this, carrying costs more than it saves
+constexpr std::size_t kBlockWordsMin = 8;  // with smaller blocks, carrying costs more than it saves
 constexpr std::size_t kBlockWordsMax = 256;  // longer inputs are read in several rounds
 
-// Entry n is x^(64n - 33), for blocks of n words. The product of two 32-bit values is one bit short
-// of 64, and the CRC of that product, read as a word, multiplies it by x^32.
+// Entry n carries a CRC over a block of n words. It is x^(64n - 33) and not x^(64n), because
+// carry_over() multiplies by x^33 too. The product of two 32-bit values has only 63 bits; read as a
+// 64-bit word, it is multiplied by x. The CRC instruction multiplies the word by x^32.
 using CarryTable = std::array<std::uint32_t, kBlockWordsMax + 1>;
 
 constexpr CarryTable make_carry_table() {
@@ -100,9 +103,9 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_instruction(ByteVi
 const bool kHaveInstruction =
     __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0;
 
-// Processors with AVX-512 multiply eight words at once, so long inputs are folded: the product of
-// 64 bytes with a power of x is added to 64 later bytes, which leaves the CRC unchanged. The last
-// 16 bytes go through the CRC instruction in two steps.
+// Processors with AVX-512 multiply eight words at once. So long inputs are folded: 64 bytes are
+// multiplied by a power of x and added to 64 later bytes, which does not change the CRC of the
+// input. At the end, the CRC instruction processes the remaining 16 bytes as two words.
 constexpr std::size_t kWide = 64;
 constexpr std::size_t kFourWide = 4 * kWide;
 
@@ -113,9 +116,9 @@ constexpr std::uint64_t power_of_x(std::size_t n) {
   return std::uint64_t{value} << 32;
 }
 
-/// The two factors that carry 16 bytes over `bytes` bytes: one for their first word, which is 64
-/// powers ahead, one for their second. The product of two words is one bit short of 128, so each
-/// exponent is one lower.
+/// The factors that carry 16 bytes over a number of later bytes: `first` for the first word of the
+/// 16 bytes, `second` for the second word. The first word lies 64 bits earlier, so its exponent is
+/// 64 higher. Each exponent is reduced by one, because the product of two words has only 127 bits.
 struct Fold {
   std::uint64_t first;
   std::uint64_t second;
@@ -139,10 +142,11 @@ __attribute__((target(PEAL_WIDE_TARGET))) inline __m512i fold_onto(__m512i early
                                                                    __m512i late) {
   const __m512i first = _mm512_clmulepi64_epi128(early, power, 0x00);
   const __m512i second = _mm512_clmulepi64_epi128(early, power, 0x11);
-  return _mm512_ternarylogic_epi64(first, second, late, 0x96);  // xor of three
+  return _mm512_ternarylogic_epi64(first, second, late, 0x96);  // 0x96: the xor of all three
 }
 
-/// Consumes `bytes`, at least kFourWide of them, in wide steps; less than kWide bytes remain.
+/// Consumes `bytes` in steps of kWide, until fewer than kWide bytes remain. There must be at least
+/// kFourWide bytes.
 __attribute__((target(PEAL_WIDE_TARGET))) std::uint32_t crc32c_wide(ByteView& bytes,
                                                                     std::uint32_t crc) {
   const std::byte* at = bytes.data();

@@ -18,7 +18,8 @@ class Digest {
     for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
       add(load<std::uint64_t>(bytes));
     }
-    // The tail is loaded in pieces of fixed sizes: a word assembled in memory is slow to read back.
+    // Loads the tail in pieces of fixed sizes, because a word assembled in memory is slow to read
+    // back.
     std::uint64_t tail = 0;
     unsigned bits = 0;
     if ((bytes.size() & 4) != 0) {
@@ -43,8 +44,9 @@ class Digest {
     state = (state ^ value) * 0x9fb21c651e98df25ULL;
     return state ^ (state >> 32);
   }
-  /// Long inputs go through four lanes, which the processor computes in parallel; a single lane
-  /// would wait for each of its products. Returns the remainder, less than a block.
+  /// Digests a long input in four independent states, which the processor computes in parallel.
+  /// With one state, each multiplication would wait for the previous one. Returns the rest of
+  /// `bytes`, which is shorter than a block.
   ByteView add_blocks(ByteView bytes) {
     std::uint64_t lanes[] = {state_, state_ + 1, state_ + 2, state_ + 3};
     for (; bytes.size() >= kBlockBytes; bytes = bytes.subspan(kBlockBytes)) {

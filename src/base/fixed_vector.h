@@ -10,8 +10,9 @@
 
 namespace peal {
 
-/// A vector of at most `Max` elements that lives in place and never allocates. It does not touch
-/// the memory of absent elements: vectors are made for every message, and Max may be large.
+/// A vector of at most `Max` elements, which are stored in the object itself. It never allocates.
+/// It does not touch the memory of absent elements, because each message creates vectors and Max
+/// may be large.
 template <class T, std::size_t Max>
 class FixedVector {
  public:
@@ -38,18 +39,17 @@ class FixedVector {
     PEAL_ASSERT(size_ < Max);
     std::construct_at(&items_[size_++], value);
   }
-  /// Appends an element for the caller to fill in. Fields without an initial value hold whatever
-  /// the memory held before.
+  /// Appends an element for the caller to fill in. Fields without an initial value are undefined.
   T& grow() {
     PEAL_ASSERT(size_ < Max);
     return *::new (static_cast<void*>(&items_[size_++])) T;
   }
-  /// Cuts to `size` elements.
+  /// Keeps only the first `size` elements.
   void truncate(std::size_t size) {
     PEAL_ASSERT(size <= size_);
     size_ = size;
   }
-  /// Removes the element at `index`; the others keep their order.
+  /// Removes the element at `index`; the other elements keep their order.
   void erase_at(std::size_t index) {
     PEAL_ASSERT(index < size_);
     for (std::size_t i = index + 1; i < size_; ++i) items_[i - 1] = items_[i];

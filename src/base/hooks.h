@@ -3,9 +3,9 @@
 
 // Hooks of simulator builds (PEAL_SIM=1); release builds contain no hooks.
 //
-// PEAL_PROBE("recovery.second_failure")  counts that a rare branch ran.
-// PEAL_MUTANT(m4_safe_from_one_rotation) is true while the simulator runs that deliberate fault,
-//                                        to prove that the oracle notices it.
+// PEAL_PROBE("recovery.second_failure")  counts the executions of a rare branch.
+// PEAL_MUTANT(m4_safe_from_one_rotation) is true while the simulator runs with this deliberate
+//                                        fault, to prove that the oracle detects the fault.
 
 #if defined(PEAL_SIM)
 

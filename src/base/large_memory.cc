@@ -17,7 +17,7 @@ constexpr std::size_t kLargePage = std::size_t{2} << 20;
 LargeMemory::LargeMemory(std::size_t bytes, Pages pages) : bytes_(take(bytes, pages)) {}
 
 LargeMemory::Bytes LargeMemory::take(std::size_t bytes, Pages pages) {
-  // Below one large page, the larger alignment would only cost memory.
+  // For less memory than one large page, the larger alignment would only cost memory.
   const bool large = pages == Pages::large && bytes >= kLargePage;
   const std::size_t alignment = large ? kLargePage : kAlignment;
   auto* const memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));

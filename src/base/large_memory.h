@@ -10,9 +10,10 @@ namespace peal {
 /// The page size of a piece of memory.
 enum class Pages : std::uint8_t {
   ordinary,  ///< untouched pages cost no memory
-  /// 2 MiB where the operating system has such pages: fewer address translations, for the processor
-  /// and for a caller that hands the memory to a device. The constructor touches all of the memory,
-  /// since the first touch of such a page may take milliseconds, which would delay a later caller.
+  /// 2 MiB, where the operating system has such pages. The processor, and a device that gets the
+  /// memory, then need fewer address translations. The constructor touches all of the memory,
+  /// because the first touch of such a page may take milliseconds, which would delay a later
+  /// caller.
   large,
 };
 

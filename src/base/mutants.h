@@ -6,8 +6,8 @@
 
 namespace peal::sim_hooks {
 
-// Each mutant is one deliberate fault. The simulator must notice every one of them
-// (`peal sim --mutants`): this shows that its seeds and its oracle can find faults.
+// Each mutant is one deliberate fault. The simulator must detect every mutant (`peal sim
+// --mutants`). This shows that the simulator's seeds and its oracle can find faults.
 #define PEAL_MUTANTS(X)                                                                           \
   X(none, "")                                                                                     \
   X(m1_obligation_forgotten, "obligation set not remembered across failed attempts")              \

@@ -10,20 +10,21 @@
 
 namespace peal {
 
-/// Refusals by the outside world. Each code exists because callers act on it in a different way.
+/// Reasons why an operation failed. Each code exists because callers react to it in a different
+/// way.
 enum class Errc : std::uint8_t {
-  would_block,     ///< full for now: wait for the descriptor, then try again
+  would_block,     ///< a queue is full now: wait for the descriptor, then try again
   too_large,       ///< over the maximum message size: nothing was sent
-  closed,          ///< the member left or stopped: open a new one
+  closed,          ///< the member or connection has ended: open a new one
   invalid_option,  ///< the configuration is wrong: the message names the key
   address_in_use,  ///< another process has the address
-  not_permitted,   ///< the operating system refused
+  not_permitted,   ///< the operating system or the other side refused
   system,          ///< another failure of the operating system
 };
 
 std::string_view errc_name(Errc code);
 
-/// An error on its way into a Result: `return unexpected(Errc::closed);`.
+/// Makes an error that converts to a Result: `return unexpected(Errc::closed);`.
 template <class E>
 constexpr Unexpected<std::decay_t<E>> unexpected(E&& error) {
   return Unexpected<std::decay_t<E>>(std::forward<E>(error));

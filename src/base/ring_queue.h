@@ -9,9 +9,9 @@
 
 namespace peal {
 
-/// A queue in a circular buffer. Unlike std::deque, it allocates nothing in a steady stream. It
-/// frees its memory when it becomes empty and has grown beyond kKept elements. One thread at a
-/// time.
+/// A queue in a circular buffer. Unlike std::deque, it does not allocate while its length stays
+/// about the same. If it has grown beyond kKept elements, it frees its memory when it becomes
+/// empty. One thread at a time.
 template <class T>
 class RingQueue {
  public:
@@ -37,7 +37,7 @@ class RingQueue {
   const T& back() const { return (*this)[size_ - 1]; }
 
   void push_back(T value) { push_back() = std::move(value); }
-  /// Appends T{} and returns it, for the caller to fill in place.
+  /// Appends T{} and returns a reference to it, so that the caller can fill it in place.
   T& push_back() {
     if (size_ == slots_.size()) grow();
     ++size_;
@@ -68,7 +68,7 @@ class RingQueue {
     first_ = 0;
   }
 
-  std::vector<T> slots_;  ///< their number is 0 or a power of two
+  std::vector<T> slots_;  ///< the number of slots is 0 or a power of two
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };

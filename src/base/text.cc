@@ -52,7 +52,7 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
   std::size_t best_edits = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& word : known) {
     const std::size_t distance = edits(typed, word);
-    // The commonest slip is a missing unit or prefix: token_loss for token_loss_ms.
+    // The most common mistake is a missing unit or prefix: token_loss for token_loss_ms.
     const bool part = typed.size() >= 4 && word.find(typed) != std::string::npos;
     const std::size_t cost = part ? std::min<std::size_t>(distance, 1) : distance;
     if (cost < best_edits) {

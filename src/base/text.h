@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
-// Parses what people type, and formats text for messages to them.
+// Parses text that people type, and formats text for messages to people.
 
 namespace peal {
 
-/// The whole of `text` as a number from `minimum` to `maximum`; nothing if it is not one.
+/// The whole of `text` as a number from `minimum` to `maximum`; nothing if `text` is no such
+/// number.
 template <class T>
 std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
   T value{};
@@ -28,13 +29,13 @@ std::string quote(std::string_view text);
 /// The entry of `known` that a person most likely meant by `typed`; empty if none is similar.
 std::string nearest(std::string_view typed, const std::vector<std::string>& known);
 
-/// "a, b, c"
+/// Joins words to one text: "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 
-/// "a,b,c"
+/// Joins words to one text without spaces: "a,b,c".
 std::string comma_separated(const std::vector<std::string>& words);
 
-/// 16 hexadecimal digits, as digests are printed.
+/// `value` as 16 hexadecimal digits. Digests are printed in this form.
 std::string hex_digits(std::uint64_t value);
 
 /// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".

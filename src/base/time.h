@@ -21,8 +21,8 @@ constexpr Duration microseconds(std::int64_t n) { return {n * 1'000}; }
 constexpr Duration milliseconds(std::int64_t n) { return {n * 1'000'000}; }
 constexpr Duration seconds(std::int64_t n) { return {n * 1'000'000'000}; }
 
-/// A point in monotonic time, in nanoseconds since an origin that the caller chose. It cannot
-/// represent wall-clock time, so engines cannot use the wall clock.
+/// A point in monotonic time, in nanoseconds since an origin that the caller chose. Wall-clock time
+/// is never an Instant, so engines cannot use the wall clock.
 struct Instant {
   std::int64_t ns{};
   friend constexpr auto operator<=>(Instant, Instant) = default;

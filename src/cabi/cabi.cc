@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface, mapped to the C++ one: only names change here.
+// Maps the C interface to the C++ interface; only names and types change here.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kTargetsMax = 64;
 
-/// The error of this thread's last failed call.
+/// The error of the last call that failed in this thread.
 struct LastError {
   std::string text;
   std::int32_t reason = PEAL_REASON_NONE;
@@ -54,8 +54,8 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// The error of a client made before fork(), in the child. Such a client is the only one that has
-/// no descriptor and no name.
+/// The error of a call, in a child of fork(), for a client of the parent. Only such a client has no
+/// descriptor and no name.
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",
@@ -66,8 +66,8 @@ milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : mil
 
 std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
 
-/// Copies the options that both the program's header and the library's header have; the rest of
-/// `to` keeps its defaults. Returns false if `from->size` is not set.
+/// Copies the options that both the program's header and the library's header have. The other
+/// options of `to` keep their defaults. Returns false if `from->size` is not set.
 template <class T>
 bool take_options(const T* from, T& to) {
   if (from == nullptr) return true;
@@ -77,12 +77,12 @@ bool take_options(const T* from, T& to) {
   return true;
 }
 
-/// The minimum size of a struct that a program passes for the library to fill.
+/// The minimum size of a struct that the library fills for a program.
 template <class T>
 constexpr std::size_t kSizeMin = sizeof(T::size) + sizeof(std::int32_t);
 
-/// Writes as much of `made` as the program's struct `to` has room for. Fields that the library
-/// does not know become 0.
+/// Copies `made` to the program's struct `to`, which has `size` bytes. Fields of `to` that the
+/// library does not know become 0.
 template <class T>
 void give(T& made, T* to, std::size_t size) {
   const std::size_t known = std::min(size, sizeof made);
@@ -107,7 +107,7 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
 
 uint32_t peal_version() { return PEAL_VERSION; }
 
-// The parentheses keep the macros of these names from being expanded.
+// The parentheses prevent the expansion of the macros of these names.
 void(peal_options_init)(peal_options* options) {
   peal_options_init_sized(options, sizeof *options);
 }
@@ -292,6 +292,6 @@ int32_t peal_error_reason(void) { return last_error.reason; }
 
 const char* peal_reason_name(int32_t reason) {
   if (reason < PEAL_REASON_NONE || reason > PEAL_REASON_SHUTDOWN) return "unknown";
-  // The names are literals, and so end in a zero byte.
+  // The names are string literals, so they end in a zero byte.
   return peal::reason_name(static_cast<peal::Reason>(reason)).data();
 }

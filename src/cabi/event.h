@@ -9,10 +9,10 @@
 
 namespace peal::cabi {
 
-/// Shows one event to C callers. Thread: one at a time.
+/// Converts one event for C callers. Thread: one at a time.
 class EventView {
  public:
-  /// Fills `out`; the pointers in `out` stay valid until the next call.
+  /// Fills `out`. The pointers in `out` stay valid until the next call of show().
   void show(ClientEvent event, peal_event& out);
 
  private:

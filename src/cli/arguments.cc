@@ -203,8 +203,8 @@ std::string explain(const CLI::ParseError& error, Builder& builder, const std::s
                     std::span<const std::string> arguments) {
   const std::string where = command + ": ";
   std::string what = error.what();
-  // A check in Builder says " = …: accepted is …", and CLI11 puts "--nodes: " before it. Without
-  // the first ": ", this is "--nodes = …: accepted is …".
+  // A check in Builder returns " = …: accepted is …". CLI11 puts "--nodes: " before this text.
+  // Without the first ": ", the result is "--nodes = …: accepted is …".
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
     if (const auto mark = what.find(":  = "); mark != std::string::npos) what.erase(mark, 2);
     return where + what;

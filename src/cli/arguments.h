@@ -15,8 +15,8 @@
 #include "seal/key.h"
 #include "wire/client.h"
 
-// The command line of `peal`: converts arguments to one of these structs, or to one line with the
-// error.
+// Parses the command line of `peal`. The result is one of the command structs below, or one line
+// with the error.
 
 namespace peal::cli {
 
@@ -24,7 +24,7 @@ struct UpCommand {
   std::uint32_t nodes = 3;
   std::string dir;  ///< empty: a default folder for each user
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options;  ///< of the engine
+  order::OptionValues options;  ///< options of the engine
   bool streams = false;         ///< data packets use TCP
   bool trace = false;
 };
@@ -37,13 +37,13 @@ struct NodeCommand {
   bool print_config = false;
 };
 
-/// The group if none is named.
+/// The group to send to or to join if the user names no group.
 inline constexpr const char* kDefaultGroup = "all";
 
 struct SendCommand {
   std::string to;    ///< a socket, or a folder with sockets; empty: the folder of `peal up`
-  std::string name;  ///< requested name; empty: the node makes one
-  std::vector<std::string> groups = {kDefaultGroup};  ///< also private names
+  std::string name;  ///< requested name of the client; empty: the node makes a name
+  std::vector<std::string> groups = {kDefaultGroup};  ///< groups, or private names of clients
   Service service = Service::agreed;
   std::vector<std::string> files;  ///< empty: standard input
 };
@@ -63,11 +63,11 @@ struct StatusCommand {
   std::string to;
   bool json = false;
   bool views = false;
-  std::optional<std::string> clients;           ///< show clients whose names have this prefix
-  std::optional<std::uint32_t> wait_members;    ///< wait until all nodes are in one view with
-                                                ///< this number of members
-  std::optional<std::uint64_t> wait_delivered;  ///< wait until each node has delivered at least
-                                                ///< this number of messages
+  std::optional<std::string> clients;  ///< show clients whose names have this prefix
+  /// Wait until all nodes are in one view with this number of members.
+  std::optional<std::uint32_t> wait_members;
+  /// Wait until each node has delivered at least this number of messages.
+  std::optional<std::uint64_t> wait_delivered;
   double timeout_s = 10;
 };
 
@@ -84,22 +84,26 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
-/// Limits of a benchmark.
+/// The maximum number of nodes of a benchmark.
 inline constexpr std::uint32_t kBenchNodesMax = 32;
-/// The size of a node's queue, and so the limit of messages in progress.
+/// The default size of a node's queue (node::Limits::submit_messages_max). A node cannot have more
+/// messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
-/// The limit for both engines on quorums, because a chain of Ridge has no more acceptors.
+/// The limit for every engine on quorums. A chain of Ridge has at most 16 acceptors
+/// (wire::kChainMax), and the number of acceptors must be odd.
 inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 /// The shortest payload has space for the fields of the measurement.
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
-/// The total rate of all nodes of a benchmark; without a rate, as fast as possible.
+/// The total rate of all nodes of a benchmark. If both fields are 0, the nodes send as fast as
+/// possible.
 struct BenchRate {
   double messages_per_s = 0;
   double payload_bits_per_s = 0;
 
   bool is_max() const { return messages_per_s == 0 && payload_bits_per_s == 0; }
-  /// The total rate in messages per second, if each has `payload_bytes`; 0: as fast as possible.
+  /// The total rate in messages per second, if each message has `payload_bytes`; 0: as fast as
+  /// possible.
   double messages_of(std::uint32_t payload_bytes) const {
     return messages_per_s + payload_bits_per_s / (8.0 * payload_bytes);
   }
@@ -108,24 +112,24 @@ struct BenchRate {
 struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options;             ///< of the engine
-  std::optional<std::uint32_t> acceptors;  ///< on quorums: the number of acceptors, which are the
-                                           ///< first nodes
+  order::OptionValues options;  ///< options of the engine
+  /// On quorums: the number of acceptors. The first nodes are the acceptors.
+  std::optional<std::uint32_t> acceptors;
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
   BenchRate rate;
-  std::optional<std::uint32_t> under_way;  ///< without a rate: maximum number of messages in
-                                           ///< progress of each node
-  double link_bits_per_s = 0;              ///< of each cable; 0: not limited
-  double loss_percent = 0;                 ///< of data packets, at each receiver
+  /// Without a rate: the maximum number of messages in progress of each node.
+  std::optional<std::uint32_t> under_way;
+  double link_bits_per_s = 0;  ///< of each cable; 0: not limited
+  double loss_percent = 0;     ///< of data packets, at each receiver
   std::optional<double> warm_up_s;
   double seconds = 5;
   std::uint32_t runs = 1;
   bool loopback = false;
   bool multicast = true;
   bool streams = false;        ///< data packets use TCP
-  std::string place = "/tmp";  ///< the run creates its own folder in this one
+  std::string place = "/tmp";  ///< the folder in which the run creates its own folder
   bool own_thread = false;     ///< each member has a thread of its own
   bool insecure = false;       ///< packets are not sealed
   bool daemon = false;         ///< measure clients of daemons, instead of members
@@ -134,7 +138,8 @@ struct BenchCommand {
   const order::Descriptor* table = nullptr;  ///< the engine that `table_settings` are for
   std::string table_settings;                ///< keys with their values, separated by commas
   std::string plot;                          ///< a PNG file to draw; empty: none
-  /// In a process that `peal bench` started: the node, and the folder of the run. Not for people.
+  /// Set only in a process that `peal bench` started: `worker` is the name of the process's node,
+  /// `dir` is the folder of the run.
   std::string worker;
   std::string dir;
 };
@@ -149,7 +154,7 @@ struct BenchClientsCommand {
   bool json = false;
 };
 
-/// `peal bench failover`. Of the fields of `cluster`, it uses those for nodes, engine, network,
+/// `peal bench failover`. It uses only those fields of `cluster` that set nodes, engine, network,
 /// load, place and JSON.
 struct BenchFailoverCommand {
   BenchCommand cluster;
@@ -160,7 +165,7 @@ struct BenchFailoverCommand {
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
 
 struct KeygenCommand {
-  std::vector<std::string> files;     ///< exactly one
+  std::vector<std::string> files;     ///< exactly one key file
   std::vector<KeygenAction> actions;  ///< empty: create a file; else exactly one action
   seal::KeyId key{};                  ///< the key to use or to remove
 };
@@ -178,7 +183,7 @@ struct Stop {
   std::string text;  ///< help for standard output, or one line for standard error
 };
 
-/// `arguments` are those after the program's name.
+/// `arguments` does not include the program's name.
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments);
 
 }  // namespace peal::cli

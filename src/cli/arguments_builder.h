@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-// Compiling this header takes longer than the rest of the module: only files that read arguments
-// include it.
+// Compiling CLI11 takes longer than compiling the rest of the module. So only files that parse
+// arguments include this header.
 #include <CLI/CLI.hpp>
 
 #include "base/assert.h"
@@ -24,7 +24,7 @@ namespace peal::cli {
 
 /// Breaks `text` into lines that fit beside the options' names.
 inline std::string wrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 54;  // beside the column of names; a terminal has 80 columns
+  constexpr std::size_t kWidth = 54;  // columns beside the names; a terminal has 80 columns
   std::string out;
   std::size_t column = 0;
   while (!text.empty()) {
@@ -44,7 +44,8 @@ inline std::string wrapped(std::string_view text) {
 inline constexpr const char* kAcceptedClientName =
     "1 to 32 bytes without '#' and control characters";
 
-/// Adds options with checks of their own, so that each error names the accepted values.
+/// Adds options to the parser of CLI11. Each option has its own check, so that the error for a
+/// wrong value names the accepted values.
 class Builder {
  public:
   explicit Builder(CLI::App& app) : app_(app) {}
@@ -62,7 +63,7 @@ class Builder {
         ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   }
 
-  /// A number from `minimum` to `maximum`, whole unless T is a double.
+  /// An option with a number from `minimum` to `maximum`. The number is whole unless T is double.
   template <class T>
   void number(const std::string& name, const std::string& shown, T& target, T minimum, T maximum,
               const std::string& help) {
@@ -174,7 +175,7 @@ class Builder {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 
-  /// The name that a client requests.
+  /// The option --name: the name that a client requests.
   void client_name(std::string& target) {
     value("--name", "NAME", kAcceptedClientName,
           "be the client of this name, \"#NAME#NODE\"; without it the node makes one",

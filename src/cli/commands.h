@@ -6,8 +6,8 @@
 
 #include "cli/arguments.h"
 
-// The commands. All return the exit status of the process: 0 success, 1 failure, 2 wrong arguments,
-// a wrong configuration or a wrong file.
+// The commands. Each command returns the exit status of the process: 0 success, 1 failure, 2 wrong
+// arguments, a wrong configuration or a wrong file.
 
 namespace peal::cli {
 
@@ -27,7 +27,7 @@ int run_version();
 
 /// Writes "peal: " and one line to standard error; returns `status`.
 int fail(int status, std::string_view line);
-/// The path of this program, to start further instances.
+/// The path of this program's file, to start more processes of the program.
 std::string own_program();
 
 }  // namespace peal::cli

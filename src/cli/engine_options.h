@@ -29,8 +29,8 @@ inline bool is_rotation(const order::OptionValues& options) {
   return order::chosen_word(options, kMerge) == "rotation";
 }
 
-/// The engines for which `is` returns true, for texts: "paxos or ridge", or "--order paxos or
-/// --order ridge" if `before` is "--order ".
+/// The names of the engines for which `is` returns true, joined by "or": "paxos or ridge". Each
+/// name follows `before`: with "--order ", the result is "--order paxos or --order ridge".
 template <class Is>
 std::string engines_that(Is is, std::string_view before = "") {
   std::string text;
@@ -54,8 +54,8 @@ inline std::string engines_with(std::string_view key, std::string_view before = 
   };
   return engines_that(has, before);
 }
-/// Ends the error "… does not go with --order …". `orders` names the engines that the argument goes
-/// with.
+/// The end of the error "… does not go with --order …". `orders` names the engines that support the
+/// argument.
 inline std::string leave_out_or_say(const std::string& orders) {
   return ": leave it out, or say " + orders;
 }

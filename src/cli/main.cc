@@ -55,11 +55,12 @@ int finish(int status) {
 int main(int argc, char** argv) {
   try {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-    // `peald` is the name that service managers and administrators expect.
+    // `peald` means `peal node`: service managers and administrators expect a daemon of this name.
     if (argc > 0 && peal::cli::is_peald(argv[0])) arguments.insert(arguments.begin(), "node");
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
-    // Only the standard library throws exceptions; they end the process with an error message.
+    // Peal's own code throws no exceptions. An exception of a library ends the process with one
+    // line.
     return peal::cli::fail(1, error.what());
   }
 }

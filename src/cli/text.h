@@ -14,7 +14,7 @@ namespace peal::cli {
 /// indented.
 std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
-/// `text` as one word of a shell: quoted if necessary.
+/// `text` as one word for a shell, quoted if necessary.
 std::string shell_word(const std::string& text);
 
 /// 1234567 as "1,234,567".

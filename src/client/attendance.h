@@ -8,32 +8,34 @@
 
 namespace peal::client {
 
-/// Whether the application still serves its connection. The application does so as long as it makes
-/// calls, or sleeps on the connection. Thread: one at a time.
+/// Detects whether the application still serves the connection, that is, reads and writes it. The
+/// application does so as long as it makes calls, or sleeps on the connection. Thread: one at a
+/// time.
 class Attendance {
  public:
-  /// Call when the application is inside a call.
+  /// Call while an application thread is inside a call of the client.
   void visit() { ++visits_; }
 
   /// True while the client's thread polls the connection to check whether the application takes
-  /// input, and no input has arrived since the thread began to poll.
+  /// input, and no input has arrived since the client's thread began to poll.
   bool guards() const { return guard_ == Guard::set; }
-  /// True while no check is due, because an application thread polls the connection. That thread
-  /// calls end_rest() when it stops polling.
+  /// True while no check is due, because an application thread polls the connection. The
+  /// application thread calls end_rest() when it stops polling.
   bool rests() const { return rests_; }
-  /// Makes rests() false. Returns true if the client's thread rested.
+  /// Makes rests() false. Returns true if rests() was true.
   bool end_rest() { return std::exchange(rests_, false); }
-  /// When to look() again, unless guards() or rests().
+  /// The time of the next look(); has no meaning while guards() or rests().
   Instant look_again() const { return look_again_; }
 
-  /// Call when input arrives while guards(). The application has until look_again() to take it.
+  /// Call when input arrives while guards() is true. The application must take the input before
+  /// look_again().
   void on_input(Instant now) {
     guard_ = Guard::tripped;
     look_again_ = now + kAway;
   }
-  /// Returns false if the application does not serve any more. `polls`: true if a thread of the
-  /// application polls the connection. `may_sleep`: true if the application may sleep on fd(), and
-  /// has read everything.
+  /// Checks the application; returns false if it does not serve the connection any more. `polls`:
+  /// true if an application thread polls the connection. `may_sleep`: true if the application may
+  /// sleep on fd() and has read everything.
   bool look(Instant now, bool polls, bool may_sleep) {
     const bool was_here = std::exchange(last_visits_, visits_) != visits_;
     look_again_ = now + kAway;
@@ -52,18 +54,18 @@ class Attendance {
   void stop() { guard_ = Guard::none; }
 
  private:
-  /// An application that makes no call for this long, and neither polls the connection nor sleeps
-  /// on fd(), does not serve its connection.
+  /// If the application makes no call for this time, and neither polls the connection nor sleeps on
+  /// fd(), it does not serve the connection.
   static constexpr Duration kAway = milliseconds(50);
   /// How the client's thread watches an application that may sleep on fd().
   enum class Guard : std::uint8_t {
     none,
     set,      ///< the client's thread polls the connection; no input has arrived meanwhile
-    tripped,  ///< input arrived; the application has until look_again_
+    tripped,  ///< input arrived; the application must take it before look_again_
   };
 
   Guard guard_ = Guard::none;
-  bool rests_ = false;             ///< the application has polled so long that no check is due
+  bool rests_ = false;             ///< no check is due, because an application thread polls
   std::uint64_t visits_ = 0;       ///< how often the application was inside a call
   std::uint64_t last_visits_ = 0;  ///< visits_ at the last look()
   Instant look_again_;

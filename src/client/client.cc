@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, mapped to this module: only names change here.
+// Maps the public interface to this module; only names change here.
 
 #include "wire/client.h"
 
@@ -25,7 +25,7 @@ static_assert(static_cast<int>(Reason::shutdown) == static_cast<int>(wire::Clien
 static_assert(static_cast<int>(Reason::shutdown) + 1 == wire::kClientCodes);
 
 Inner::Deadline deadline_of(std::chrono::milliseconds patience) {
-  // A century is as good as forever, and can be added to a time.
+  // A century stands for an infinite time. Unlike kForever, it can be added to a time.
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
   const auto now = std::chrono::steady_clock::now();
   return patience <= std::chrono::milliseconds(0) ? now : now + std::min(patience, kLongest);
@@ -61,7 +61,7 @@ class Client::Core {
   explicit Core(std::unique_ptr<Inner> made)
       : inner(std::move(made)), reader(std::make_unique<client::EventReader>()) {}
   /// In a child of fork(), does not destroy the state, because threads of the parent may have been
-  /// changing it. The child's copies of the descriptors are closed already.
+  /// changing it at the fork. The child's copies of the descriptors are closed already.
   ~Core() {
     if (!is_of_parent()) return;
     io::leave_to_parent(inner.release());
@@ -96,7 +96,7 @@ class Client::Core {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< in a child of fork(): the application has read Ended
+  bool told_ = false;  ///< in a child of fork(): the application has received Ended
 };
 
 Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {

@@ -13,7 +13,7 @@
 #include "io/clock.h"
 #include "wire/client.h"
 
-// What the application's threads do. connected_session_thread.cc has the client's own thread.
+// The calls of the application's threads. connected_session_thread.cc has the client's own thread.
 
 namespace peal::client {
 
@@ -22,12 +22,12 @@ using v0::ErrorCode;
 
 namespace {
 
-/// A client that takes events from shared memory reports them as seen after this many bytes, since
-/// the daemon puts only a limited number of unseen bytes there.
+/// Once a client took this many bytes of events from shared memory, it reports these events as
+/// seen. The daemon puts only a limited number of unseen bytes into shared memory.
 constexpr std::uint64_t kSayTakenBytes = wire::kSharedUnseenMax / 4;
 
 Duration duration_of(std::chrono::milliseconds patience) {
-  // A day is as good as forever, and leaves room for additions.
+  // A day stands for an infinite time, and can be added to a time without overflow.
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
   return milliseconds(std::clamp(patience, std::chrono::milliseconds(0), kLongest).count());
 }
@@ -58,8 +58,8 @@ std::optional<Error> check(const v0::ClientOptions& options) {
   return std::nullopt;
 }
 
-/// With TLS, a client learns that the daemon rejected its certificate only after the handshake,
-/// while it waits for the welcome.
+/// With TLS, a client learns only after its handshake that the daemon rejected its certificate,
+/// while the client waits for the welcome.
 ErrorCode greeting_error(Errc code) {
   if (code == Errc::not_permitted) return ErrorCode::untrusted;
   return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
@@ -73,7 +73,7 @@ SessionOptions session_options(const v0::ClientOptions& options, bool is_local) 
 }
 
 /// Starts a thread with all signals blocked, so that the application's signal handlers run only on
-/// the application's threads.
+/// the application's own threads.
 std::optional<Error> start_thread(std::thread& thread, std::function<void()> run) {
   sigset_t all{};
   sigset_t before{};

@@ -29,14 +29,14 @@
 
 namespace peal::client {
 
-/// A session with its connection. Application threads serve the connection while they are inside a
-/// call; the client's own thread serves it otherwise. Threads: any, with the limits stated at
-/// Client.
+/// A session with its connection. Application threads read and write the connection (they "serve"
+/// it) while they are inside a call. At other times the client's own thread serves it. Threads:
+/// any, with the limits stated at class Client.
 class ConnectedSession {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// As Client::connect.
+  /// Like Client::connect().
   static Result<std::unique_ptr<ConnectedSession>, v0::Error> open(
       const v0::ClientOptions& options);
   ~ConnectedSession();
@@ -56,8 +56,8 @@ class ConnectedSession {
   Result<std::string, v0::Error> leave(std::string_view group, Deadline deadline);
   Result<std::string, v0::Error> ask(std::string_view what, Deadline deadline);
   std::optional<v0::Error> flush(Deadline deadline);
-  /// `used`: the body of an item that the caller no longer needs; its buffer is reused. If the
-  /// returned item is a message, it is decoded into `message`.
+  /// `used`: the body of an item that the caller no longer needs; the buffer of the body is reused.
+  /// If the returned item is a message, the message is decoded into `message`.
   std::optional<Item> take(Deadline deadline, std::vector<std::byte> used,
                            wire::MessageEvent& message);
   void close(Deadline deadline);
@@ -67,18 +67,18 @@ class ConnectedSession {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  /// A failure that ends the connection and that the own thread has not handled yet.
+  /// A failure that ends the connection and that the client's thread has not handled yet.
   enum class Trouble : std::uint8_t {
     none,
-    writing,  ///< the daemon's last records may still be readable
+    writing,  ///< writing failed, but the daemon's last records may still be readable
     reading,
   };
 
   ConnectedSession(Dialer dialer, const v0::ClientOptions& options);
   std::optional<v0::Error> greet();
 
-  // Called by the own thread, and by greet() before that thread exists. All but run() and
-  // come_back() begin and end with the lock held.
+  // Called by the client's thread, and by greet() before that thread exists. All functions but
+  // run() and come_back() are called and return with the lock held.
   void run();
   bool turn(Lock& lock);
   void sleep(Lock& lock);
@@ -88,7 +88,8 @@ class ConnectedSession {
   void part(Lock& lock);
   void come_back();
 
-  // Called by any thread with the lock held. Those that take `lock` release it meanwhile.
+  // Called by any thread with the lock held. Functions that get `lock` release the lock while they
+  // read, write or wait.
   void write_once(Lock& lock);
   void write_out(Lock& lock);
   std::size_t read_once(Lock& lock);
@@ -114,37 +115,39 @@ class ConnectedSession {
 
   Dialer dialer_;
   const Duration connect_timeout_;
-  Signal wake_;             ///< wakes the own thread
+  Signal wake_;             ///< wakes the client's thread
   Signal kick_;             ///< wakes the application thread that polls
-  WriteTimer write_timer_;  ///< wakes the own thread to write what the application left over
+  WriteTimer write_timer_;  ///< wakes the client's thread to write output that is left
   std::atomic<bool> stop_{false};
-  std::mutex joining_;  ///< serializes concurrent close(): one joins thread_
+  std::mutex joining_;  ///< held by close() while it joins thread_, so that only one call joins
   std::thread thread_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  int waiters_ = 0;  ///< threads that wait on changed_
-  int takers_ = 0;   ///< threads inside take(); the last one signals the events that remain
+  int waiters_ = 0;  ///< number of threads that wait on changed_
+  /// Number of threads inside take(). The last one to return signals that events remain.
+  int takers_ = 0;
   Session session_;
   ReadySignals signals_;
 
-  // The thread that serves the connection.
-  bool usable_ = false;        ///< the connection is open, and any thread may use it
-  bool in_use_ = false;        ///< a thread reads or writes, without the lock
-  bool thread_serves_ = true;  ///< false: the application serves, and the own thread checks on it
-  bool sleeping_ = false;      ///< the own thread polls and must be woken
-  bool polled_ = false;        ///< an application thread polls
-  bool suspects_ = false;      ///< the daemon seems to be silent: the own thread reads
-  Attendance attendance_;      ///< whether the application serves
+  // The state that determines which thread serves the connection.
+  bool usable_ = false;  ///< the connection is open, and any thread may use it
+  bool in_use_ = false;  ///< a thread reads or writes the connection, without the lock
+  /// False: the application serves the connection, and the client's thread only checks this.
+  bool thread_serves_ = true;
+  bool sleeping_ = false;  ///< the client's thread polls and must be woken
+  bool polled_ = false;    ///< an application thread polls the connection
+  bool suspects_ = false;  ///< the daemon seems to be silent: the client's thread reads
+  Attendance attendance_;  ///< whether the application serves the connection
 
   Connection connection_;
-  Poller poller_;          ///< for the application thread that polls
+  Poller poller_;          ///< used by the application thread that polls
   bool was_open_ = false;  ///< the session was open before the last input
   Pulse pulse_;
   Trouble trouble_ = Trouble::none;
-  io::IoError why_;  ///< why the connection was lost or not made
+  io::IoError why_;  ///< why the connection was lost, or could not be made
 
-  // Only for the own thread.
+  // Used only by the client's thread.
   Instant greeting_ends_;
   Retry retry_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Use of the connection by any thread. One thread at a time uses it, and does not hold the lock
-// while it reads or writes.
+// Reads and writes the connection, on any thread. One thread at a time uses the connection, and
+// does not hold the lock while it reads or writes.
 
 #include <poll.h>
 
@@ -15,17 +15,19 @@
 namespace peal::client {
 namespace {
 
-/// Maximum number of writes in a row by one thread. Other threads may add output while it writes.
+/// Maximum number of writes in a row by one thread. While this thread writes, other threads may add
+/// output.
 constexpr int kRoundsMax = 4;
-/// After this many reads without an event, an application thread leaves reading to the own thread.
+/// After this many reads without an event, an application thread leaves reading to the client's
+/// thread.
 constexpr int kLooksMax = 16;
 
 }  // namespace
 
 // ---- Reading and writing
 
-/// Writes once, without the lock. The records must stay in place meanwhile: only the thread that
-/// uses the connection may remove records; other threads wait until the connection is unused.
+/// Writes once, without the lock. The records must stay in place meanwhile. So only the thread that
+/// uses the connection may remove records, and other threads wait until it has finished.
 void ConnectedSession::write_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && connection_.is_open());
   in_use_ = true;
@@ -40,12 +42,12 @@ void ConnectedSession::write_once(Lock& lock) {
   if (moved.is_broken()) {
     fail(Trouble::writing, connection_.error());
   } else if (connection_.write_blocked() && !was_blocked) {
-    wake_thread();  // to wait for POLLOUT
+    wake_thread();  // the client's thread then waits for POLLOUT
   }
   if (waiters_ > 0) changed_.notify_all();
 }
 
-/// Writes all output, and what other threads add meanwhile; at most kRoundsMax times.
+/// Writes all output, also the output that other threads add meanwhile; at most kRoundsMax times.
 void ConnectedSession::write_out(Lock& lock) {
   for (int round = 0; round < kRoundsMax; ++round) {
     if (connection_.write_blocked() || trouble_ != Trouble::none || !connection_.is_open()) return;
@@ -57,7 +59,7 @@ void ConnectedSession::write_out(Lock& lock) {
   leave_rest();
 }
 
-/// Reads once, even if the inbox is full, and returns the number of bytes received.
+/// Reads once, even if the inbox is full. Returns the number of received bytes.
 std::size_t ConnectedSession::read_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && connection_.is_open());
   in_use_ = true;
@@ -83,7 +85,7 @@ std::size_t ConnectedSession::read_once(Lock& lock) {
     fail(Trouble::reading, {Errc::closed, "the daemon ended the connection"});
   }
   if (bytes > 0 || waiters_ > 0) notify();
-  // While this thread used the connection, other threads added output and left it to this thread.
+  // While this thread used the connection, other threads may have left output to it.
   if (connection_.unsent() || session_.has_more_than_seen()) push_out(lock);
   return bytes;
 }
@@ -102,14 +104,14 @@ void ConnectedSession::wait_until_unused(Lock& lock, bool and_not_polled) {
   }
 }
 
-/// Call when the connection has failed; the own thread then ends it.
+/// Call when the connection has failed. The client's thread then ends the connection.
 void ConnectedSession::fail(Trouble kind, io::IoError why) {
   trouble_ = kind;
   why_ = std::move(why);
   withdraw();
 }
 
-/// From now on no application thread uses the connection.
+/// Stops the use of the connection by application threads.
 void ConnectedSession::withdraw() {
   usable_ = false;
   signals_.unwatch();
@@ -130,9 +132,9 @@ void ConnectedSession::notify() {
 
 // ---- Which thread serves
 
-/// Whether an application thread may serve. Only the own thread says goodbye. The own thread also
-/// serves while the application waits for room_fd(), since the application may make no other calls
-/// then.
+/// True if an application thread may serve the connection. Only the client's thread says goodbye.
+/// The client's thread also serves while the application waits for room_fd(), because the
+/// application may make no other call meanwhile.
 bool ConnectedSession::may_take_over() const {
   return usable_ && !suspects_ && !signals_.room_wanted() && !session_.saying_goodbye() &&
          session_.wants_input();
@@ -140,7 +142,7 @@ bool ConnectedSession::may_take_over() const {
 
 bool ConnectedSession::may_serve() const { return may_take_over() && !in_use_ && !polled_; }
 
-/// The application serves from now on, as long as it calls often enough.
+/// Makes the application serve the connection from now on, as long as it makes calls often enough.
 void ConnectedSession::take_over() {
   attendance_.visit();
   if (!std::exchange(thread_serves_, false)) return;
@@ -148,7 +150,7 @@ void ConnectedSession::take_over() {
   wake_thread();
 }
 
-/// The own thread serves from now on.
+/// Makes the client's thread serve the connection from now on.
 void ConnectedSession::hand_over() {
   if (std::exchange(thread_serves_, true)) return;
   signals_.unwatch();
@@ -163,25 +165,26 @@ void ConnectedSession::watch() {
   if (!signals_.watch(connection_.fd())) hand_over();
 }
 
-/// Writes output that was just added, unless it may wait: see Connection::may_leave_output().
+/// Writes output that was just added, unless the output may wait: see
+/// Connection::may_leave_output().
 void ConnectedSession::push_out(Lock& lock) {
   if (!usable_ || in_use_ || connection_.write_blocked())
-    return;  // the own thread or the user of the connection writes later
+    return;  // another thread writes it later: the one that uses the connection, or the client's
   if (connection_.may_leave_output()) return leave_rest();
   write_out(lock);
 }
 
-/// Leaves output to the application's next call, and arms a timer after which the own thread writes
-/// it.
+/// Leaves output to the application's next call. If that call does not come in time, a timer makes
+/// the client's thread write the output.
 void ConnectedSession::leave_rest() {
   if (usable_ && !connection_.write_blocked()) write_timer_.arm();
 }
 
-/// Reads what has arrived, until there is an event.
+/// Reads the input that has arrived, until there is an event.
 void ConnectedSession::look(Lock& lock) {
   if (!may_take_over()) return;
   take_over();
-  if (!may_serve()) return;  // the thread that uses the connection reports input
+  if (!may_serve()) return;  // the thread that uses the connection handles the input
   if (connection_.unsent() || session_.has_more_than_seen() ||
       connection_.has_much_unsaid(session_))
     write_out(lock);
@@ -193,7 +196,7 @@ void ConnectedSession::look(Lock& lock) {
   hand_over();
 }
 
-/// Serves the connection until something has happened; sleeps up to `deadline`.
+/// Serves the connection until something has happened; sleeps at most until `deadline`.
 void ConnectedSession::serve(Lock& lock, Deadline deadline) {
   take_over();
   if (connection_.unsent() || session_.has_more_than_seen() ||
@@ -224,7 +227,7 @@ void ConnectedSession::serve(Lock& lock, Deadline deadline) {
 /// Waits until something may have changed, at most until `deadline`.
 void ConnectedSession::wait(Lock& lock, Deadline deadline) {
   if (may_serve()) return serve(lock, deadline);
-  if (!polled_ && !in_use_) hand_over();  // no other thread serves
+  if (!polled_ && !in_use_) hand_over();  // no application thread serves the connection
   ++waiters_;
   changed_.wait_until(lock, deadline);
   --waiters_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's own thread. It serves the connection while no application thread does, checks
-// whether application threads still serve it, sends pings, and reconnects.
+// The client's own thread. It serves the connection (reads and writes it) while no application
+// thread does so. It also checks whether application threads still serve the connection, sends
+// pings, and reconnects.
 
 #include <poll.h>
 
@@ -30,7 +31,7 @@ void ConnectedSession::run() {
   }
   withdraw();
   wait_until_unused(lock, true);
-  // Even close() with a timeout of 0 sends what can be written at once.
+  // Even with a patience of 0, close() sends the output that can be written at once.
   if (connection_.is_open() && !connection_.write_blocked() && trouble_ == Trouble::none)
     write_once(lock);
   connection_.close();
@@ -39,7 +40,7 @@ void ConnectedSession::run() {
 /// Returns false if there is nothing to do at the moment.
 bool ConnectedSession::turn(Lock& lock) {
   const bool was_serving = thread_serves_ || !usable_;
-  if (in_use_ && !was_serving) return false;  // the user of the connection writes the output
+  if (in_use_ && !was_serving) return false;  // another thread writes the output
   wait_until_unused(lock, false);
   write_out(lock);
   const bool serves = thread_serves_ || !usable_;
@@ -59,12 +60,12 @@ void ConnectedSession::sleep(Lock& lock) {
   short events = 0;
   if (wants_input) events = POLLIN;
   if (connection_.write_blocked()) events = static_cast<short>(events | POLLOUT);
-  // Notice the end of the connection even while no input is wanted: messages just written may be
-  // lost.
+  // Notice the end of the connection even while no input is wanted, because messages that were just
+  // written may be lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
   if (!serves && attendance_.guards()) events = static_cast<short>(events | POLLIN);
-  // If not even the remaining input of a connection that has ended is wanted, do not poll that
-  // connection: it would wake this thread again and again.
+  // If not even the remaining input of an ended connection is wanted, do not poll the connection:
+  // poll() would report its end again and again.
   std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{write_timer_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : connection_.fd(), events, 0}};
   Instant until = alarm(wants_input || !serves);
@@ -97,8 +98,9 @@ void ConnectedSession::after_sleep(Instant until, bool wants_input, bool wants_r
   if (attendance_.guards()) {
     if (came) attendance_.on_input(now);
   } else if (now >= attendance_.look_again()) {
-    // An application thread that polls the connection wakes this thread when it stops. An
-    // application that may sleep on fd() is checked once there is something to read.
+    // An application thread that polls the connection wakes the client's thread when it stops
+    // polling. If the application may sleep on fd(), the client's thread checks it once there is
+    // input.
     const bool may_sleep = signals_.watches() && connection_.read_blocked();
     if (!attendance_.look(now, polled_, may_sleep)) hand_over();
   }
@@ -109,7 +111,7 @@ Instant ConnectedSession::alarm(bool listens) const {
   return pulse_.next(milliseconds(session_.terms().ping_ms), listens);
 }
 
-/// `heard_all`: true if there is nothing to read at this moment.
+/// `heard_all`: true if there is no input to read at this moment.
 void ConnectedSession::on_alarm(Instant now, bool heard_all) {
   if (session_.phase() == Session::Phase::greeting) {
     if (now < greeting_ends_) return;
@@ -124,16 +126,16 @@ void ConnectedSession::on_alarm(Instant now, bool heard_all) {
                              std::to_string((ping * Pulse::kPingsMissed).ns / 1'000'000) + " ms"});
     }
     suspects_ = true;
-    hand_over();  // this thread itself checks for input
+    hand_over();  // the client's thread then checks for input itself
   }
   if (!pulse_.is_quiet(now, ping)) return;
   session_.ping();
   pulse_.said(now);
 }
 
-/// Ends a lost connection. First reads what the daemon sent before, even if the inbox is full: this
-/// input may say why the daemon ended the connection, and is sent again only if the session is
-/// resumed.
+/// Ends a lost connection. Before that, reads what the daemon has sent, even if the inbox is full:
+/// this input may say why the daemon ended the connection, and the daemon sends it again only if
+/// the session is resumed.
 void ConnectedSession::part(Lock& lock) {
   withdraw();
   wait_until_unused(lock, true);

@@ -13,16 +13,17 @@
 namespace peal::client {
 namespace {
 
-/// A message is written at once if the last write was at least this long ago. Messages sent closer
-/// together share system calls.
+/// A message is written at once if the last write was at least this long ago. Messages that are
+/// sent at shorter intervals share system calls.
 constexpr Duration kWriteApart = microseconds(20);
-/// Once this many bytes wait, they are written at once, even if the last write was just before.
+/// Once messages of this many bytes wait, they are written at once, even if the last write was just
+/// before.
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
-/// Events are reported as seen together with other output, or once they have this many bytes, or
-/// when the own thread writes.
+/// Events are reported as seen together with other output. Without other output, they are reported
+/// once they have this many bytes, or when the client's thread writes.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
-/// The same limit for the bytes of events in shared memory. It is far below kSharedUnseenMax, the
-/// number of unseen bytes at which the daemon stops using this memory.
+/// Events in shared memory are reported as seen once they have this many bytes. This limit is far
+/// below kSharedUnseenMax, at which the daemon stops using the shared memory.
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 
 }  // namespace

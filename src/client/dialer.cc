@@ -101,7 +101,7 @@ Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options, Question qu
 
 Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
                                                          const std::atomic<bool>& stop) const {
-  constexpr Duration kLookUp = milliseconds(20);  // a stop takes at most this long
+  constexpr Duration kLookUp = milliseconds(20);  // a stop is noticed after at most this time
   const auto number = static_cast<std::uint16_t>(std::stoul(address_.port));
   const io::HostPort name{address_.host, number};
   std::optional<io::LookUp> asked;
@@ -119,7 +119,7 @@ Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
         asked = std::move(*begun);
       } else if (begun.error().code != Errc::would_block) {
         return unexpected(Error{ErrorCode::system, begun.error().message});
-      } else {  // other lookups of this process are under way
+      } else {  // too many other lookups of this process are under way
         ::poll(nullptr, 0, poll_ms(now, now + step));
       }
       continue;
@@ -157,7 +157,7 @@ Dialer::Dialed Dialer::dial(Instant deadline, Signal& wake, const std::atomic<bo
     const auto others = static_cast<std::int64_t>(found->size() - i);
     auto stream = finish(start((*found)[i]), now + left / others, wake, stop);
     if (stream || stream.error().code == ErrorCode::closed) return stream;
-    // Report the first error, unless a later one says that a daemon was found and is not trusted.
+    // Report the first error, unless a later error says that a daemon was found but is not trusted.
     if (!why || stream.error().code == ErrorCode::untrusted) why = stream.error();
   }
   return unexpected(std::move(*why));

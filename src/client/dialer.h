@@ -20,33 +20,34 @@ namespace peal::client {
 /// The address of a daemon.
 struct Address {
   bool tls = false;
-  std::string path;  ///< of a Unix socket
-  std::string host;  ///< name or number, IPv6 without brackets
+  std::string path;  ///< path of a Unix socket; used if `tls` is false
+  std::string host;  ///< host name or IP address, IPv6 without brackets
   std::string port;
 };
 
-/// Reads ClientOptions::daemon; the error names what is accepted.
+/// Reads ClientOptions::daemon. The text of the error says which addresses are accepted.
 Result<Address, v0::Error> parse_address(std::string_view text);
 
 /// Makes connections to one daemon. Thread: one at a time.
 class Dialer {
  public:
-  /// How host names are resolved; a test replaces the system's resolver.
+  /// Resolves a host name; a test replaces the system's resolver.
   using Question = io::LookUp::Question;
 
-  /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted, system.
+  /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted.
   static Result<Dialer, v0::Error> make(const v0::ClientOptions& options, Question question = {});
 
-  /// Connects to the first of the host's addresses that works, and returns a stream that is ready
-  /// for bytes. Each address gets an equal share of the time. Errors: unreachable, untrusted,
-  /// timed_out, not_permitted, system; closed if another thread set `stop` and then `wake`. Blocks:
-  /// at most until `deadline`, or for some milliseconds after such a stop.
+  /// Connects to the first of the host's addresses that works, and returns a stream that can read
+  /// and write. Each address gets an equal share of the remaining time. Errors: unreachable,
+  /// untrusted, timed_out, not_permitted, invalid_option, system; closed if another thread set
+  /// `stop` and then `wake`. Blocks: at most until `deadline`, or for some milliseconds after
+  /// another thread set `stop`.
   Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
                                                       const std::atomic<bool>& stop);
-  /// True if the daemon is on a Unix socket; a stream then expects a descriptor with its first
-  /// byte.
+  /// True if the daemon is on a Unix socket. A stream then expects a descriptor together with its
+  /// first byte.
   bool is_local() const { return tls_ == nullptr; }
-  /// The address, for error messages.
+  /// The daemon's address, for error messages.
   const std::string& where() const { return where_; }
 
  private:
@@ -64,7 +65,7 @@ class Dialer {
   std::string where_;
 };
 
-/// Milliseconds for poll(2) until `deadline`, rounded up; 0 if `deadline` has passed.
+/// The timeout of poll(2) in milliseconds until `deadline`, rounded up; 0 if `deadline` has passed.
 int poll_ms(Instant now, Instant deadline);
 
 }  // namespace peal::client

@@ -17,7 +17,7 @@ v0::Place place_of(const wire::Place& from) {
   return {from.view.number, from.position, from.index};
 }
 
-/// Decodes the item's body, which was checked when it arrived.
+/// Decodes the item's body, which was checked when the item arrived.
 template <class T>
 T decoded(const Item& item) {
   T out;

@@ -9,8 +9,8 @@ namespace peal::client {
 /// Converts items into the application's events. Thread: one at a time.
 class EventReader {
  public:
-  /// Converts `item`. If `item` is a message, message() must hold the decoded message already. What
-  /// the event points to is valid until the next call.
+  /// Converts `item`. If `item` is a message, message() must hold the decoded message already. The
+  /// data that the event points to are valid until the next call of event() or release().
   v0::ClientEvent event(Item item);
   /// The object into which the caller must decode the next message.
   wire::MessageEvent& message() { return message_; }

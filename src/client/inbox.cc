@@ -12,7 +12,8 @@ bool is_message(const Item& item) {
   return item.kind == Item::Kind::record && item.record == wire::RecordKind::message;
 }
 
-/// Checks an event by decoding it. If it is a message, the result stays in `message`.
+/// Checks an event by decoding it. If the event is a message, the decoded message stays in
+/// `message`.
 wire::Drop decode_event(wire::RecordKind kind, ByteView body, wire::MessageEvent& message) {
   const auto as = [body](auto event) { return decode(body, event); };
   switch (kind) {
@@ -47,7 +48,8 @@ Inbox::Wrong Inbox::push_event(const wire::Record& record) {
   const wire::Drop damage = decode_event(record.kind, record.body, message);
   if (damage != wire::Drop::none) return damage_text(damage);
   push_record(record);
-  // Events are seen in order, so this event is not seen while earlier events are in shared memory.
+  // Events are seen in order. So this event is not seen yet if earlier events are still in shared
+  // memory.
   items_.back().unseen = true;
   if (places_ == 0) note_seen(items_.back());
   return std::nullopt;
@@ -58,7 +60,7 @@ Inbox::Wrong Inbox::push_shared(ByteView body) {
   if (memory_.empty() || decode(body, at) != wire::Drop::none) {
     return "a place in shared memory that cannot be";
   }
-  // Limits the bytes of events in shared memory that are not reported as seen.
+  // Limit the bytes of events in shared memory that are not reported as seen.
   told_bytes_ += at.bytes;
   if (told_bytes_ > wire::kSharedUnseenMax) return "more events in memory than may be unseen";
   switch (wire::look_at_shared(memory_, at)) {
@@ -87,7 +89,7 @@ std::optional<Item> Inbox::take(wire::MessageEvent& message, bool open, Wrong& w
     if (!fetch(items_.front(), message, open, wrong)) return std::nullopt;
   } else if (is_message(items_.front())) {
     const wire::Drop damage = decode(items_.front().body, message);
-    PEAL_ASSERT(damage == wire::Drop::none);  // checked when it arrived
+    PEAL_ASSERT(damage == wire::Drop::none);  // the message was checked when it arrived
   }
   Item item = std::move(items_.front());
   items_.pop_front();
@@ -116,8 +118,8 @@ void Inbox::note_seen(Item& item) {
   seen_due_ = true;
 }
 
-/// Copies one record out of shared memory, once, and checks only the copy. `damage` says what is
-/// wrong with the event.
+/// Copies one record out of shared memory, and checks only the copy, because the memory may change.
+/// `damage` says what is wrong with the event.
 wire::SharedRead Inbox::copy(Item& item, wire::MessageEvent& message, wire::Drop& damage) {
   std::vector<std::byte> body = spare_.take();
   const wire::SharedRead read = wire::read_shared(memory_, item.place, item.record, body);
@@ -134,7 +136,8 @@ wire::SharedRead Inbox::copy(Item& item, wire::MessageEvent& message, wire::Drop
   return read;
 }
 
-/// Copies the first item before it is taken. On failure discards all unseen events.
+/// Copies the first item out of shared memory before it is taken. On failure, discards all unseen
+/// events.
 bool Inbox::fetch(Item& item, wire::MessageEvent& message, bool open, Wrong& wrong) {
   wire::Drop damage = wire::Drop::none;
   const wire::SharedRead read = copy(item, message, damage);
@@ -160,7 +163,7 @@ void Inbox::fetch_all() {
   }
 }
 
-/// Discards unseen events, from item `from` on.
+/// Discards the unseen events among the items from number `from` on.
 void Inbox::drop_events(std::size_t from) {
   std::deque<Item> kept;
   for (; !items_.empty(); items_.pop_front()) {

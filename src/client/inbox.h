@@ -16,39 +16,40 @@
 
 namespace peal::client {
 
-/// Why a session ended. `unsettled` messages, from number `unsettled_first` on, are not
-/// acknowledged: each may or may not have been ordered.
+/// Why a session ended. The last `unsettled` messages, from number `unsettled_first` on, are not
+/// acknowledged. Each of them may or may not have been ordered.
 struct End {
   wire::ClientCode code{};
   std::string text;
-  std::uint64_t unsettled_first = 0;  ///< 0 if there are none
+  std::uint64_t unsettled_first = 0;  ///< 0 if all messages are acknowledged
   std::uint64_t unsettled = 0;
 };
 
-/// What waits for the application: a record as received, with a valid body, or a notice.
+/// An item that waits for the application: a received record with a valid body, or a notice.
 struct Item {
   enum class Kind : std::uint8_t { record, disconnected, reconnected, ended } kind = Kind::record;
   /// True for an event that events_seen() does not count yet.
   bool unseen = false;
   wire::RecordKind record{};
   std::vector<std::byte> body;
-  wire::Shared place;        ///< if `place.bytes` > 0: the record is still in shared memory
-  std::unique_ptr<End> end;  ///< of `disconnected` (only the text) and of `ended`
-  /// About how much memory the item takes.
+  wire::Shared place;        ///< if `place.bytes` > 0: the place of the record in shared memory
+  std::unique_ptr<End> end;  ///< for the kinds `disconnected` (only the text) and `ended`
+  /// Approximate size of the memory that the item takes.
   std::uint64_t bytes() const { return sizeof(Item) + body.size() + place.bytes; }
   bool is_place() const { return place.bytes > 0; }
 };
 
-/// The items that wait to be read, in order; and which events must be reported to the daemon as
-/// seen. Events may be in memory that the daemon shares: they are copied when they are taken or
-/// when the connection ends. `Wrong` says what is wrong with the daemon's input, or is empty.
+/// The items that wait to be read, in order. Also counts the events that must be reported to the
+/// daemon as seen. Events may be in memory that the daemon shares. Such events are copied when they
+/// are taken or when the connection ends. `Wrong` says what is wrong with the daemon's input;
+/// empty: nothing.
 class Inbox {
  public:
   using Wrong = std::optional<std::string>;
 
   void push_record(const wire::Record& record);
   Wrong push_event(const wire::Record& record);
-  /// `body` gives an event's place in the memory that the daemon shares.
+  /// `body` contains the place of an event in the memory that the daemon shares.
   Wrong push_shared(ByteView body);
   void push_notice(Item::Kind kind, std::unique_ptr<End> end);
 
@@ -56,30 +57,31 @@ class Inbox {
   std::uint64_t size() const { return items_.size(); }
   std::uint64_t unread_bytes() const { return unread_bytes_; }
   /// Takes the first item; there must be one. A message is decoded into `message`. Returns nothing
-  /// if the item's record should be in shared memory but is missing or not valid. If it is not
-  /// valid, `wrong` says why; if it is missing, `wrong` stays empty. In both cases all unseen
-  /// events are discarded. `open`: true if the connection is open; a missing record then sets
-  /// is_torn().
+  /// if the item's record should be in shared memory but is not valid or missing. If the record is
+  /// not valid, `wrong` says why. If the record is missing, `wrong` stays empty and, if the
+  /// connection is open (`open`), is_torn() becomes true. In both cases all unseen events are
+  /// discarded.
   std::optional<Item> take(wire::MessageEvent& message, bool open, Wrong& wrong);
-  /// Takes back a body that take() returned, and reuses its buffer.
+  /// Takes back the body of an item that take() returned, and reuses its buffer.
   void give_back(std::vector<std::byte> body) { spare_.give(std::move(body)); }
 
-  /// Sets the memory that the daemon shares for this connection; its bytes may change at any time.
+  /// Sets the memory that the daemon shares for this connection. Its bytes may change at any time.
   void share(ByteView memory) { memory_ = memory; }
   std::size_t shared_bytes() const { return memory_.size(); }
-  /// Copies all events out of shared memory, which ends with the connection. Discards the first
-  /// event that is missing or not valid, and all events after it: the daemon sends them again if
-  /// the session is resumed.
+  /// Copies all events out of shared memory, because this memory ends with the connection. If an
+  /// event is missing or not valid, discards this event and all later ones: the daemon sends them
+  /// again if the session is resumed.
   void fetch_all();
-  /// Call when the connection, and with it the shared memory, is gone; call fetch_all() before.
+  /// Call when the connection is gone, and the shared memory with it. Call fetch_all() before.
   void disconnected();
-  /// True if an event was missing from shared memory: see Session::inbox().
+  /// True if an event was missing in shared memory: see Session::inbox().
   bool is_torn() const { return torn_; }
 
   std::uint64_t events_seen() const { return events_seen_; }
-  /// True if some events were seen and not yet reported to the daemon.
+  /// True if there are seen events that were not yet reported to the daemon.
   bool seen_due() const { return seen_due_; }
-  /// Returns the number of the last event seen, which the caller now reports. Requires seen_due().
+  /// Returns the number of the last event seen, which the caller must report now. Requires
+  /// seen_due().
   std::uint64_t tell_seen();
   /// Bytes of events taken from shared memory since the last report.
   std::uint64_t taken_bytes() const { return taken_bytes_; }
@@ -92,15 +94,15 @@ class Inbox {
   void drop_events(std::size_t from);
 
   std::deque<Item> items_;
-  std::size_t places_ = 0;  ///< how many of items_ are in shared memory
+  std::size_t places_ = 0;  ///< number of items in items_ that are in shared memory
   SpareBuffers spare_;
   std::uint64_t unread_bytes_ = 0;
   std::uint64_t events_seen_ = 0;
   bool seen_due_ = false;
-  ByteView memory_;                ///< shared with the daemon; events may be there
-  std::uint64_t told_bytes_ = 0;   ///< bytes of announced events in memory_ that are not reported
-                                   ///< as seen
-  std::uint64_t taken_bytes_ = 0;  ///< how many of told_bytes_ were copied
+  ByteView memory_;  ///< memory shared by the daemon, in which events may be
+  /// Bytes of announced events in memory_ that are not yet reported as seen.
+  std::uint64_t told_bytes_ = 0;
+  std::uint64_t taken_bytes_ = 0;  ///< how many of told_bytes_ were copied out of memory_
   bool torn_ = false;
 };
 

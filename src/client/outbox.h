@@ -13,24 +13,24 @@
 
 namespace peal::client {
 
-/// Output for the connection, and messages that are not acknowledged. On the next connection, those
-/// messages that the daemon does not have are written again. All other records are dropped with
-/// their connection.
+/// The output for the connection, and the messages that are not acknowledged. Messages that the
+/// daemon does not have are written again on the next connection. All other records are dropped
+/// with their connection.
 class Outbox {
  public:
-  /// Sets how many messages, and bytes of their payloads, may be unacknowledged. The daemon's
-  /// welcome has both limits.
+  /// Sets the maximum number of unacknowledged messages, and of bytes of their payloads. The
+  /// daemon's welcome has both limits.
   void set_limits(std::uint32_t messages_max, std::uint64_t bytes_max) {
     messages_max_ = messages_max;
     bytes_max_ = bytes_max;
   }
   bool fits(std::size_t payload_bytes) const;
-  /// Adds a message, and returns the number that the message gets. `bytes`: upper bound for the
-  /// size of the message's record.
+  /// Adds a message, and returns the number of the message. `bytes`: upper bound for the size of
+  /// the message's record.
   std::uint64_t push(wire::SendRequest request, std::size_t bytes);
-  /// Adds a record that is not a message. Returns the empty record, for the caller to fill.
+  /// Adds a record that is not a message. Returns the empty record, which the caller fills.
   std::vector<std::byte>& say() { return control_.emplace_back().record; }
-  /// Adds the record of request `number`.
+  /// Adds the record of the request with this number.
   void say_request(std::vector<std::byte> record, std::uint32_t number) {
     control_.push_back({std::move(record), number});
   }
@@ -38,26 +38,26 @@ class Outbox {
   std::uint64_t settled() const { return settled_; }
   std::uint64_t sent() const { return settled_ + unsettled_.size(); }
   std::uint64_t unsettled() const { return unsettled_.size(); }
-  /// Number of the last message that the connection has taken completely.
+  /// Number of the last message of which the connection has taken all bytes.
   std::uint64_t taken() const { return settled_ + out_; }
-  /// Call when the daemon acknowledged all messages up to `number`, which must be from settled() to
-  /// taken().
+  /// Call when the daemon acknowledged all messages up to `number`. `number` must be from settled()
+  /// to taken().
   void settle(std::uint64_t number);
 
   bool has_control() const { return !control_.empty(); }
   bool has_messages() const { return out_ < unsettled_.size(); }
   /// Appends to `out` at most `chunks_max` references to the bytes that are to be written next. The
-  /// references are valid until written(). `messages`: true if messages may be written, not only
-  /// other records.
+  /// references are valid until written(). `messages`: false if messages must not be written yet,
+  /// only other records.
   void gather(std::vector<ByteView>& out, std::size_t chunks_max, bool messages);
   /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes, Requests& requests);
 
   void disconnected();
-  /// Call on a new connection. The daemon has all messages up to `received`, and has acknowledged
-  /// those up to `settled`.
+  /// Call on a new connection. The daemon has received all messages up to `received`, and has
+  /// acknowledged all messages up to `settled`.
   void resume(std::uint64_t settled, std::uint64_t received);
-  /// Call when nothing more will be written.
+  /// Call when no more output will be written.
   void end();
 
  private:
@@ -65,7 +65,7 @@ class Outbox {
     std::vector<std::byte> record;
     std::size_t payload_bytes = 0;
   };
-  /// Output that is not a message.
+  /// A record that is not a message.
   struct Control {
     std::vector<std::byte> record;
     std::uint32_t request = 0;  ///< number of the request; 0: not a request
@@ -82,13 +82,13 @@ class Outbox {
   std::deque<Message> unsettled_;  ///< messages settled_ + 1, settled_ + 2, …
   SpareBuffers spare_;
   std::uint64_t settled_ = 0;
-  std::uint64_t unsettled_bytes_ = 0;  ///< of payloads
+  std::uint64_t unsettled_bytes_ = 0;  ///< bytes of the payloads in unsettled_
   std::size_t out_ = 0;                ///< how many of unsettled_ the connection has taken
-  std::size_t partial_ = 0;            ///< how many bytes of the next chunk the connection has
-                                       ///< taken
-  bool partial_is_message_ = false;    ///< false: the chunk is in control_
+  /// How many bytes of the next chunk the connection has taken.
+  std::size_t partial_ = 0;
+  bool partial_is_message_ = false;  ///< the next chunk is in unsettled_; false: in control_
   std::deque<Control> control_;
-  std::vector<bool> gathered_;  ///< for each chunk of the last gather(): true for a message
+  std::vector<bool> gathered_;  ///< for each chunk of the last gather(): true if it is a message
   std::vector<std::size_t> gathered_bytes_;
 };
 

@@ -32,7 +32,7 @@ void Poller::poll(std::span<pollfd> fds, Deadline deadline) {
   if (notes) polling_.note_wait(io::Clock::now() - begin);
 }
 
-/// Polls without sleeping. Returns false if nothing became ready.
+/// Polls without sleeping. Returns false if no descriptor became ready.
 bool Poller::spin(std::span<pollfd> fds, Deadline deadline) {
   const timespec left = time_until(deadline);
   Instant now = io::Clock::now();

@@ -10,14 +10,14 @@
 
 namespace peal::client {
 
-/// How an application's thread waits for descriptors: with or without sleeping, whichever pays.
-/// Thread: the one that polls.
+/// Makes an application's thread wait for descriptors. The thread polls for a time before it sleeps
+/// if this usually saves time. Thread: the thread that polls.
 class Poller {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  /// `spin`: the longest time to poll without sleeping; 0: always sleep.
+  /// `spin`: the longest time to poll before sleeping; 0: always sleep.
   explicit Poller(Duration spin) : polling_(spin) {}
-  /// Waits until a descriptor is ready or `deadline` has passed, and fills in which ones are ready.
+  /// Waits until a descriptor is ready or `deadline` has passed. Sets `revents` of the descriptors.
   void poll(std::span<pollfd> fds, Deadline deadline);
 
  private:

@@ -9,22 +9,23 @@
 
 namespace peal::client {
 
-/// The descriptors that an application polls: one for events to read, and one for room to
-/// send. While the application serves the connection, the descriptor for events also watches the
-/// connection itself. Thread: one at a time.
+/// The descriptors that an application polls: one for events to read, and one for space to send.
+/// While the application serves the connection (reads and writes it), the descriptor for events
+/// also watches the connection. Thread: one at a time.
 class ReadySignals {
  public:
-  /// Returns false if the system had too few descriptors.
+  /// Returns false if the system has too few descriptors.
   bool start() {
     return events_.fd() >= 0 && room_.fd() >= 0 && watcher_.fd() >= 0 &&
            watcher_.watch(events_.fd());
   }
 
-  // Events.
+  // Events to read.
   int events_fd() const { return watcher_.fd(); }
-  /// Call when the application begins to use events_fd(). Nothing is signalled there before.
+  /// Call when the application begins to use events_fd(). Before this call, set_events() does
+  /// nothing.
   void use_events() { used_ = true; }
-  /// Call when there are events that no thread is about to take.
+  /// Call when events wait that no thread is about to take.
   void set_events() {
     if (used_ && !std::exchange(events_set_, true)) events_.set();
   }
@@ -43,15 +44,15 @@ class ReadySignals {
   }
   bool watches() const { return watched_ >= 0; }
 
-  // Room.
+  // Space to send.
   int room_fd() const { return room_.fd(); }
-  /// Call when the application waits until there is room for a message of this size.
+  /// Call when the application waits until there is space for a message of `bytes` bytes.
   void want_room(std::size_t bytes) {
     room_bytes_ = room_wanted_ ? std::min(room_bytes_, bytes) : bytes;
     if (!std::exchange(room_wanted_, true)) room_.clear();
   }
   bool room_wanted() const { return room_wanted_; }
-  /// Size of the smallest message that waits for room.
+  /// Size of the smallest message that waits for space.
   std::size_t room_bytes() const { return room_bytes_; }
   void set_room() {
     room_wanted_ = false;
@@ -59,12 +60,13 @@ class ReadySignals {
   }
 
  private:
-  Signal events_;  ///< readable while there are events that were read from the connection
+  Signal events_;  ///< readable while events wait that were already read from the connection
   Signal room_;
-  Watcher watcher_;  ///< watches events_ and, while the application serves, the connection
+  /// Watches events_ and, while the application serves the connection, also the connection.
+  Watcher watcher_;
   bool used_ = false;
   bool events_set_ = false;
-  int watched_ = -1;  ///< the connection that watcher_ watches; -1: none
+  int watched_ = -1;  ///< descriptor of the connection that watcher_ watches; -1: none
   bool room_wanted_ = false;
   std::size_t room_bytes_ = 0;
 };

@@ -31,8 +31,8 @@ void Requests::answer(const wire::Reply& reply) {
   const auto found = requests_.find(reply.request);
   if (found == requests_.end() || found->second.answer) return;
   Request& request = found->second;
-  // True if the daemon carried out the first copy of the request, but its reply to that copy was
-  // lost with the connection.
+  // True if the daemon carried out the first copy of the request, but its reply was lost with the
+  // connection.
   const bool done =
       request.repeated &&
       ((request.kind == wire::RecordKind::join && reply.code == wire::ClientCode::member_already) ||

@@ -13,17 +13,17 @@
 
 namespace peal::client {
 
-/// The result of a join, leave or ask.
+/// The result of a request to join, to leave or to ask.
 struct Answer {
   wire::ClientCode code{};
   std::string text;
 };
 
-/// The application's requests, until it takes their answers.
+/// The application's requests, each kept until the application takes its answer.
 class Requests {
  public:
   std::uint32_t next_number() { return ++last_; }
-  /// `answer` is set if the request is answered already.
+  /// `answer`: the answer, if the request is answered already.
   void add(std::uint32_t number, wire::RecordKind kind, std::vector<std::byte> record,
            std::optional<Answer> answer);
   /// Returns the answer and forgets the request. Returns nothing if there is no answer yet.
@@ -31,14 +31,15 @@ class Requests {
   /// Call when the application no longer waits for the answer.
   void give_up(std::uint32_t number) { requests_.erase(number); }
 
-  /// Call when a connection has taken the request completely: the daemon may then have it.
+  /// Call when a connection has taken all bytes of the request: the daemon may then have the
+  /// request.
   void note_written(std::uint32_t number);
   /// Handles the daemon's reply. A reply to an unknown request is ignored.
   void answer(const wire::Reply& reply);
   /// Call when the session continues on another connection, before unanswered requests are sent
   /// again.
   void resume();
-  /// Call when the session has ended. Answers all unanswered requests with `why`.
+  /// Call when the session has ended. Answers all unanswered requests with the text `why`.
   void end(const std::string& why);
   /// Calls `use` with the number and record of each unanswered request.
   void each_open(
@@ -48,8 +49,8 @@ class Requests {
   struct Request {
     wire::RecordKind kind{};
     std::vector<std::byte> record;
-    bool written = false;   ///< a connection took it completely: the daemon may have it
-    bool repeated = false;  ///< sent again, after an earlier connection took it completely
+    bool written = false;   ///< a connection took all its bytes: the daemon may have it
+    bool repeated = false;  ///< sent again, after an earlier connection took all its bytes
     std::optional<Answer> answer;
   };
 

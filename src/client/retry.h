@@ -7,25 +7,27 @@
 
 namespace peal::client {
 
-/// When a client that lost its connection tries again, and when it gives up. Thread: one at a time.
+/// Decides when a client that lost its connection tries to connect again, and when it gives up.
+/// Thread: one at a time.
 class Retry {
  public:
-  /// Call when the connection of an open session was lost. The daemon keeps the session for `keep`.
+  /// Call when the connection of an open session was lost. The daemon keeps the session for the
+  /// time `keep`.
   void start(Instant now, Duration keep) {
     give_up_ = now + keep;
     pause_ = kPauseMin;
     next_ = now;
   }
-  /// Call when a try failed.
+  /// Call when an attempt to connect failed.
   void on_failed(Instant now) {
     next_ = now + pause_;
     pause_ = std::min(pause_ * 2, kPauseMax);
   }
   bool is_over(Instant now) const { return now >= give_up_; }
   bool is_due(Instant now) const { return now >= next_; }
-  /// When something is due: a try, or giving up.
+  /// The time of the next attempt, or of giving up if that is earlier.
   Instant next() const { return std::min(next_, give_up_); }
-  /// The deadline of a try that may take until `instant`, but not longer than until giving up.
+  /// The deadline of an attempt: `instant`, but not later than the time of giving up.
   Instant limit(Instant instant) const { return std::min(instant, give_up_); }
 
  private:

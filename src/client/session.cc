@@ -6,12 +6,12 @@
 
 #include "base/assert.h"
 
-// The application's calls, and the output. session_input.cc handles the input.
+// The application's calls, and the output. session_input.cc handles the daemon's records.
 
 namespace peal::client {
 namespace {
 
-/// Upper bound for the bytes of a message's record without the payload and the targets.
+/// Upper bound for the bytes of a message's record, not counting the payload and the targets.
 constexpr std::size_t kSendExtraBytes = 32;
 
 }  // namespace
@@ -131,7 +131,7 @@ std::optional<Item> Session::take(wire::MessageEvent& message) {
   return item;
 }
 
-// ---- What is written
+// ---- The output
 
 bool Session::has_output() const {
   return has_more_than_seen() || (may_speak() && inbox_.seen_due());

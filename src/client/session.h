@@ -19,8 +19,8 @@
 #include "wire/client.h"
 
 // The client's side of a session, without a socket, a clock or a thread. The caller passes in the
-// bytes that a connection received, fetches the bytes to write, and takes items for the application
-// in order.
+// bytes that a connection received, and fetches the bytes that are to be written. It takes the
+// items for the application in order.
 
 namespace peal::client {
 
@@ -34,7 +34,7 @@ struct SessionOptions {
 
 /// The terms of the session, from the daemon's welcome.
 struct Terms {
-  bool welcomed = false;  ///< false: nothing below is known yet
+  bool welcomed = false;  ///< false: the fields below are not known yet
   wire::SessionToken token{};
   std::string name;
   std::string node;
@@ -47,46 +47,46 @@ struct Terms {
   bool resumable() const { return welcomed && keep_ms > 0; }
 };
 
-/// A session, over any number of connections, one after the other. Thread: one at a time.
+/// A session. It uses any number of connections, one after the other. Thread: one at a time.
 class Session {
  public:
   enum class Phase : std::uint8_t {
     apart,     ///< there is no connection
-    greeting,  ///< hello is queued, and the daemon has not answered
+    greeting,  ///< hello is queued, and the daemon has not answered it
     open,
-    ended,  ///< nothing more will happen
+    ended,  ///< the session is over: no more input or output
   };
-  /// How many bytes a record from the daemon may have in addition to Terms::message_bytes_max: room
-  /// for names and for long answers.
+  /// How many bytes a record from the daemon may have in addition to Terms::message_bytes_max. The
+  /// additional bytes are for names and for long answers.
   static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
-  /// How many unread bytes may wait in addition to receive_bytes_max. This is for the input that is
-  /// left in the buffers of connections that have ended; it exceeds what these buffers hold.
+  /// How many unread bytes may wait in addition to receive_bytes_max. They are for the input that
+  /// remains in the buffers of ended connections; the limit is larger than these buffers.
   static constexpr std::uint64_t kRestBytesMax = 8ULL << 20;
 
   explicit Session(SessionOptions options);
 
   // ---- The connection.
 
-  /// Call when a new connection is open, and nothing was written to it. The phase must be `apart`.
+  /// Call when a new connection is open, and before any byte is written to it. The phase must be
+  /// `apart`.
   void connected();
-  /// Shares memory whose descriptor came with the connection's first byte; call it before
-  /// received() gets that byte. The memory must live as long as the connection, and its bytes may
-  /// change at any time.
+  /// Sets the memory whose descriptor came with the connection's first byte; call share() before
+  /// you pass this byte to received(). The memory must exist as long as the connection. Its bytes
+  /// may change at any time.
   void share(ByteView memory) { inbox_.share(memory); }
-  /// Handles bytes from the connection, which may be anything. Bad input ends the session. If the
-  /// daemon gives up only the connection, the phase becomes `apart`.
+  /// Handles bytes from the connection. Invalid bytes end the session. If the daemon ends only the
+  /// connection, the phase becomes `apart`.
   void received(ByteView bytes);
-  /// Call when the connection is gone. Ends the session if it cannot be resumed.
+  /// Call when the connection is gone. Ends the session if the session cannot be resumed.
   void disconnected(const std::string& why);
-  /// True if there is room for more input. A greeting always has room: otherwise the session would
-  /// be lost while the application does not read.
+  /// True if there is space for more input. During the greeting this is always true: otherwise the
+  /// session would be lost while the application does not read.
   bool wants_input() const {
     return phase_ == Phase::greeting || inbox_.unread_bytes() < options_.receive_bytes_max;
   }
-  /// True if there is room for the remaining input of a connection that has ended, which is at most
-  /// what the connection's buffers hold. False if so much input of earlier connections waits that
-  /// the remaining input must wait, too.
+  /// True if there is space for the remaining input of an ended connection, which is at most the
+  /// size of the connection's buffers. False if too much input of earlier ended connections waits.
   bool wants_rest() const {
     const std::uint64_t unread = inbox_.unread_bytes();
     const std::uint64_t more = unread - std::min(unread, kRestBytesMax);
@@ -96,8 +96,8 @@ class Session {
   /// references are valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
-  /// True if there is output other than a report of seen events. Such a report may wait for other
-  /// output.
+  /// True if there is output other than a report of seen events. A report of seen events may wait
+  /// for other output.
   bool has_more_than_seen() const;
   /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes) { outbox_.written(bytes, requests_); }
@@ -111,9 +111,9 @@ class Session {
   /// (targets), closed.
   Result<std::uint64_t, Errc> send(std::span<const std::string_view> targets, ByteView payload,
                                    Service service, std::uint16_t type, bool self_discard);
-  /// join(), leave() and ask() return the number of the request; take_answer() returns the
-  /// request's answer once. give_up() forgets a request whose answer the application no longer
-  /// waits for.
+  /// join(), leave() and ask() return the number of a request. take_answer() returns the answer to
+  /// the request, once. give_up() forgets a request whose answer the application no longer waits
+  /// for.
   std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);
   std::uint32_t leave(std::string_view group);
   std::uint32_t ask(std::string_view what);
@@ -121,14 +121,15 @@ class Session {
     return requests_.take_answer(request);
   }
   void give_up(std::uint32_t request) { requests_.give_up(request); }
-  /// From now on nothing more may be sent. The session says goodbye after all queued messages.
+  /// Refuses new messages from now on. After all queued messages, the session says goodbye to the
+  /// daemon.
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
-  /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if this
+  /// Takes the next item of the inbox; a message is decoded into `message`. Returns nothing if the
   /// item is an event in shared memory that is invalid or missing. An invalid event ends the
   /// session; a missing event makes the inbox torn.
   std::optional<Item> take(wire::MessageEvent& message);
-  /// Takes back a body that take() returned, and reuses its buffer.
+  /// Takes back the body of an item that take() returned, and reuses its buffer.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
 
   // ---- The status.
@@ -137,11 +138,11 @@ class Session {
   /// Valid once the phase is `ended`.
   const End& ending() const { return end_; }
   const Terms& terms() const { return terms_; }
-  /// What waits for the application. Once the inbox is torn, the session ignores all further input
-  /// except the daemon's reason for closing. The caller then reads what the connection still holds,
-  /// and ends the connection.
+  /// The items that wait for the application. Once the inbox is torn, the session ignores all
+  /// further input except the daemon's reason for closing. The caller then reads the remaining
+  /// input of the connection, and ends the connection.
   const Inbox& inbox() const { return inbox_; }
-  /// What was sent, and how much of it was acknowledged.
+  /// The messages that were sent, and how many of them were acknowledged.
   const Outbox& outbox() const { return outbox_; }
   /// True if send() would not return would_block for a message of this size.
   bool has_room(std::size_t payload_bytes) const;
@@ -149,7 +150,7 @@ class Session {
 
  private:
   enum class Goodbye : std::uint8_t { none, wanted, queued };
-  /// True if records may be queued: the daemon treats any record after the goodbye as a fault.
+  /// True if records may be queued. The daemon treats every record after the goodbye as a fault.
   bool may_speak() const { return phase_ == Phase::open && goodbye_ != Goodbye::queued; }
 
   void handle(const wire::Record& record);
@@ -170,11 +171,11 @@ class Session {
   End end_;
   Terms terms_;
 
-  std::vector<std::byte> input_;     ///< the beginning of an incomplete record
-  std::set<std::uint64_t> refused_;  ///< refused messages above acked_; the daemon may repeat their
-                                     ///< refusals
-  std::uint64_t acked_ = 0;          ///< the number in the last `acked` record; numbers in welcomes
-                                     ///< do not count
+  std::vector<std::byte> input_;  ///< the beginning of a record that is not yet complete
+  /// Numbers above acked_ of refused messages; the daemon may repeat the refusals.
+  std::set<std::uint64_t> refused_;
+  /// The number in the last `acked` record; the numbers in welcomes are not stored here.
+  std::uint64_t acked_ = 0;
   Inbox inbox_;
   Outbox outbox_;
   Requests requests_;

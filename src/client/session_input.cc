@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles the daemon's records. The daemon may be broken or hostile: each record is either accepted
-// or ends the session with a text that names what is wrong.
+// Handles the daemon's records. The daemon may be faulty or hostile. Each record is either accepted
+// or ends the session with a text that says what is wrong.
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@
 namespace peal::client {
 namespace {
 
-/// Upper bound for a record before the welcome, with texts of maximum length.
+/// Upper bound for the length of a record before the welcome; texts may have their maximum length.
 constexpr std::uint64_t kGreetingLengthMax = 16'384;
 
 std::uint64_t length_max(const Terms& terms) {
@@ -30,7 +30,7 @@ void Session::fault(const std::string& what) {
 
 void Session::received(ByteView bytes) {
   if (phase_ != Phase::greeting && phase_ != Phase::open) return;
-  // Complete records are read in place; only an incomplete one at the end is copied.
+  // Complete records are read in place. Only an incomplete record at the end is copied.
   const bool buffered = !input_.empty();
   if (buffered) {
     input_.insert(input_.end(), bytes.begin(), bytes.end());
@@ -135,7 +135,7 @@ bool Session::resume_session(const wire::Welcome& welcome) {
           number_text(inbox_.events_seen() + 1));
     return false;
   }
-  // If a daemon is going to repeat refusals, its welcome acknowledges only the messages before
+  // If the daemon is going to repeat refusals, its welcome acknowledges only the messages before
   // the refused ones. Later messages may have been acknowledged on an earlier connection.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
   if (welcome.session != terms_.token || welcome.name != terms_.name ||
@@ -169,7 +169,8 @@ void Session::on_refused(ByteView body) {
   if (refused.number == 0 || refused.number > outbox_.sent()) {
     return fault("message " + number_text(refused.number) + " is refused, and was never sent");
   }
-  // After a reconnection a daemon may repeat refusals: it does not know whether they arrived.
+  // After a reconnection the daemon may repeat refusals, because it does not know whether they
+  // arrived.
   if (refused.number <= acked_ || !refused_.insert(refused.number).second) return;
   inbox_.push_record({wire::RecordKind::refused, body});
 }
@@ -184,7 +185,7 @@ void Session::on_closing(ByteView body) {
   wire::Closing closing;
   if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
   const std::string text(closing.text);
-  // The daemon gives up only the connection, because the client was silent for too long.
+  // The daemon ends only the connection, because it received nothing from the client for too long.
   if (closing.code == wire::ClientCode::silent && terms_.resumable()) return disconnected(text);
   end(closing.code, text);
 }

@@ -11,7 +11,7 @@
 namespace peal::client {
 namespace {
 
-/// Makes an eventfd or a timerfd unreadable until it is set again.
+/// Makes an eventfd or a timerfd unreadable until its next signal.
 void empty(int fd) {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = ::read(fd, &count, sizeof count);
@@ -23,7 +23,7 @@ Signal::Signal() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void Signal::set() {
   const std::uint64_t one = 1;
-  // Fails only if the counter is full, and then the descriptor is readable already.
+  // write() fails only if the counter is full. The descriptor is then readable already.
   [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);
 }
 

@@ -18,12 +18,12 @@ class Signal {
   io::Fd fd_;
 };
 
-/// A timerfd that, after a time, wakes a thread that polls it.
+/// A timerfd that wakes a thread that polls it, after a time.
 class Timer {
  public:
   Timer();
   int fd() const { return fd_.get(); }
-  /// Becomes readable after `from_now`, which must be more than 0.
+  /// Makes fd() readable after the time `from_now`, which must be more than 0.
   void set(Duration from_now);
   void clear();
 
@@ -31,7 +31,7 @@ class Timer {
   io::Fd fd_;
 };
 
-/// An epoll descriptor: readable while one of the descriptors that it watches is.
+/// An epoll descriptor: readable while one of the watched descriptors is readable.
 class Watcher {
  public:
   Watcher();

@@ -7,8 +7,9 @@
 
 namespace peal::client {
 
-/// Keeps buffers of finished records for new ones, so that a steady stream of messages allocates
-/// nothing. Keeps small buffers only, and not many more than such a stream uses at once.
+/// Keeps the buffers of finished records for new records, so that a steady stream of messages
+/// allocates no memory. Keeps only small buffers, and not many more than a steady stream uses at
+/// once.
 class SpareBuffers {
  public:
   std::vector<std::byte> take() {
@@ -27,8 +28,8 @@ class SpareBuffers {
   }
 
  private:
-  static constexpr std::size_t kBytesMax = 4'096;        ///< capacity of one buffer
-  static constexpr std::size_t kBytesMaxAll = 1U << 21;  ///< capacity of all
+  static constexpr std::size_t kBytesMax = 4'096;        ///< limit for one buffer
+  static constexpr std::size_t kBytesMaxAll = 1U << 21;  ///< limit for all buffers together
   std::vector<std::vector<std::byte>> spare_;
   std::size_t bytes_ = 0;
 };

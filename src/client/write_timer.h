@@ -8,16 +8,17 @@
 
 namespace peal::client {
 
-/// How long a sender may leave output for its own next call before the client's thread writes it.
-/// The time grows while the sender comes back in time. Thread: one at a time.
+/// Decides how long a sender may leave output for its own next call before the client's thread
+/// writes the output. The time grows while the sender makes its next call in time. Thread: one at a
+/// time.
 class WriteTimer {
  public:
   int fd() const { return timer_.fd(); }
-  /// Call when output is left to the sender.
+  /// Call when output is left for the sender's next call.
   void arm() {
     if (!std::exchange(armed_, true)) timer_.set(left_for_);
   }
-  /// Call when the time is over. `in_vain`: true if the sender has written the output itself.
+  /// Call when the time is over. `in_vain`: true if the sender has already written the output.
   void on_fired(bool in_vain) {
     timer_.clear();
     armed_ = false;

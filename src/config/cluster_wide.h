@@ -12,11 +12,11 @@ namespace peal::config {
 /// The key under which cluster_wide_settings() lists the domains.
 inline constexpr std::string_view kDomainsKey = "[[domain]]";
 
-/// A setting that must be equal on all nodes, since cluster_id() hashes it.
+/// A setting that must be equal on all nodes, because cluster_id() hashes the setting.
 struct ClusterWide {
-  std::string key;     ///< "ring.hold_ms"
+  std::string key;     ///< such as "ring.hold_ms"
   std::string value;   ///< as in a file; for domains, a text for people
-  std::string normal;  ///< its default; empty if there is none
+  std::string normal;  ///< the default; empty if there is none
 };
 
 /// The settings whose hash is the lower half of cluster_id(). First come the keys that the engine

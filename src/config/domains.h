@@ -19,7 +19,7 @@ Result<void, std::string> validate_domains(const Settings& settings);
 
 /// The domains in the engine's form; the first is domain 1.
 std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
-/// For each domain, those of its nodes and acceptors that are in `list`. A domain without acceptors
+/// For each domain, the domain's nodes and acceptors that are in `list`. A domain without acceptors
 /// in `list` gets acceptors that the engine chooses.
 std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
@@ -35,11 +35,11 @@ std::string_view domain_name_at(const Settings& settings, Seq position);
 std::vector<order::Domain> own_domains(const Settings& settings);
 /// The names of own_domains().
 std::vector<std::string> own_domain_names(const Settings& settings);
-/// What is accepted as the domain of a message, for people: "accepted is "a", "b", or none, and all
+/// The accepted domains of a message, as text for an error: "accepted is "a", "b", or none, and all
 /// nodes learn the message".
 std::string own_domains_text(const Settings& settings);
 
-/// For people: one line for each domain with nodes that are not in the list of nodes (yet).
+/// Text for people: one line for each domain that has nodes outside the list of nodes.
 std::vector<std::string> absent_texts(const Settings& settings);
 
 /// True if this node is an acceptor of a domain.
@@ -52,8 +52,8 @@ std::string log_lines(const Settings& settings);
 
 /// Adds to `rules` everything about domains that must be equal on all nodes.
 void add_domains(const Settings& settings, Digest& rules);
-/// The same settings as text for people, on one line of at most 255 bytes. A longer text is cut,
-/// and ends in the hash of the whole text.
+/// The settings of the domains as text for people, on one line of at most 255 bytes. A longer text
+/// is cut, and ends in the hash of the whole text.
 std::string domains_text(const Settings& settings);
 
 }  // namespace peal::config

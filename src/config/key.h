@@ -28,31 +28,31 @@ enum class Changes : std::uint8_t {
   at_reload,
 };
 
-/// One key, stored in a `T`.
+/// One key, whose value is stored in a `T`.
 template <class T>
 struct Key {
   std::string table{};  ///< empty for the top level
   std::string name{};
-  std::string help{};         ///< sentences; the last one lacks its full stop
+  std::string help{};         ///< sentences; the last sentence has no full stop
   std::string accepted{};     ///< completes "accepted is …"
   std::string normal{};       ///< the default as TOML; empty if there is none
-  std::string example{};      ///< shown if there is no default
+  std::string example{};      ///< the value to show if there is no default
   std::string absent{};       ///< the behaviour without the key, if there is no default
   bool cluster_wide = false;  ///< must be equal on all nodes
   Changes changes = Changes::at_start;
-  bool needed = false;  ///< every configuration must have it
-  /// The engines that have the key, if not all do.
+  bool needed = false;  ///< every configuration must have the key
+  /// The engines that have the key; empty: all engines.
   std::vector<const order::Descriptor*> engines{};
   std::string refused_elsewhere{};  ///< like order::Option::refused_elsewhere
-  /// Stores the value; false if it is not accepted, and then nothing has changed.
+  /// Stores the value. Returns false, and changes nothing, if the value is not accepted.
   std::function<bool(const Value&, T&)> set{};
   /// Why a plausible value is not accepted, as text before "accepted is"; usually empty.
   std::function<std::string(const Value&)> why{};
-  /// The stored value as in a file, in full; empty if there is none. Texts may hold any bytes.
+  /// The whole stored value, as in a file; empty if no value is stored. Texts may hold any bytes.
   std::function<std::string(const T&)> get{};
 
   std::string path() const { return table.empty() ? name : table + "." + name; }
-  /// "ring.max_gap = 3: accepted is …"
+  /// The error for a refused value: "ring.max_gap = 3: accepted is …".
   std::string refusal(const Value& value) const {
     return path() + " = " + shown(value) + ": " + (why ? why(value) : std::string()) +
            "accepted is " + accepted;
@@ -77,9 +77,9 @@ std::vector<std::string> names_in(std::span<const Key<T>> keys, std::string_view
   return names;
 }
 
-/// "unknown key ring.speed = 1: did you mean …? accepted keys are …". `prefix` is "ring." or empty;
-/// `name` may hold any bytes. `known` are the keys of the table; `elsewhere` are the paths of keys
-/// with this name in other tables.
+/// The error "unknown key ring.speed = 1: did you mean …? accepted keys are …". `prefix` is "ring."
+/// or empty; `name` may hold any bytes. `known` are the keys of the table; `elsewhere` are the
+/// paths of keys with this name in other tables.
 std::string unknown_key(const std::string& prefix, std::string_view name, const Value& value,
                         const std::vector<std::string>& known,
                         const std::vector<std::string>& elsewhere = {});
@@ -128,7 +128,8 @@ Key<T> flag_key(KeyText text, Field field) {
   return key;
 }
 
-/// A text that `good` accepts. If the text is empty in a new `T`, the key has no default.
+/// A key whose value is a text that `good` accepts. If the text is empty in a new `T`, the key has
+/// no default.
 template <class T, class Field>
 Key<T> text_key(KeyText text, std::string accepted, std::string example,
                 std::function<bool(const std::string&)> good, Field field) {
@@ -155,7 +156,8 @@ Key<T> path_key(KeyText text, std::size_t bytes_max, std::string example, Field 
       [bytes_max](const std::string& typed) { return is_path(typed, bytes_max); }, field);
 }
 
-/// One of `words`, which stand for the values of an enumeration from 0 up, or for false and true.
+/// A key whose value is one of `words`. The words stand for the values of an enumeration from 0 up,
+/// or for false and true.
 template <class T, class Field>
 Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field field) {
   Key<T> key{std::move(text.table), std::move(text.name), std::move(text.help)};
@@ -179,7 +181,7 @@ Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field fie
   return key;
 }
 
-/// The same key for a `T` that contains a `From`.
+/// The key `from` for a `T` that contains a `From`.
 template <class T, class From, class Field>
 Key<T> key_of(const Key<From>& from, Field field) {
   Key<T> key;

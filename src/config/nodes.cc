@@ -29,8 +29,8 @@ std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeE
   return std::to_string(number);
 }
 
-/// A node that stays in the list must keep its number, since the number identifies the node. No new
-/// node may get the number of a node in the active list.
+/// A node that stays in the list must keep its number, because the number identifies the node. No
+/// new node may get the number of a node in the active list.
 Checked validate_numbers(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.name);

@@ -21,7 +21,7 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
-/// The number that `value` stands for. Nothing if `value` is not of the option's kind, is a
+/// The number that `value` stands for. Returns nothing if `value` is not of the option's kind, is a
 /// duration outside the option's range, or is the number that a file calls "auto"
 /// (Option::automatic).
 std::optional<std::int64_t> number_of(const Option& option, const Value& value) {
@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_of(const Option& option, const Value& value) 
     const auto number = as_number(value);
     if (!number) return std::nullopt;
     const double exact = *number * static_cast<double>(option.unit());
-    // The range is checked before rounding, so that a value just outside it is refused.
+    // The range is checked before rounding, so that a value just outside is refused.
     if (exact < static_cast<double>(option.least) || exact > static_cast<double>(option.most)) {
       return std::nullopt;
     }

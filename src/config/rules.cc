@@ -105,7 +105,8 @@ Checked validate_acceptors(const Settings& settings) {
                     "survives no more failures");
 }
 
-/// Checks the engine's options, domains, acceptors and data_dir, and the rules between them.
+/// Checks the engine's options, domains, acceptors and data_dir, and the rules between these
+/// settings.
 Checked validate_order(const Settings& settings) {
   if (auto engines = validate_engines(settings); !engines) return engines;
   for (const order::Option& option : settings.order->options()) {

@@ -24,7 +24,7 @@ bool is_name(std::string_view text);
 /// All keys except those of [[nodes]] and [[domain]], in the order in which people read them. The
 /// keys of engines come from the registry of engines.
 std::span<const Key<Settings>> keys();
-/// The key with this path, "ring.max_gap"; null if there is none.
+/// The key with this path, such as "ring.max_gap"; null if there is none.
 const Key<Settings>* find_key(std::string_view path);
 
 /// The paths of the keys of this name, in any table.
@@ -34,9 +34,9 @@ std::vector<std::string> paths_of(std::string_view name);
 /// accepted.
 Result<void, std::string> set(Settings& settings, std::string_view path, const Value& value);
 
-/// For a message: the keys that must be equal on all nodes and never change while a node runs,
-/// without `cluster`; and "[[domain]]". A table with many times has one text for them, "times in
-/// [ring]".
+/// Texts for a message: the keys that must be equal on all nodes and never change while a node
+/// runs, except `cluster`, and "[[domain]]". If a table has many times, one text stands for these
+/// times: "times in [ring]".
 std::vector<std::string> cluster_wide_texts();
 
 /// True if `engine` has the key.
@@ -55,15 +55,15 @@ std::string_view acceptors_key();
 /// Converts a text of Key::get() for a message: text in quotes is escaped and cut, as by quote().
 std::string for_message(const std::string& text);
 
-/// Refuses keys that only other engines have: they would have no effect. The error is one line,
-/// "KEY = VALUE does not go with order = …". Defaults that change nothing are accepted.
+/// Refuses keys that only other engines have, because such keys would have no effect. The error is
+/// one line, "KEY = VALUE does not go with order = …". Defaults that change nothing are accepted.
 Result<void, std::string> validate_engines(const Settings& settings);
 /// The error for "[[domain]]" and other features that only `engines` have: "WHAT does not go with
 /// order = …".
 std::string clash(const std::string& what, const order::Descriptor& order,
                   std::span<const order::Descriptor* const> engines, std::string_view reason = {});
 
-/// The engines with a trait.
+/// The engines that have the trait.
 std::vector<const order::Descriptor*> engines_with(bool order::Traits::*trait);
 
 }  // namespace peal::config

@@ -25,7 +25,7 @@ namespace peal::config {
 
 struct NodeEntry {
   std::string name;
-  io::HostPort address;  ///< of tokens and control packets; data packets use the next higher port
+  io::HostPort address;  ///< for tokens and control packets; data packets use the next higher port
   NodeId number{};       ///< identifies the node; constant while the node is in the list
 
   friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
@@ -42,11 +42,11 @@ struct Listing {
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
-/// A subset of the nodes with an order of its own. Other nodes do not learn its messages.
+/// A subset of the nodes with an order of its own. Other nodes do not learn the domain's messages.
 struct DomainEntry {
   std::string name;
   std::vector<NodeId> nodes;        ///< nodes that are not in the list (yet) are ignored
-  std::vector<NodeId> acceptors;    ///< of `nodes`; empty: the engine chooses
+  std::vector<NodeId> acceptors;    ///< some of `nodes`; empty: the engine chooses
   std::vector<std::string> groups;  ///< groups of clients: names, or prefixes with '*'
 
   friend bool operator==(const DomainEntry&, const DomainEntry&) = default;
@@ -58,34 +58,34 @@ inline constexpr std::uint32_t kReceiveBytesLeast = 1U << 20;
 /// The minimum of message_bytes_max on a node with clients: clients' messages carry names, too.
 inline constexpr std::uint32_t kClientsMessageBytesLeast = 32'768;
 
-/// All settings of a node. keys() has the keys and the ranges of those that a file can set.
+/// All settings of a node. keys() has the keys and the ranges of the settings that a file can set.
 struct Settings {
   std::string cluster;
-  std::string name;              ///< one of `nodes`
+  std::string name;              ///< the name of one of `nodes`
   std::vector<NodeEntry> nodes;  ///< each with a number of its own
   std::uint32_t nodes_max = 32;  ///< maximum length of the list while the cluster runs
   io::MulticastMode multicast = io::MulticastMode::automatic;
-  io::Endpoint group;              ///< if `multicast` is group
+  io::Endpoint group;              ///< the multicast group, if `multicast` is group
   std::string key_file;            ///< the file from which `keys` are read
   std::optional<seal::Keys> keys;  ///< keys for sealing packets; see load_keys()
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options;       ///< of the engine, by key; absent options have their defaults
+  order::OptionValues options;       ///< the engine's, by key; absent options have their defaults
   std::vector<DomainEntry> domains;  ///< the first is domain 1
-  std::vector<NodeId> acceptors;     ///< with an engine on quorums; empty: see acceptors_of()
+  std::vector<NodeId> acceptors;     ///< for an engine on quorums; empty: see acceptors_of()
   bool streams = false;              ///< data packets use TCP
-  std::string data_dir;  ///< the folder for the log of an acceptor, or of a node that may become
-                         ///< one
+  /// The folder for the log of an acceptor, or of a node that may become an acceptor.
+  std::string data_dir;
   std::uint32_t packet_bytes = 0;  ///< size of the largest packet; 0: see packet_bytes()
   node::Limits limits;             ///< except reassembly_bytes_max: see node_limits()
-  std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
+  std::uint64_t receive_bytes_max = 64ULL << 20;  ///< limit of messages that wait to be read
   bool own_thread = true;                         ///< false: the reader runs the loop
-  std::string trace;                              ///< empty: none
-  std::string state_dir;                          ///< stores the last epoch; empty: not stored
+  std::string trace;                              ///< path of the trace; empty: no trace
+  std::string state_dir;                          ///< folder for the last epoch; empty: not stored
   /// This node's address, if it is known already; otherwise find_own() determines it, and may
   /// block.
   std::optional<io::Endpoint> own_at;
-  io::LookUp::Question question;     ///< resolves names; empty: the operating system does
+  io::LookUp::Question question;     ///< resolves names; empty: the system resolves them
   std::optional<io::Faults> faults;  ///< for tests and benchmarks only
 
   /// This node; 0 if `name` is not one of `nodes`.
@@ -97,17 +97,18 @@ struct Settings {
 /// How long find_own() waits for the lookup of this node's name.
 inline constexpr Duration kOwnAddressPatience = seconds(5);
 
-/// Chooses this node's address out of `found`, the addresses of its name, like io::choose_own(). If
-/// a node of the list has a numeric address, the chosen one is of the same family.
+/// Chooses this node's address out of `found`, the addresses of the node's name, like
+/// io::choose_own(). If a node of the list has a numeric address, the chosen address is of the same
+/// family.
 Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
                                              const std::vector<io::Endpoint>& found);
 
-/// The address of this node: `own_at`, or its numeric address, or the result of a lookup of its
-/// name. Errors: invalid_option (no such name, or no address of this machine), would_block (no
-/// answer in time), system. Blocks: up to kOwnAddressPatience.
+/// The address of this node: `own_at`, or the configured numeric address, or the result of a lookup
+/// of the configured name. Errors: invalid_option (no such name, or no address of this machine),
+/// would_block (no answer in time), system. Blocks up to kOwnAddressPatience.
 Result<io::Endpoint, io::IoError> find_own(const Settings& settings);
 
-/// The keys of `key_file`, or one line that names the file and the problem.
+/// Reads the keys of `key_file`. The error is one line that names the file and the problem.
 Result<seal::Keys, std::string> read_keys(const Settings& settings);
 /// Reads the keys of `key_file` into `settings.keys`; does nothing without a `key_file`.
 Result<void, std::string> load_keys(Settings& settings);
@@ -116,19 +117,19 @@ Result<void, std::string> load_keys(Settings& settings);
 /// key, and says what is accepted.
 Result<void, std::string> validate(const Settings& settings);
 
-/// The acceptors, sorted: those of the settings, or the engine's choice out of `nodes`. Call it
-/// only if the engine orders on quorums.
+/// The acceptors, sorted: the acceptors in the settings, or the engine's choice out of `nodes`.
+/// Call it only if the engine orders on quorums.
 std::vector<NodeId> acceptors_of(const Settings& settings);
 /// True if this node is an acceptor, of all nodes or of a domain. An acceptor needs a data_dir,
 /// unless votes are in memory.
 bool votes(const Settings& settings);
-/// True if this node keeps a log on disk: it is an acceptor, or may become one.
+/// True if this node keeps a log on disk: it is an acceptor, or may become an acceptor.
 bool keeps_log(const Settings& settings);
 /// True if this node may become an acceptor while it runs.
 bool may_vote(const Settings& settings);
 
-/// The size of the largest data packet. The default for streams is larger: streams do not fragment
-/// packets.
+/// The size of the largest data packet. The default for streams is larger, because streams do not
+/// fragment packets.
 std::uint32_t packet_bytes(const Settings& settings);
 
 /// The resources that the engine needs from its node.
@@ -138,12 +139,12 @@ order::Needs needs_of(const Settings& settings);
 /// the largest size.
 node::Limits node_limits(const Settings& settings);
 
-/// The file that stores the last epoch; empty: none.
+/// The file that stores the last epoch; empty: no file.
 std::string state_file(const Settings& settings);
 
-/// wire::Header::cluster. High 32 bits: a hash of the cluster's name; low 32: a hash of all
+/// wire::Header::cluster. High 32 bits: a hash of the cluster's name; low 32 bits: a hash of all
 /// settings that must be equal on all nodes while any of them runs. The list of nodes and the
-/// acceptors are not in the hash, since they may change: see config/nodes.h.
+/// acceptors are not in the hash, because both may change: see config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// By how many bytes a sealed data packet is longer than its frame. If the engine can restore the
@@ -158,7 +159,7 @@ inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
 std::uint32_t frame_bytes(const Settings& settings);
 
 /// The cluster's id for seal::Sealer: derived from the cluster's name alone, so that nodes with
-/// different settings recognise each other.
+/// different settings can open each other's packets.
 std::uint64_t seal_cluster_id(const Settings& settings);
 
 trace::Names names_of(const Settings& settings);

@@ -23,7 +23,7 @@ std::string shown(const Value& value) {
   if (const auto* numbers = std::get_if<Numbers>(&value)) {
     return list_of(*numbers, [](std::int64_t number) { return std::to_string(number); });
   }
-  // A list may have many long texts.
+  // Not shown in full, because a list may have many long texts.
   if (std::holds_alternative<Texts>(value)) return "a list";
   return std::string(std::get<OtherValue>(value).what);
 }

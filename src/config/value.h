@@ -9,7 +9,7 @@
 
 namespace peal::config {
 
-/// A mixed list, a table or a date: no key takes one.
+/// A mixed list, a table or a date: no key accepts such a value.
 struct OtherValue {
   std::string_view what;
 };
@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;     ///< a list of texts only
 /// The value of a key in a configuration.
 using Value = std::variant<std::string, std::int64_t, double, bool, Numbers, Texts, OtherValue>;
 
-/// The value as in a file, for messages: a text in quotes; "a list" for a list of texts.
+/// The value as in a file, for messages: a text is in quotes; a list of texts becomes "a list".
 std::string shown(const Value& value);
 
 }  // namespace peal::config

@@ -110,8 +110,8 @@ void Connections::take_rest(io::StreamId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  // Called even if `rest` is empty: the session may hold a whole record that it could not process
-  // before.
+  // Call received() even if `rest` is empty: the session may hold a whole record that it could not
+  // process before.
   const std::size_t taken = sessions_.received(now_, id, connection.rest);
   connection.rest.erase(connection.rest.begin(),
                         connection.rest.begin() + static_cast<std::ptrdiff_t>(taken));

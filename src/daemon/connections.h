@@ -21,8 +21,8 @@
 namespace peal::daemon {
 
 /// Carries bytes between the streams of clients and their sessions. While a session does not accept
-/// bytes, its stream is not read, so that the client waits. Writing to a full stream resumes when
-/// the stream has space. Thread: the loop's.
+/// bytes, the client's stream is not read, so that the client waits. Writing to a full stream
+/// resumes when the stream has space. Thread: the loop's.
 class Connections final : private io::StreamsHost {
  public:
   using Refused = std::function<void(const std::string& who, const io::IoError& why)>;
@@ -42,7 +42,7 @@ class Connections final : private io::StreamsHost {
   /// Reads and writes the streams that are ready; call it in each turn. Returns true if more work
   /// is left.
   bool work(Instant now);
-  /// Does what the sessions want done with their connections: see session::Wanted. Returns true if
+  /// Carries out the sessions' requests for their connections (session::Wanted). Returns true if
   /// more work is left.
   bool carry_out(Instant now);
   std::optional<Instant> next_deadline() const { return streams_.next_deadline(); }
@@ -55,9 +55,9 @@ class Connections final : private io::StreamsHost {
   struct Connection {
     std::vector<std::byte> rest;  ///< bytes read that the session has not accepted
     bool ended = false;           ///< the client sends nothing after `rest`
-    bool writing = false;         ///< waits for space in the stream
-    bool due = false;             ///< is in `to_write_`
-    bool silent = true;           ///< has not sent anything yet
+    bool writing = false;         ///< waits until the stream is writable
+    bool due = false;             ///< the connection is in `to_write_`
+    bool silent = true;           ///< the client has not sent anything yet
     bool greeted = false;         ///< the session had bytes for the client
   };
 
@@ -86,7 +86,7 @@ class Connections final : private io::StreamsHost {
   bool reading_ = true;
   std::map<io::StreamId, Connection> connections_;
   std::set<io::StreamId> silent_;  ///< connections that have not sent anything yet, oldest first
-  std::vector<std::byte> buffer_;  ///< the bytes read last
+  std::vector<std::byte> buffer_;  ///< the bytes of the last read
   session::Wanted wanted_;         ///< scratch
   std::deque<io::StreamId> to_write_;
 };

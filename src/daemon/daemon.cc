@@ -16,12 +16,13 @@
 namespace peal::daemon {
 namespace {
 
-/// As in member::EmbeddedNode.
+/// The same value as in member::EmbeddedNode.
 constexpr Duration kSpin = milliseconds(1);
-/// Time at the end for clients' messages to be acknowledged, and for their connections to close.
+/// At the end, the longest wait until clients' messages are acknowledged, and until clients'
+/// connections are closed.
 constexpr Duration kDrainPatience = seconds(1);
 constexpr Duration kClosePatience = milliseconds(1'500);
-/// The maximum number of connections that have no session (yet).
+/// The maximum number of connections without a session.
 constexpr std::uint32_t kStreamsBeyondSessions = 1'024;
 
 io::StreamsOptions streams_options(const session::Options& sessions) {
@@ -46,7 +47,7 @@ session::Options with_node(session::Options sessions, const config::Settings& me
   return sessions;
 }
 
-/// Reads the TLS files. Any error in them is an error of the configuration.
+/// Reads the TLS files. An error in these files counts as an error of the configuration.
 Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
     const io::TlsServerOptions& options) {
   auto context = io::TlsContext::server(options);
@@ -72,7 +73,8 @@ io::IoError with_remedy(io::IoError why) {
   return why;
 }
 
-/// Prefixes the reason why a node cannot start with the configuration key that is at fault.
+/// Puts the configuration key that is at fault in front of `why`, the reason why a node cannot
+/// start.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
@@ -121,7 +123,7 @@ Result<Doors, io::IoError> open_doors(const Options& options,
 }  // namespace
 
 /// Connects the loop to the node. In each turn, clients are read after the node's packets and
-/// before its timers.
+/// before the node's timers.
 class Daemon::Turns final : public io::LoopHost {
  public:
   explicit Turns(Daemon& daemon) : daemon_(daemon), node_(daemon.runtime_->host()) {}
@@ -234,7 +236,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     tls = std::move(*context);
   }
   if (options.socket_mode != options_.socket_mode) {
-    // The socket's file exists until this process removes it.
+    // The socket's file exists, because only this process removes the file.
     if (::chmod(options_.socket.c_str(), options.socket_mode) != 0) {
       return unexpected(io::system_error("chmod " + options_.socket, errno));
     }
@@ -262,8 +264,9 @@ void Daemon::on_nodes() {
   set_session_nodes();
 }
 
-/// Sets the nodes that may be in a view: those of the active list and of the pending list. Traffic
-/// is kept until all these nodes know it, so that their clients are told of missed messages.
+/// Sets the nodes that may be in a view: those of the active list and of the pending list. The
+/// record of a message is kept until all these nodes know it, so that clients of these nodes are
+/// notified of missed messages.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
   for (const config::NodeEntry& node : runtime_->nodes().active()) nodes.push_back(node.number);

@@ -23,30 +23,32 @@
 
 namespace peal::daemon {
 
-/// A node with process groups and clients, in one event loop. A turn reads packets, then clients;
-/// the node orders and delivers; then the daemon writes events to clients. It writes them only
-/// after the trace has everything on which they depend. Thread: one, except for stop().
+/// A node with process groups and clients, in one event loop. A turn first reads packets, then
+/// clients. The node orders and delivers; then the daemon writes events to clients. The daemon
+/// writes an event only after the trace has all entries on which the event depends. Thread: one,
+/// except for stop().
 class Daemon final : private runtime::Application, private session::Host {
  public:
-  /// Opens sockets, folder and trace, and accepts connections. `owner` must outlive the daemon.
-  /// Errors: invalid_option (the message names the key, the value and what is accepted),
-  /// address_in_use, not_permitted, system.
+  /// Opens the sockets, the trace and the acceptor's log, checks the spool folder, and accepts
+  /// connections. `owner` must outlive the daemon. Errors: invalid_option (the message names the
+  /// key, the value and what is accepted), address_in_use, not_permitted, system.
   static Result<std::unique_ptr<Daemon>, io::IoError> open(const Options& options, Owner& owner);
   ~Daemon() override;
 
   /// Serves until stop() is called, or until an error stops the node.
   void run();
-  /// Requests an orderly end. Clients are no longer read; the daemon waits up to a second for their
-  /// messages to be acknowledged, notifies the clients, and leaves its view. Thread: any.
+  /// Requests an orderly end. The daemon no longer reads from clients. It waits up to a second
+  /// until clients' messages are acknowledged, notifies the clients, and leaves its view. Thread:
+  /// any.
   void stop();
 
-  /// For further descriptors and timers of the owner.
+  /// The loop, for descriptors and timers of the owner.
   io::Loop& loop() { return *loop_; }
   /// Takes from `options`: at once, the TLS files and the mode of the Unix socket; at the end of
   /// this turn, rules and limits of clients, the pending list of nodes, and the keys between nodes
-  /// if there are any. Looks up the names of all other nodes again. Everything else stays. Errors:
-  /// those of open() for these options, or a list to which the node cannot change. After an error
-  /// nothing has changed. Thread: the loop's, also from Owner::on_ask().
+  /// if there are any. Looks up the names of all other nodes again. All other options stay as they
+  /// are. Errors: those of open() for these options, or a list to which the node cannot change.
+  /// After an error nothing has changed. Thread: the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
   /// The pending list of nodes; empty if no change of the list is pending.
   std::vector<std::string> next_nodes() const;
@@ -112,8 +114,8 @@ class Daemon final : private runtime::Application, private session::Host {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;
 
-  std::shared_ptr<const io::TlsContext> tls_;  ///< for future connections
-  std::vector<std::string> node_names_;        ///< by number; includes removed nodes
+  std::shared_ptr<const io::TlsContext> tls_;  ///< the TLS context for future connections
+  std::vector<std::string> node_names_;        ///< by node number; includes removed nodes
   std::optional<seal::Keys> new_keys_;
   std::optional<config::Listing> new_nodes_;
   std::optional<session::Options> new_sessions_;  ///< options to use from the end of this turn on

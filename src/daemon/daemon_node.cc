@@ -145,8 +145,8 @@ std::string_view Daemon::node_name(NodeId node) const {
 wire::SessionToken Daemon::draw_token() {
   wire::SessionToken token{};
   const ssize_t drawn = ::getrandom(token.data(), token.size(), 0);
-  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // a request of up to 256 bytes never
-                                                             // returns fewer
+  // A request of up to 256 bytes never returns fewer bytes.
+  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));
   return token;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/time.h"
 
-// What a node dropped: the counters of drops, and when each of them grew last.
+// The counters of a node's drops, and the time when each counter grew last.
 
 namespace peal::daemon {
 
@@ -21,15 +21,15 @@ inline constexpr std::string_view kLogLines = "log_lines_dropped";
 
 /// The counters of drops that do not occur in a healthy cluster.
 const std::vector<std::string>& drop_counters();
-/// Which packets this counter counts, as a hint for the operator; empty if the network or a program
-/// is at fault.
+/// A hint for the operator: which packets this counter counts. Empty if the cause is the network,
+/// or a defect of a program.
 std::string_view drop_remedy(std::string_view counter);
 
-/// When each counter of drops grew last, as seen by look(). Thread: one at a time.
+/// Remembers when each counter of drops grew last, as seen by look(). Thread: one at a time.
 class DropTimes {
  public:
   void look(Instant now, std::span<const std::pair<std::string, std::uint64_t>> counters);
-  /// When the counter grew last; nothing if the counter is 0.
+  /// The time when the counter grew last; nothing if the counter is 0.
   std::optional<Instant> grew(std::string_view counter) const;
 
  private:

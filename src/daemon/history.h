@@ -15,20 +15,20 @@ namespace peal::daemon {
 /// One regular view that this node installed.
 struct ViewHistory {
   ViewNotice view;
-  OrderDigest digest;  ///< of clients' messages, until the next regular view
+  OrderDigest digest;  ///< digest of clients' messages up to the next regular view
   Instant installed{};
-  Duration gap{};  ///< since the transitional view before this view; 0: no such view
+  Duration gap{};  ///< from the transitional view before this view to this view; 0: no such view
 };
 
-/// What one node has delivered, for its status.
+/// The views and messages that one node has delivered, for the node's status.
 class DeliveryHistory {
  public:
   static constexpr std::size_t kViewsMax = 64;  ///< kept views; older ones are dropped
 
   /// Call when a client's message was ordered; `sender` and `number` identify the message. `bytes`
   /// is the message's length as ordered, including the names of its groups. The digest omits the
-  /// content: hashing it would cost more than everything else, and the digest serves to compare the
-  /// order of messages.
+  /// content, because the digest serves to compare the order of messages, and because hashing the
+  /// content would cost more than everything else.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
   void on_view(Instant now, const ViewNotice& view);
 

@@ -22,7 +22,7 @@ std::string wall_time() {
   return text;
 }
 
-/// A value behind '=': quoted as in JSON, if it is not a plain word.
+/// The text of a value after '='. A value that is not a plain word is quoted as in JSON.
 std::string value_text(const std::string& value) {
   const bool plain = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
     return c > ' ' && c < 0x7f && c != '"' && c != '=' && c != '\\';

@@ -24,9 +24,9 @@ class NodeLog {
   static Result<NodeLog, io::IoError> open(bool json, int fd);
 
   void event(std::string_view name, std::initializer_list<Field> fields) const;
-  /// As event(), for events that other processes can cause repeatedly: at most 20 lines in 10
-  /// seconds. The first call after these 10 seconds also writes the number of suppressed lines.
-  /// `now_ns` is monotonic.
+  /// Like event(), but for events that other processes can cause repeatedly: writes at most 20
+  /// lines in 10 seconds. The first call after these 10 seconds also writes the number of
+  /// suppressed lines. `now_ns` is monotonic.
   void limited(std::int64_t now_ns, std::string_view name, std::initializer_list<Field> fields);
 
   /// The text of one line, without its time; for tests.

@@ -13,7 +13,7 @@
 
 namespace peal::daemon {
 
-/// TLS for clients on other machines.
+/// The TLS port for clients on other machines.
 struct TlsDoor {
   io::Endpoint at;
   io::TlsServerOptions tls;

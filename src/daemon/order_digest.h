@@ -20,7 +20,7 @@ struct OrderDigest {
   void add(std::string_view sender, std::uint64_t number, ByteView payload) {
     add(sender, number, payload, payload.size());
   }
-  /// The same for a message without its content: adds its sender, number and length only.
+  /// Adds a message without its content: only its sender, number and length.
   void add(std::string_view sender, std::uint64_t number, std::size_t payload_bytes) {
     add(sender, number, std::uint64_t{payload_bytes}, payload_bytes);
   }

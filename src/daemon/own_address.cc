@@ -31,7 +31,7 @@ bool stopped_until(Instant end, const io::StopSignals& signals) {
   return false;
 }
 
-/// One lookup; nothing if a signal to stop came before the answer.
+/// Does one lookup. Returns nothing if a signal to stop came before the answer.
 std::optional<io::LookUp::Answer> ask(const config::Settings& settings,
                                       const io::StopSignals& signals) {
   const io::HostPort& name = settings.own().address;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kStatusOf = "status ";
-/// How often the counters of drops are read: the resolution of the times of drops.
+/// The interval between two reads of the counters of drops. It is the resolution of DropTimes.
 constexpr Duration kLookAtDrops = seconds(1);
 
 std::string one_decimal(double value) {
@@ -149,7 +149,7 @@ class Process final : public Owner {
   }
 
  private:
-  /// If the service manager cannot be notified, warns, and the daemon continues.
+  /// Warns if the service manager could not be notified. The daemon continues.
   void tell(const Result<void, io::IoError>& told) {
     if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
   }
@@ -171,8 +171,8 @@ class Process final : public Owner {
   }
 
   /// Starts the timer that reads the counters of drops, and the timer that answers the service
-  /// manager's watchdog twice per period. Both run in the loop, so the answers stop if the loop
-  /// hangs.
+  /// manager's watchdog twice per period. Both timers run in the loop, so the answers stop if the
+  /// loop hangs.
   Result<void, io::IoError> start_timers() {
     auto started = looks_.start(daemon_->loop(), kLookAtDrops, [this] {
       status_.look(io::Clock::now(), *daemon_, log_.dropped());
@@ -196,7 +196,7 @@ class Process final : public Owner {
     daemon_->stop();
   }
 
-  /// The part of a reload that is still pending, as text; empty if there is none.
+  /// The part of a reload that is still pending, as text; empty if nothing is pending.
   std::string going_over() const {
     const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
@@ -218,7 +218,7 @@ class Process final : public Owner {
     return unexpected(seal.error());
   }
 
-  /// The status as JSON. It has only those clients whose names begin with `prefix`.
+  /// The status as JSON, with only those clients whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     return status_json(status_.status(io::Clock::now(), *daemon_, log_.dropped(), prefix));
   }
@@ -239,7 +239,7 @@ class Process final : public Owner {
 Ended run_process(const ProcessOptions& options) {
   // Signals are caught first, so that a signal during the start also leads to an orderly end.
   const io::StopSignals signals(SIGHUP);
-  // Without this, a reader of the daemon's output that closes its pipe would end the daemon.
+  // Without this call, the daemon would be killed when the reader of its output closes the pipe.
   ::signal(SIGPIPE, SIG_IGN);
   auto file = config::read_usable_file(options.config, options.name, options.trace);
   if (!file) return {2, file.error()};

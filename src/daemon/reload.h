@@ -29,14 +29,14 @@ class RunningFile {
 
   const config::File& file() const { return file_; }
 
-  /// Reads the file again, and takes from it the options that may change while the node runs: rules
-  /// and limits of clients, TLS files, the list of nodes, and the keys between nodes. Returns
+  /// Reads the file again, and takes from the file the options that may change while the node runs:
+  /// rules and limits of clients, TLS files, the list of nodes, and the keys between nodes. Returns
   /// "key " and the key that seals packets from now on, or "insecure" without keys. The error is
   /// one line; after an error nothing has changed.
   Result<std::string, std::string> reload(Daemon& daemon);
 
-  /// Adds to an error the line that its key has in the file: "socket: …" becomes
-  /// "peal.toml:3: socket: …".
+  /// Adds to an error the line of the error's key in the file: "socket: …" becomes "peal.toml:3:
+  /// socket: …".
   std::string placed(const std::string& problem) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace peal::daemon {
 namespace {
 
-/// An anonymous file in `folder`. Not every file system supports O_TMPFILE; on the others, the file
+/// Opens an anonymous file in `folder`. On a file system that does not support O_TMPFILE, the file
 /// has a name until it is unlinked.
 int open_unnamed(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -112,7 +112,7 @@ Result<void, Errc> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, B
                               static_cast<off_t>(offset + got));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      if (n == 0) errno = EIO;  // the file is shorter than what was written
+      if (n == 0) errno = EIO;  // the file has lost bytes that were written
       return fail("reading messages that wait on disk");
     }
     got += static_cast<std::size_t>(n);

@@ -12,10 +12,10 @@
 
 namespace peal::daemon {
 
-/// Spilled events: one anonymous file for each session that has any. The kernel frees the space of
-/// discarded events, and all files when the process ends, even by a crash. The newest bytes wait in
-/// memory until they fill a block: a system call for each event would slow down all clients of the
-/// daemon.
+/// Stores spilled events: one anonymous file for each session that has such events. The kernel
+/// frees the space of discarded events, and all files when the process ends, even by a crash. The
+/// newest bytes wait in memory until they fill a block, because a system call for each event would
+/// slow down all clients of the daemon.
 class SpoolFiles final : public session::Spool {
  public:
   /// Space is freed in pieces of this size.

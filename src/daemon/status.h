@@ -18,13 +18,13 @@ namespace peal::daemon {
 
 class Daemon;
 
-/// The state of a daemon at one moment. status_json.h shows it as JSON.
+/// The state of a daemon at one moment. status_json() converts the state to JSON.
 struct Status {
   std::string node;
   std::string cluster;
   std::int64_t pid = 0;
   Duration uptime{};
-  runtime::Snapshot member;  ///< its counters include those of clients and of the log
+  runtime::Snapshot member;  ///< includes the counters of clients and of the log
   DeliveryHistory delivered;
   std::map<std::string, Duration> dropped_ago;  ///< time since each counter of drops grew last
   session::Status clients;
@@ -39,14 +39,14 @@ class StatusRecorder {
   StatusRecorder(std::string node, std::string cluster, Instant started)
       : node_(std::move(node)), cluster_(std::move(cluster)), started_(started) {}
 
-  /// As in Owner.
+  /// Like the functions of Owner with these names.
   void on_view(Instant now, const ViewNotice& view) { delivered_.on_view(now, view); }
   void on_message(std::string_view sender, const node::Message& message);
   const DeliveryHistory& delivered() const { return delivered_; }
 
   /// Notes which counters of drops have grown. `log_lines_dropped` is the log's own counter.
   void look(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped);
-  /// The status now. It has only those clients whose names begin with `prefix`.
+  /// Returns the status, with only those clients whose names begin with `prefix`.
   Status status(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped,
                 std::string_view prefix);
 

@@ -72,7 +72,7 @@ std::string status_json(const Status& status) {
   if (!status.delivered.views().empty()) {
     out["view"] = json_of(status.delivered.views().back());
     out["view"]["changing"] = status.delivered.transitional();
-    // A view installed as primary is not primary while no majority of the acceptors is heard.
+    // A primary view is not shown as primary while no majority of acceptors is heard.
     if (status.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = status.member.order;

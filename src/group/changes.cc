@@ -13,8 +13,9 @@ namespace {
 
 enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
-/// Records that a message was sent to a name. Daemons outside the view miss the message; when they
-/// return, they learn that they missed it. `late`: the message is delivered in a transitional view.
+/// Records that a message was sent to a name. Daemons outside the view miss the message. When such
+/// a daemon returns, it learns that it missed the message. `late`: the message is delivered in a
+/// transitional view.
 void note(std::string_view target, const Place& place, bool late, TrafficLog& traffic,
           TrafficMark* mark) {
   if (late) {
@@ -127,7 +128,7 @@ bool Groups::is_partitioned(MemberId daemon) const {
   return state_ == State::transitional && !order::contains(survivors_, daemon);
 }
 
-/// Notifies the members here that one client joined, left or disconnected.
+/// Notifies the members at this node that one client joined, left or disconnected.
 void Groups::tell_change(Entry& entry, const Change& change) {
   ++counters_.changes;
   Table::Group& group = entry.second;
@@ -201,7 +202,7 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
   TrafficLog& traffic = traffic_.of(options_.domains.of_message(targets, sender.node));
   for (const std::string_view target : targets) collect_receivers(target, place, traffic);
-  if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client once
+  if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client only once
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }

@@ -26,8 +26,8 @@ class Domains {
   /// The domains are numbered from 1.
   Domains(std::vector<GroupDomain> domains, NodeId self);
 
-  /// The first domain that lists the group. 0, whose messages all nodes learn, if no domain lists
-  /// the group, and for private names.
+  /// The first domain that lists the group. Returns 0 for a private name, and if no domain lists
+  /// the group: all nodes learn the messages of domain 0.
   order::Domain of_group(std::string_view group) const;
   /// The domain of a message from this node to `targets`: the domain that all targets have in
   /// common, if this node is in that domain. Otherwise 0: all nodes learn the message, and nodes
@@ -35,7 +35,7 @@ class Domains {
   order::Domain of_message(std::span<const std::string_view> targets) const {
     return of_message(targets, self_);
   }
-  /// As above, for a message from node `from`.
+  /// As of_message(targets), for a message from the node `from`.
   order::Domain of_message(std::span<const std::string_view> targets, NodeId from) const;
   /// True if this node is in the domain. All nodes are in domain 0.
   bool has_self(order::Domain domain) const { return has(domain, self_); }

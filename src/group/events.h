@@ -29,11 +29,12 @@ struct GroupView {
   std::string_view group;
   GroupId id{};
   Cause cause{};
-  wire::ClientCode reason{};          ///< of a disconnection: goodbye, slow, …; otherwise ok
-  const Member* changed = nullptr;    ///< the client that came or went; null for `network`
+  wire::ClientCode reason{};  ///< of a disconnection: goodbye, slow, …; otherwise ok
+  /// The client that joined, left or disconnected; null for Cause::network.
+  const Member* changed = nullptr;
   std::span<const Member> members{};  ///< sorted by daemon, then by name; valid during the call
-  /// The receivers' set. Members of one set saw the same previous view of the group, and delivered
-  /// the same messages in it.
+  /// The number of the receivers' set (Member::set). Members of one set saw the same previous view
+  /// of the group, and delivered the same messages in it.
   std::uint32_t own_set{};
 };
 
@@ -48,25 +49,26 @@ struct Received {
 };
 
 /// The actions that the group layer requests. The implementation carries them out in the order of
-/// the calls, and must not call back.
+/// the calls, and must not call the group layer.
 class Effects {
  public:
   virtual ~Effects() = default;
 
   // Events for clients of this node; a connection names its client.
-  /// Called once for each message, with all its receivers here: at least one, each once.
+  /// Called once for each message, with all its receivers at this node: at least one receiver, each
+  /// receiver once.
   virtual void deliver(std::span<const std::uint32_t> connections, const Received& message) = 0;
-  /// Called once for each set that has members here. `connections`: the members of `view.own_set`
-  /// here.
+  /// Called once for each set that has members at this node. `connections`: the members of the set
+  /// `view.own_set` at this node.
   virtual void view(std::span<const std::uint32_t> connections, const GroupView& view) = 0;
   /// Until the group's next view, the delivery guarantees hold only among members that will be in
   /// the receiver's set of that view.
   virtual void transitional(std::uint32_t connection, std::string_view group) = 0;
   /// The client is no longer a member. This is its last event of that group.
   virtual void left(std::uint32_t connection, std::string_view group) = 0;
-  /// Messages to `group` were ordered without this node; an empty `group` stands for the clients'
-  /// private names. The gap follows all earlier events of these clients, and precedes all later
-  /// ones.
+  /// Messages to `group` were ordered without this node. An empty `group` stands for the private
+  /// names of the clients. The gap follows all earlier events of these clients, and precedes all
+  /// later events.
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // Requests to the node.
@@ -78,8 +80,8 @@ class Effects {
   virtual void replace_control(ByteView message) = 0;
   /// Holds back messages from submit(), or releases them.
   virtual void block(bool blocked) = 0;
-  /// This node's table now equals that of every daemon that reaches this point of the view. Group
-  /// views for clients follow.
+  /// This node's table now equals the table of every daemon that reaches this point of the view.
+  /// Group views for clients follow.
   virtual void settled(const ViewId& view) = 0;
 };
 

@@ -20,8 +20,9 @@ const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
 }  // namespace
 
 /// The daemon that reports the traffic of a domain for `synced`, a set of daemons with equal
-/// tables. It is the first daemon of the set that learns the domain. If none learns the domain, all
-/// know the same traffic; then the first daemon of the set, which also sends the table, reports.
+/// tables. It is the first daemon of the set that learns the messages of the domain. If no daemon
+/// of the set learns these messages, all know the same traffic. Then the first daemon of the set,
+/// which also sends the table, reports.
 MemberId Exchange::speaker(const order::MemberSet& synced, order::Domain domain) const {
   const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
     return options_.domains.has(domain, member.node);
@@ -109,7 +110,7 @@ std::size_t Exchange::table_of(MemberId daemon) const {
   return static_cast<std::size_t>(from - tables_.begin());
 }
 
-/// The traffic of a domain that the daemons with these tables know; null: none.
+/// The traffic of a domain that the daemons with these tables know; null if they reported none.
 const Traffic* Exchange::traffic_of(const Tables& tables, order::Domain domain) const {
   const MemberId from = speaker(tables.synced, domain);
   if (from == tables.synced.front()) return find(tables.traffic, domain);

@@ -34,12 +34,13 @@ class Exchange {
   bool has_tables() const { return !tables_.empty(); }
   bool is_complete(const order::MemberSet& members, const TrafficLogs& logs) const;
 
-  /// Merges all received tables; moves their contents out.
+  /// Merges all received tables. Moves the clients out of the received tables, but leaves `synced`
+  /// and `traffic` there.
   Table merge_tables(std::uint64_t daemon_bytes_max);
   /// Merges the traffic that all daemons reported, and puts it into `logs`. Returns, for each
   /// domain, the names whose messages this daemon missed.
   std::vector<Missed> merge_traffic(MemberId self, TrafficLogs& logs) const;
-  /// The index of the received table whose `synced` has the daemon.
+  /// The index of the received table whose `synced` contains the daemon.
   std::size_t table_of(MemberId daemon) const;
 
  private:

@@ -12,9 +12,9 @@ namespace peal::group {
 /// Gives groups their ids. Ids count the changes of all groups in one view. So a group that becomes
 /// empty and is created again gets a new id, and ids only grow. A part of a view is the set of
 /// members that reach the view together from one old view. Before the view is installed, each part
-/// counts in a branch of its own, below the branch of the view. Ids of a part name the new view.
-/// If they named the old view, ids would not be unique: parts of two different new views may have a
-/// member in common, which reaches at most one of these views.
+/// counts in a branch of its own. All indexes of a part are below those of the view itself. Ids of
+/// a part name the new view. If they named the old view, ids would not be unique: parts of two
+/// different new views may have a member in common, which reaches at most one of these views.
 class GroupIds {
  public:
   void begin_view(const ViewId& view) { begin(view, kViewBranch); }

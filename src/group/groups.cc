@@ -14,7 +14,7 @@
 namespace peal::group {
 namespace {
 
-/// Bytes of Tables in addition to members and groups.
+/// Bytes of an encoded message Tables without its members and groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4 + 1;
 constexpr std::uint64_t kPerMemberBytes = 12;
 constexpr std::uint32_t kMessageBytesMin = 1'024;

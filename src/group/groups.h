@@ -30,8 +30,9 @@
 
 namespace peal::group {
 
-/// The process groups of one node, on top of the ordered messages of any engine. Thread: one; no
-/// clock. Equal views and messages in equal order give equal tables on all nodes of a view.
+/// The process groups of one node, on top of the ordered messages of any engine. Use it from one
+/// thread. It reads no clock. All nodes of a view that deliver equal views and messages in equal
+/// order have equal tables.
 class Groups {
  public:
   /// `options` must be valid; `effects` must outlive this object.
@@ -40,7 +41,8 @@ class Groups {
   Groups& operator=(const Groups&) = delete;
 
   // Clients of this node.
-  /// Connects a client of this name. Returns the connection's number, which is never used again.
+  /// Connects a client with the name `name`. Returns the connection's number, which is never used
+  /// again.
   Result<std::uint32_t, Refusal> connect(std::string_view name) { return clients_.connect(name); }
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group) {
     return clients_.join(connection, group, table_, self_);
@@ -51,32 +53,32 @@ class Groups {
   Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message) {
     return clients_.send(connection, message);
   }
-  /// Removes the client from all its groups; their members learn `reason`, any code but ok.
-  /// The client gets no more events.
+  /// Removes the client from all its groups. The members of these groups learn `reason`, any code
+  /// but ok. The client gets no more events.
   void disconnect(std::uint32_t connection, wire::ClientCode reason = wire::ClientCode::goodbye) {
     clients_.disconnect(connection, reason);
   }
-  /// Submits a safe message without content; only its place matters.
+  /// Submits a safe message without content. Only its place in the order matters.
   Result<void, Refusal> mark() { return clients_.mark(); }
-  /// Submits the messages of disconnect() that the node had no room for. Call it when there may be
-  /// room.
+  /// Submits the messages of disconnect() that did not fit into the node's queue. Call it when the
+  /// queue may have space again.
   void work() { clients_.work(); }
 
   // What the node delivers, in order.
-  /// `self` is this node; it may change until the first view.
+  /// `self` is this node. `self` must not change after the first regular view.
   void on_view(const order::View& view, MemberId self);
-  /// Accepts any bytes: all nodes count and drop the same malformed messages. `place`, the
-  /// message's place, grows in each view and is the same on all nodes.
+  /// Accepts any bytes: all nodes count and drop the same malformed messages. `place` is the place
+  /// of the message: it grows with each message of a view, and is the same on all nodes.
   void on_message(MemberId sender, Service service, const Place& place, ByteView message);
-  /// Sets the nodes that may be in a view, sorted. Traffic is forgotten only once all these nodes
-  /// know of it; without this list, never.
+  /// Sets the nodes that may be in a view, sorted. Once all these nodes know old traffic, the
+  /// traffic is forgotten. Without this list, only traffic above the limits is forgotten.
   void set_nodes(std::vector<NodeId> nodes) { traffic_.set_nodes(std::move(nodes)); }
 
   enum class State : std::uint8_t {
     operational,   ///< tables are equal in the whole view
     transitional,  ///< the view ended, its last messages are being delivered; initial state, too
     exchanging,    ///< tables are exchanged; nothing else is ordered
-    interrupted,   ///< the view ended before the exchange; its last messages are being delivered
+    interrupted,   ///< the view ended during the exchange; its last messages are being delivered
   };
   State state() const { return state_; }
   const Table& table() const { return table_; }
@@ -86,16 +88,16 @@ class Groups {
 
   struct Counters {
     std::uint64_t delivered = 0;        ///< messages to clients, counted for each client
-    std::uint64_t views = 0;            ///< queued for clients
+    std::uint64_t views = 0;            ///< views queued for clients, counted for each client
     std::uint64_t changes = 0;          ///< joins, leaves and disconnections that were applied
     std::uint64_t exchanges = 0;        ///< exchanges that began
-    std::uint64_t interrupted = 0;      ///< exchanges whose view ended before they did
+    std::uint64_t interrupted = 0;      ///< exchanges that the end of their view interrupted
     std::uint64_t settled = 0;          ///< views in which all tables became equal
     std::uint64_t bad_messages = 0;     ///< messages that could not be decoded
     std::uint64_t bad_changes = 0;      ///< joins and leaves that contradict the table
     std::uint64_t bad_tables = 0;       ///< tables that contradict the view or each other
     std::uint64_t outdated_tables = 0;  ///< tables of another view
-    std::uint64_t gaps = 0;             ///< queued for clients
+    std::uint64_t gaps = 0;             ///< gaps queued for clients, counted for each client
     std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange; must stay 0
   };
   const Counters& counters() const { return counters_; }
@@ -160,8 +162,8 @@ class Groups {
   ViewId next_view_{};  ///< the view that `survivors_` go to
   LocalClients clients_{options_, effects_};
 
-  std::vector<std::uint32_t> receivers_;  ///< scratch
-  std::vector<Member> told_;              ///< scratch
+  std::vector<std::uint32_t> receivers_;  ///< reused
+  std::vector<Member> told_;              ///< reused
 
   Counters counters_;
   Digest outcome_;

@@ -101,8 +101,8 @@ Result<void, Refusal> LocalClients::send(std::uint32_t connection, const Outgoin
 void LocalClients::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   const auto at = clients_.find(connection);
   if (at == clients_.end()) return;
-  // A client in no group needs no Disconnect: other daemons do not know it, or will deliver its
-  // leaves.
+  // A client in no group needs no Disconnect: other daemons do not know the client, or will deliver
+  // its Leave messages.
   if (at->second.groups.empty()) {
     names_.erase(at->second.name);
   } else {

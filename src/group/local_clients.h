@@ -27,7 +27,8 @@ class LocalClients {
 
   // Requests: see Groups.
   Result<std::uint32_t, Refusal> connect(std::string_view name);
-  /// This node, `self`, must have room for the join in its share of the table.
+  /// Fails if the table has not enough space for one more member at this node, `self`: each node
+  /// has only its share of the table.
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group, const Table& table,
                              MemberId self);
   Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
@@ -60,7 +61,7 @@ class LocalClients {
   std::map<std::string, std::uint32_t, std::less<>> names_;
   std::vector<Dead> dead_;  ///< clients whose Disconnect messages are not yet submitted
   std::uint32_t last_connection_ = 0;
-  std::uint64_t joining_bytes_ = 0;  ///< upper bound for what pending joins will take of the table
+  std::uint64_t joining_bytes_ = 0;  ///< upper bound for the table bytes of pending joins
   std::vector<std::byte> encoded_;   ///< reused
 };
 

@@ -11,8 +11,8 @@
 namespace peal::group {
 namespace {
 
-/// True if this node missed a message to the group, ordered for all nodes or for the group's
-/// domain.
+/// True if this node missed a message to the group. The message was ordered for all nodes, or for
+/// the group's domain.
 bool is_missed(const std::vector<Missed>& missed, const Domains& domains, std::string_view group) {
   return missed.front().contains(group) || missed[domains.of_group(group)].contains(group);
 }
@@ -86,7 +86,8 @@ void Groups::complete() {
   }
 }
 
-/// Reports a gap to each client here that missed messages to its groups or its private name.
+/// Reports a gap to each client of this node that missed messages to its groups or its private
+/// name.
 void Groups::tell_gaps(const std::vector<Missed>& missed) {
   const bool any =
       std::any_of(missed.begin(), missed.end(), [](const Missed& each) { return !each.empty(); });

@@ -14,7 +14,7 @@
 #include "wire/client.h"
 #include "wire/frames.h"
 
-// The messages of process groups, as payloads of ordered messages. So each join, leave and
+// The messages of process groups, which are payloads of ordered messages. So each join, leave and
 // disconnect has one place in the order, the same at every node. The order tells which node
 // submitted a message; the message names only the client.
 //
@@ -29,21 +29,21 @@
 //   marker:      kind u8
 //   traffic of domains: kind u8, view, traffic
 //
-//   traffic:     domains u8 of {domain u8, forgotten, views u16 of {view, place, every name u8,
-//                then digest u64 if that is 1, else names u16 of {name, messages u64} and late u16
-//                of {place, name}}}
-//   forgotten:   any u8, then if that is 1: view, digest u64, every name u8, and if that is 0 names
-//                u16 (at least 1) of name
+//   traffic:     domains u8 of {domain u8, forgotten, views u16 of {view, place, every-name u8,
+//                then digest u64 if every-name is 1, else names u16 of {name, messages u64} and
+//                late u16 of {place, name}}}
+//   forgotten:   any u8, then if any is 1: view, digest u64, every-name u8, then names u16 (at
+//                least 1) of name if every-name is 0
 //   place:       position u64, index u32
 //
-// Integers are little-endian. Members, views and sets are written as in wire/frames.h, and sets are
-// sorted without repetition. Decoders are total, like those of frames: any bytes give a message or
-// a reason to drop them. Every message has exactly one encoding.
+// Integers are little-endian. Members, views and sets are written as in wire/frames.h. Sets are
+// sorted without repetition. Decoders are total, like the decoders of frames: for any bytes, they
+// return a message or the reason for a drop. Every message has exactly one encoding.
 
 namespace peal::group {
 
 inline constexpr std::size_t kNameBytesMax = 128;
-inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name fits
+inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that private names fit kNameBytesMax
 inline constexpr std::size_t kTargetsMax = 64;
 
 enum class Kind : std::uint8_t {
@@ -56,16 +56,17 @@ enum class Kind : std::uint8_t {
   domain_traffic = 7,
 };
 
-/// A group's name: 1 to kNameBytesMax bytes without control characters, the first not '#'.
+/// A group's name: 1 to kNameBytesMax bytes without control characters; the first byte is not '#'.
 bool is_group_name(std::string_view name);
-/// A client's name: like a group's, without '#', at most kClientNameBytesMax bytes.
+/// A client's name: like a group's name, but without '#' and with at most kClientNameBytesMax
+/// bytes.
 bool is_client_name(std::string_view name);
-/// A group, or a client's private name: '#', the client's name, '#', the node's name.
+/// The name of a group, or a client's private name: '#', the client's name, '#', the node's name.
 bool is_target(std::string_view name);
 
 /// A client's connection to the node that submits its messages.
 struct Client {
-  std::uint32_t connection{};  ///< from 1; an incarnation of a node never uses one twice
+  std::uint32_t connection{};  ///< from 1; an incarnation of a node never uses a number twice
   std::string_view name;
 };
 
@@ -79,27 +80,28 @@ struct Leave {
   std::string_view group;
 };
 
-/// A client is gone, and leaves all its groups.
+/// A client has disconnected, and leaves all its groups.
 struct Disconnect {
   Client client;
   wire::ClientCode reason = wire::ClientCode::goodbye;  ///< any code but ok
 };
 
-/// A message without content. Once the daemon that sent it delivers it as a safe message, every
-/// daemon of the view has all earlier messages of that daemon.
+/// A message without content. Once the daemon that sent the marker delivers it as a safe message,
+/// every daemon of the view has all earlier messages of that daemon.
 struct Marker {};
 
-/// A client's message. Each client that the targets name gets it once.
+/// A client's message. Each client that `targets` names, itself or by its group, gets the message
+/// once.
 struct Data {
   Client client;
   std::uint16_t type{};       ///< set by the application
-  bool self_discard = false;  ///< not delivered to its sender
+  bool self_discard = false;  ///< do not deliver the message to its sender
   FixedVector<std::string_view, kTargetsMax> targets;
   ByteView payload;
 };
 
-/// Layout of GroupId::index: the bits below kBranchShift count changes; those above name the
-/// branch, which is a node or kViewBranch.
+/// Layout of GroupId::index: the bits below kBranchShift count changes. The higher bits name the
+/// branch: a node, or kViewBranch.
 inline constexpr unsigned kBranchShift = 40;
 inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 
@@ -124,7 +126,8 @@ struct DaemonMembers {
 struct GroupState {
   std::string name;
   GroupId id{};
-  bool changed = false;                ///< a view change affects it; clients are not notified yet
+  /// A view change affects the group. Clients are not notified yet.
+  bool changed = false;
   std::vector<DaemonMembers> daemons;  ///< sorted, at least one
   friend bool operator==(const GroupState&, const GroupState&) = default;
 };
@@ -137,14 +140,15 @@ struct Tables {
   friend bool operator==(const Tables&, const Tables&) = default;
 };
 
-/// Traffic of domains that the sender of Tables is not in, sent by a daemon that is in them.
+/// Traffic of domains to which the sender of Tables does not belong. The sender of this message
+/// belongs to these domains.
 struct DomainTraffic {
   ViewId view{};                 ///< as in Tables
   std::vector<Traffic> traffic;  ///< as in Tables
   friend bool operator==(const DomainTraffic&, const DomainTraffic&) = default;
 };
 
-/// The kind of a message, unchecked; 0 if it is empty.
+/// The kind of a message, unchecked; 0 if the message is empty.
 std::uint8_t kind_of(ByteView message);
 
 /// Each decodes a message of one kind. Views and strings point into `message`. Unless the result is
@@ -159,7 +163,7 @@ std::uint8_t kind_of(ByteView message);
 [[nodiscard]] wire::Drop decode(ByteView message, Marker& out);
 [[nodiscard]] wire::Drop decode(ByteView message, DomainTraffic& out);
 
-/// Each replaces `out` by the message's only encoding. decode() must accept the message.
+/// Each replaces `out` by the only encoding of the message. decode() must accept this encoding.
 void encode(const Join& message, std::vector<std::byte>& out);
 void encode(const Leave& message, std::vector<std::byte>& out);
 void encode(const Disconnect& message, std::vector<std::byte>& out);

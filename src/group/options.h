@@ -30,7 +30,7 @@ std::string validate(const Options& options);
 
 /// Why a client's request was refused. The request had no effect.
 enum class Refusal : std::uint8_t {
-  would_block,  ///< too much waits to be ordered: retry later
+  would_block,  ///< too many messages wait to be ordered: retry later
   too_large,    ///< the message exceeds the limit
   closed,       ///< the node has stopped
   bad_name,     ///< invalid name of a group, client or target; or too many targets
@@ -42,12 +42,12 @@ enum class Refusal : std::uint8_t {
   no_room,      ///< too many clients, or this node's clients are in too many groups
 };
 
-/// What a client sends.
+/// A message that a client sends.
 struct Outgoing {
   std::span<const std::string_view> targets;  ///< groups and private names, in any order
   Service service = Service::agreed;
   std::uint16_t type{};       ///< set by the application
-  bool self_discard = false;  ///< not delivered to its sender
+  bool self_discard = false;  ///< do not deliver the message to its sender
   ByteView payload;
 };
 

@@ -200,7 +200,8 @@ bool Table::is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max) 
         sum += client_bytes(client.name);
         all.push_back({{daemon.daemon, client.connection}, client.name});
       }
-      // decode() rejects a repeated name in a daemon's list; reject a repeated client, too.
+      // decode() rejects a list of a daemon that repeats a name. This check rejects a list that
+      // repeats a connection.
       std::vector<Named> here(all.end() - static_cast<std::ptrdiff_t>(daemon.clients.size()),
                               all.end());
       std::sort(here.begin(), here.end());

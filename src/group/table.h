@@ -33,7 +33,7 @@ class Table {
   };
   struct Group {
     GroupId id{};
-    bool changed = false;         ///< a view change affects it; clients are not notified yet
+    bool changed = false;         ///< a view change affects the group; clients are not notified yet
     std::vector<Daemon> daemons;  ///< sorted, at least one
     TrafficMark traffic;          ///< where the group's messages are counted; not part of the state
     const Daemon* at(MemberId daemon) const;
@@ -47,7 +47,7 @@ class Table {
   Table(Table&&) = default;
   Table& operator=(Table&&) = default;
 
-  /// All groups by name. The caller may change only `id` and `changed`.
+  /// All groups by name. The caller may change only `id`, `changed` and `traffic`.
   Map& groups() { return groups_; }
   const Map& groups() const { return groups_; }
   Map::value_type* find(std::string_view group);
@@ -57,9 +57,9 @@ class Table {
     member_already,
     no_member,
     another_name,  ///< the client has another name, or another client has this name
-    no_room,       ///< see daemon_bytes_max
+    no_room,       ///< the daemon's members would take more than daemon_bytes_max
   };
-  /// Creates the group if there is none.
+  /// Creates the group if it does not exist.
   Outcome join(const ClientKey& client, std::string_view name, std::string_view group);
   /// Also removes the group if the client was its last member.
   Outcome leave(const ClientKey& client, std::string_view name, std::string_view group);
@@ -82,7 +82,8 @@ class Table {
   /// daemon exceeds its share.
   static bool is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max);
   /// Adds the daemons of `tables`, which must be consistent. This table must have none of these
-  /// daemons. A group in both tables becomes changed; a group in only one keeps its id.
+  /// daemons. A group that is in both tables becomes changed. A group that is in only one table
+  /// keeps its id.
   void add(Tables&& tables);
   /// Equal tables have equal hashes.
   std::uint64_t hash() const;

@@ -53,7 +53,7 @@ std::uint64_t late_digest_of(const ViewTraffic& view) {
   return digest;
 }
 
-/// Joins two digests; symmetric.
+/// Joins two digests. The order of the arguments does not matter.
 std::uint64_t joined(std::uint64_t one, std::uint64_t other) {
   if (one == other || other == 0) return one;
   if (one == 0) return other;
@@ -75,7 +75,8 @@ void give_up_names(Forgotten& forgotten) {
   forgotten.names.clear();
 }
 
-/// Digest of everything known of a view. A sum of such digests does not depend on the order.
+/// Digest of all that is known of a view. A sum of such digests does not depend on the order of the
+/// views.
 std::uint64_t digest_of(const ViewTraffic& view) {
   Digest digest;
   digest.add(view.view.number);
@@ -128,8 +129,8 @@ void bound(Traffic& traffic) {
   while (traffic.views.size() > kTrafficViewsMax) forget_oldest(traffic);
 }
 
-/// True if `part` knows exactly the views that `forgotten` covers, whether it has forgotten them or
-/// remembers them one by one.
+/// True if `part` and `forgotten` have the same traffic up to `forgotten.upto`. `part` may have it
+/// in its forgotten views, or in views that it still keeps one by one.
 bool knows(const Traffic& part, const Forgotten& forgotten) {
   if (part.forgotten.is(forgotten)) return true;
   std::uint64_t digest = part.forgotten.digest;
@@ -189,9 +190,9 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// Finds the names to which this daemon missed messages up to `all.upto`. `all` counts every
-/// message up to there. `own` has the messages that it counts, and its late messages up to there.
-/// The daemon missed a name's messages if `own` has fewer of them than `all`.
+/// Finds the names to which this daemon missed messages up to `all.upto`. `all` counts all messages
+/// up to that place. The daemon has the messages that `own` counts, and the late messages of `own`
+/// up to that place. It missed messages to a name if it has fewer than `all` counts.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {
@@ -213,7 +214,7 @@ void add_missed(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   }
   if (all.upto > own.upto) add_missed_names(all, own, out);
   if (same_late) return;
-  // Late messages of `all` are behind `all.upto`, and so behind the `upto` of each part.
+  // Late messages of `all` are behind `all.upto`, and so behind the `upto` of each merged part.
   for (const auto& each : all.late) {
     const bool known = std::binary_search(own.late.begin(), own.late.end(), each);
     if (!known) out.names.insert(each.name);
@@ -232,7 +233,7 @@ auto place_of(std::vector<ViewTraffic>& views, const ViewId& view) {
       [](const ViewTraffic& each, const ViewId& wanted) { return each.view < wanted; });
 }
 
-/// Adds to `to` what `other` knows.
+/// Adds the traffic that `other` knows to `to`.
 void join(Traffic& to, const Traffic& other) {
   join(to.forgotten, other.forgotten);
   for (const ViewTraffic& each : other.views) {
@@ -245,7 +246,7 @@ void join(Traffic& to, const Traffic& other) {
   }
 }
 
-/// Finds what was missed in views that are kept one by one.
+/// Finds the names to which messages were missed in views that are kept one by one.
 void add_missed(const Traffic& all, const Traffic& own, Missed& out) {
   const ViewTraffic nothing;
   auto known = own.views.begin();

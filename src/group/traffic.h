@@ -14,10 +14,10 @@
 #include "base/ids.h"
 #include "order/engine.h"
 
-// Records the names to which messages were sent, view by view. When daemons meet in a view, they
-// compare these records: each daemon learns to which names it missed messages. The record of a view
-// is a set of messages: all messages up to a place, counted for each name, and single messages
-// behind that place. Daemons that meet join their sets.
+// Records the names to which messages were sent, separately for each view. When daemons meet in a
+// view, they compare these records. So each daemon learns to which names it missed messages. The
+// record of a view is a set of messages: all messages up to a place, counted for each name, and
+// single messages behind that place. Daemons that meet unite their sets.
 
 namespace peal::group {
 
@@ -28,28 +28,28 @@ struct Place {
   friend constexpr auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// Maximum number of names and late messages kept, over all views. Beyond it, the oldest views
-/// count as having messages for every name.
+/// Maximum number of names and late messages kept, over all views. Beyond this number, the
+/// forgotten views and then the oldest views count as having messages for every name.
 inline constexpr std::size_t kTrafficNamesMax = 4'096;
 inline constexpr std::size_t kTrafficViewsMax = 256;
 
-/// What is known of one view's messages; at least one message.
+/// The known messages of one view: at least one message.
 struct ViewTraffic {
-  /// The number of all messages to this name up to `upto`.
+  /// The number of all messages to `name` up to ViewTraffic::upto.
   struct Name {
     std::string name;
     std::uint64_t messages{};
     friend bool operator==(const Name&, const Name&) = default;
   };
-  /// A message to this name behind `upto`. It was delivered in a transitional view, where earlier
-  /// messages may be missing.
+  /// A message to `name` behind ViewTraffic::upto. The message was delivered in a transitional
+  /// view, where earlier messages may be missing.
   struct Late {
     Place place;
     std::string name;
     friend auto operator<=>(const Late&, const Late&) = default;
   };
   ViewId view{};
-  Place upto;                   ///< all messages up to here are known; zero: no messages
+  Place upto;                   ///< all messages up to this place are known; zero: no messages
   bool every_name = false;      ///< too many names: any name may have messages
   std::uint64_t late_digest{};  ///< if every_name: digest of the late messages' places; 0: none
   std::vector<Name> names;      ///< empty if every_name; sorted
@@ -59,8 +59,8 @@ struct ViewTraffic {
 
 /// Views that are no longer kept one by one.
 struct Forgotten {
-  ViewId upto{};                   ///< the last of these views; zero: no views
-  std::uint64_t digest{};          ///< of these views' traffic, whatever the views' order
+  ViewId upto{};                   ///< the last forgotten view; zero: no views
+  std::uint64_t digest{};          ///< sum of the digests of the forgotten views
   bool every_name = false;         ///< too many names: any name may have messages
   std::vector<std::string> names;  ///< names that have messages; empty if every_name; sorted
   bool empty() const { return upto.number == 0; }
@@ -68,7 +68,7 @@ struct Forgotten {
   friend bool operator==(const Forgotten&, const Forgotten&) = default;
 };
 
-/// What is known of the messages of one domain.
+/// The known messages of one domain.
 struct Traffic {
   order::Domain domain{};
   Forgotten forgotten;
@@ -79,8 +79,8 @@ struct Traffic {
 
 /// Bytes of `traffic` in Tables, without the count of domains.
 std::size_t bytes_of(const Traffic& traffic);
-/// Gives up names, then whole views, the oldest first, until `traffic` takes at most `bytes_max`
-/// bytes. `bytes_max` must be enough for traffic without views.
+/// Removes the names of views, and then whole views, until `traffic` takes at most `bytes_max`
+/// bytes. Begins with the oldest views. `bytes_max` must be enough for traffic without views.
 void shrink(Traffic& traffic, std::size_t bytes_max);
 
 /// Names for which messages were missed.
@@ -94,15 +94,15 @@ struct Missed {
 /// names whose messages the daemon of `parts[own]` missed.
 Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
-/// Caches where the count of a name is, so that the next message to that name needs no lookup.
+/// Caches the address of a name's counter, so that the next message to that name needs no lookup.
 struct TrafficMark {
   std::uint64_t generation = 0;
   std::uint64_t* messages = nullptr;
   order::Domain domain{};
 };
 
-/// What one daemon knows of the messages of one domain: those that it delivered, and those that
-/// other daemons reported.
+/// One daemon's record of the messages of one domain: messages that the daemon delivered, and
+/// messages that other daemons reported.
 class TrafficLog {
  public:
   explicit TrafficLog(order::Domain domain) { known_.domain = domain; }
@@ -112,8 +112,8 @@ class TrafficLog {
 
   /// Starts a view. The traffic of the previous view becomes part of known().
   void begin(const ViewId& view);
-  /// Records a message to this name, at a higher place than earlier messages. Call once for each
-  /// name of the message.
+  /// Records a message to `name`. `place` is not below the place of any earlier message. Call it
+  /// once for each name of the message.
   void note(std::string_view name, const Place& place, TrafficMark* mark) {
     upto_ = place;
     if (every_name_) return;
@@ -123,15 +123,14 @@ class TrafficLog {
     }
     count(name, mark);
   }
-  /// The same for a message in the transitional view.
+  /// Like note(), for a message that is delivered in the transitional view.
   void note_late(std::string_view name, const Place& place);
 
   /// The traffic of all views that have ended.
   const Traffic& known() const { return known_; }
   void adopt(Traffic&& known) { known_ = std::move(known); }
-  /// Keeps the traffic of views `one` and `other`; of all other views, keeps only the names. Call
-  /// it only if each daemon that may still join knows all traffic of all other views, or none of
-  /// it.
+  /// Keeps the traffic of the views `one` and `other`. Of all other views, keeps only the names.
+  /// Each daemon that may still join must know all traffic of those other views, or none of it.
   void keep(const ViewId& one, const ViewId& other);
 
  private:

@@ -13,9 +13,9 @@ TrafficLogs::TrafficLogs(std::size_t domains) {
   }
 }
 
-/// Forgets old traffic once every daemon that can still join knows of it. A daemon that moved
-/// together with this one in two successive view changes has completed the view between the two
-/// changes, and so knows all earlier traffic. Other incarnations of that daemon's node are dead, or
+/// Forgets old traffic once every daemon that can still join knows the traffic. A daemon that moved
+/// together with this daemon in two successive view changes has completed the view between the two
+/// changes. So it knows all earlier traffic. Other incarnations of that daemon's node are dead, or
 /// start later.
 void TrafficLogs::begin(const ViewId& view, const order::MemberSet& along) {
   for (TrafficLog& each : logs_) each.begin(view);

@@ -10,15 +10,15 @@
 
 namespace peal::group {
 
-/// What this daemon knows of the traffic of all domains. Decides when to forget old traffic.
+/// The traffic that this daemon knows, for all domains. Decides when to forget old traffic.
 class TrafficLogs {
  public:
   explicit TrafficLogs(std::size_t domains);
 
   /// Sets the nodes that may be in a view, sorted.
   void set_nodes(std::vector<NodeId> nodes) { nodes_ = std::move(nodes); }
-  /// Starts a view. `along`: the daemons that came to the view together with this one, with equal
-  /// tables.
+  /// Starts a view. `along`: the daemons with equal tables that came to the view together with this
+  /// daemon.
   void begin(const ViewId& view, const order::MemberSet& along);
 
   std::size_t domains() const { return logs_.size(); }

@@ -150,12 +150,12 @@ void AddressBook::on_timer(Instant now, const OnChange& on_change) {
 
 void AddressBook::ask(Instant now, State& state) {
   state.asked = now;
-  // A present node's name is looked up only on request.
+  // The name of a node in the view is looked up only on request.
   state.due = state.present ? std::nullopt : std::optional(now + state.pause);
   state.pause = std::min(state.pause + state.pause, kAskAgainMax);
   const HostPort& name = entries_[state.entry].name;
   auto begun = question_ ? LookUp::begin(name, question_) : LookUp::begin(name);
-  if (!begun) {  // for a reason that does not concern this name
+  if (!begun) {  // no look-up can start now, whatever the name
     state.due = now + kAskAgainMin;
     return;
   }
@@ -204,10 +204,10 @@ Result<Endpoint, std::string> AddressBook::choose(Instant now, const Entry& entr
                     " address, as this node's own is");
 }
 
-// True if this node or another node than that of `entry` has the address `at`; `why` then says
-// which. Ports that differ by 1 collide too, because a node uses its port and the port above. If
-// the other node is not in the view, looks its name up: `entry` may take the address over once that
-// name no longer has it.
+// True if `at` is the address of this node, or of a node other than that of `entry`; `why` then
+// names that node. Ports that differ by 1 collide too, because a node uses its port and the port
+// above. If the other node is not in the view, its name is looked up again. Once that name no
+// longer has the address, `entry` may get it.
 bool AddressBook::is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why) {
   const auto collides = [&](const Endpoint& other) {
     return other.ip == at.ip && std::abs(int{other.port} - int{at.port}) <= 1;

@@ -17,8 +17,8 @@ namespace peal::io {
 
 /// The addresses of the other nodes. A name is looked up repeatedly, on separate threads (LookUp),
 /// until its node is in the view. IP addresses are not looked up. A found address stays in use
-/// until a look-up finds another one, even while the name servers do not answer. The book drops a
-/// node's address only if another node's name has that address and the node's own name has no
+/// until a look-up finds another address, even while the name servers do not answer. The book drops
+/// a node's address only if another node's name has that address and the node's own name has no
 /// acceptable address any more.
 ///
 /// Thread: one. Blocks: never.
@@ -39,21 +39,21 @@ class AddressBook {
     std::string problem;  ///< why the newest answer gave no address; else empty
     bool known() const { return !at.is_unspecified(); }
   };
-  /// The effect of an answer: `entry` has another address than `before`, or none, or has for the
-  /// first time a `problem` that explains why its address is not known.
+  /// The effect of an answer. Either the address of `entry` is no longer `before`, or `entry` has
+  /// no address and a new `problem` says why.
   struct Change {
     const Entry& entry;
     Endpoint before;
   };
   using OnChange = std::function<void(const Change&)>;
 
-  /// `own` is this node's address, `nodes` are the other nodes. `question` looks a name up; if
-  /// `question` is empty, the operating system does.
+  /// `own` is this node's address, `nodes` are the other nodes. `question` looks up a name; if
+  /// `question` is empty, the operating system looks names up.
   AddressBook(const Endpoint& own, std::vector<Entry> nodes, LookUp::Question question);
 
   /// Replaces the other nodes. A node that stays keeps its known address until a look-up finds
-  /// another one. If its configured name is unchanged, the state of its look-ups stays too. Looks
-  /// new names up soon.
+  /// another address. If its configured name is unchanged, the state of its look-ups stays too.
+  /// Looks new names up soon.
   void set_nodes(Instant now, std::vector<Entry> nodes);
 
   /// The nodes, in the order given.
@@ -67,8 +67,8 @@ class AddressBook {
   void set_present(Instant now, std::span<const MemberId> members);
   /// Looks all names up again soon.
   void ask_all(Instant now);
-  /// Call it when packets came from unknown addresses, because a node may have moved. Looks the
-  /// names of absent nodes up sooner, but not more often than every kAskAgainMin.
+  /// Call it when packets came from unknown addresses, because a node may have moved. Looks up the
+  /// names of absent nodes sooner, but not more often than every kAskAgainMin.
   void on_strangers(Instant now);
 
   std::optional<Instant> next_deadline() const;
@@ -79,8 +79,9 @@ class AddressBook {
   /// A name, and the state of its look-ups.
   struct State {
     std::size_t entry{};
-    bool present = false;    ///< its node is in the view
-    bool contested = false;  ///< another node's name has Entry::at too: it may be outdated
+    bool present = false;  ///< the node with this name is in the view
+    /// Another node's name has Entry::at too, so Entry::at may be outdated.
+    bool contested = false;
     Duration pause = kAskAgainMin;
     std::optional<Instant> due;    ///< time of the next look-up
     std::optional<Instant> asked;  ///< time of the last look-up
@@ -89,7 +90,7 @@ class AddressBook {
 
   void ask(Instant now, State& state);
   void take(Instant now, State& state, const LookUp::Answer& answer, const OnChange& on_change);
-  /// Chooses one of the addresses found. The error is the reason why none is accepted.
+  /// Chooses one of the addresses found. The error is the reason why no address is accepted.
   Result<Endpoint, std::string> choose(Instant now, const Entry& entry,
                                        const std::vector<Endpoint>& found);
   bool is_taken(Instant now, const Entry& entry, const Endpoint& at, std::string& why);
@@ -99,12 +100,12 @@ class AddressBook {
   LookUp::Question question_;
   std::vector<State> states_;
   Duration poll_pause_{};
-  std::optional<Instant> next_poll_;  ///< next check for answers, while look-ups wait for one
+  std::optional<Instant> next_poll_;  ///< next check for answers, while look-ups run
 };
 
-/// Chooses this node's own address among all addresses of its name. The chosen one belongs to this
-/// machine. Prefers an address that other machines can reach, then IPv4. `v4`, if given, allows
-/// only IPv4 (true) or only IPv6 (false). Errors: invalid_option, with the addresses found.
+/// Chooses this node's own address among all addresses of its name. The chosen address belongs to
+/// this machine. Prefers an address that other machines can reach, then IPv4. `v4`, if given,
+/// allows only IPv4 (true) or only IPv6 (false). Errors: invalid_option, with the addresses found.
 Result<Endpoint, IoError> choose_own(const HostPort& name, const std::vector<Endpoint>& found,
                                      std::optional<bool> v4);
 

@@ -19,7 +19,7 @@
 namespace peal::io {
 namespace {
 
-constexpr std::int64_t kSecondsTo2020 = 1'577'836'800;  // from 1970
+constexpr std::int64_t kSecondsTo2020 = 1'577'836'800;  // counted from 1970-01-01
 
 // The epoch in the file; nothing if there is no file.
 Result<std::optional<std::uint64_t>, IoError> read_epoch(const std::string& path) {
@@ -69,7 +69,7 @@ std::uint64_t Clock::wall_ms_since_2020() {
 }
 
 EpochChoice choose_epoch(const std::string& state_file) {
-  // At least 1, so that an epoch is never mistaken for "none".
+  // At least 1, because epoch 0 means none.
   EpochChoice choice{std::max<std::uint64_t>(Clock::wall_ms_since_2020(), 1), {}};
   if (state_file.empty()) return choice;
   const auto last = read_epoch(state_file);

@@ -15,14 +15,14 @@ class Clock {
  public:
   /// Monotonic time since the machine started; stands still while the machine is suspended.
   static Instant now();
-  /// Wall-clock milliseconds since 2020-01-01 00:00 UTC; 0 if the clock stands before that.
+  /// Wall-clock milliseconds since 2020-01-01 00:00 UTC; 0 if the clock shows an earlier time.
   static std::uint64_t wall_ms_since_2020();
 };
 
 /// The epoch for a starting node, and the problem with its state file, if there was one.
 struct EpochChoice {
   std::uint64_t epoch{};
-  std::optional<IoError> warning;  ///< the file could not be read; the epoch is usable
+  std::optional<IoError> warning;  ///< why the file could not be read; the epoch is usable
 };
 
 /// The epoch of a new incarnation: the wall clock, or the epoch in `state_file` plus one if that is

@@ -27,15 +27,15 @@ struct Endpoint {
   friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
 
-/// "10.0.0.1:4800" or "[fd00::1]:4800".
+/// Formats an endpoint: "10.0.0.1:4800" or "[fd00::1]:4800".
 std::string to_string(const Endpoint& endpoint);
 
-/// Converts to the operating system's form, and back. `from_sockaddr` returns a zero endpoint for
-/// an address family other than IPv4 and IPv6.
+/// Convert an endpoint to the operating system's form, and back. `from_sockaddr` returns a zero
+/// endpoint for an address family other than IPv4 and IPv6.
 socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& out);
 Endpoint from_sockaddr(const sockaddr_storage& in);
 
-/// The network interface that owns an address of this machine.
+/// A network interface that has an address of this machine.
 struct Interface {
   int index{};
   std::uint32_t mtu{};

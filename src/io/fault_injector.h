@@ -22,7 +22,7 @@ class FaultInjector {
     if (faults_.deaf_to.contains(from)) return true;
     return faults_.drop_in > 0 && random_.chance(faults_.drop_in);
   }
-  /// True if an outgoing packet is lost, by chance.
+  /// Decides at random whether an outgoing packet is lost.
   bool loses_out(Lane lane) {
     return touches(lane) && faults_.drop_out > 0 && random_.chance(faults_.drop_out);
   }

@@ -16,8 +16,8 @@ struct Faults {
   double drop_out = 0;       ///< probability for each outgoing packet and destination
   std::set<NodeId> deaf_to;  ///< packets from these nodes are lost
   std::set<NodeId> mute_to;  ///< packets to these nodes are lost
-  /// If set, the four faults above affect this lane only. Incoming control counts as token, because
-  /// control and tokens use one socket.
+  /// If set, the four faults above affect this lane only. An incoming control packet counts as a
+  /// token, because control and tokens use one socket.
   std::optional<Lane> only;
   bool multicast_in_lost = false;   ///< all incoming multicast is lost
   bool multicast_out_lost = false;  ///< all outgoing multicast is lost, for every receiver

@@ -9,7 +9,8 @@
 
 namespace peal::io {
 
-/// Owns a file descriptor; -1 is none. Children of fork() do not inherit it (io/fork.h).
+/// Owns a file descriptor; -1 means none. Children of fork() do not inherit the descriptor
+/// (io/fork.h).
 class Fd {
  public:
   Fd() = default;

@@ -18,10 +18,11 @@ namespace {
 /// Pause after a failed write. An attempt during the pause would probably fail too, at the same
 /// cost.
 constexpr Duration kAgain = milliseconds(100);
-/// Bytes to cut off a file besides the length of the new line, so that the file system gets a block
-/// back.
+/// Bytes to cut off a file in addition to the length of the new line, so that the file system gets
+/// a block back.
 constexpr std::size_t kBlockBytes = 4'096;
-/// Bytes at the end of the file in which to search for line ends; no line is half as long.
+/// Number of bytes at the end of the file in which to search for line ends. Every line is shorter
+/// than half of this.
 constexpr std::size_t kLinesBytes = 1U << 17;
 
 std::uint64_t lines_in(std::string_view text) {
@@ -33,10 +34,10 @@ bool is_fifo(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/// Opens a file for writing, and for reading too if that is permitted; opens a pipe only for both.
-/// So opening a pipe needs no reader, and a pipe whose reader has left fills up as if the reader
-/// had stopped. The descriptor gets an open file description of its own, so it does not block even
-/// if other processes share the file.
+/// Opens a file for writing, and also for reading if that is permitted. A pipe must permit both. So
+/// a pipe can be opened without a reader, and a pipe whose reader has ended fills up as if the
+/// reader had stopped. The descriptor has its own open file description, so other processes that
+/// share the file cannot make the descriptor blocking.
 int open_file(const std::string& path, int flags) {
   constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_APPEND | O_CREAT;
   int fd = ::open(path.c_str(), O_RDWR | kAlways | flags, 0644);
@@ -143,8 +144,8 @@ std::size_t FileSink::put(std::string_view text) {
   return done;
 }
 
-/// Drops all of `text` except the first `done` bytes, which were written. Cuts a begun line off the
-/// file; if that fails, the line is completed later.
+/// Drops all of `text` except the first `done` bytes, which were written. Cuts an incomplete line
+/// off the file; if that fails, the line is completed later.
 void FileSink::give_up(std::string_view text, std::size_t done, int number) {
   error_ = system_error("cannot write to " + path_, number);
   again_ = Clock::now() + kAgain;
@@ -162,7 +163,7 @@ void FileSink::give_up(std::string_view text, std::size_t done, int number) {
     }
   }
   lose(text.substr(done));
-  // Reports the loss at once: the process may end before the next line.
+  // Reports the loss at once, because the process may end before it writes the next line.
   if (regular_ && rest_.empty()) mark_hole();
 }
 

@@ -18,7 +18,7 @@ namespace peal::io {
 /// Appends lines to a file, a pipe or a terminal through a buffer, for traces. Never blocks and
 /// never raises SIGPIPE. A line that cannot be written is dropped as a whole and counted; a line in
 /// its place reports the number of dropped lines. On a full disk, the sink makes room for the
-/// report by cutting off the end of the file, so that no reader takes the file for complete.
+/// report by cutting off the end of the file, so that no reader believes that the file is complete.
 class FileSink {
  public:
   /// Makes the line, with its line end, that reports the number of missing lines.
@@ -29,7 +29,7 @@ class FileSink {
   static Result<std::unique_ptr<FileSink>, IoError> open(const std::string& path, Mode mode,
                                                          Lost lost,
                                                          std::size_t buffer_bytes = 1U << 18);
-  /// Writes the buffer.
+  /// Writes the buffered lines.
   ~FileSink();
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFilesMax = 1U << 17;
 
-/// True if `bytes` can go from memory to the disk directly (O_DIRECT).
+/// True if `bytes` can be written from memory to the disk directly (O_DIRECT).
 bool whole_blocks(std::uint64_t at, ByteView bytes) {
   const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data());
   return (at | bytes.size() | memory) % port::kDiskBlockBytes == 0;
@@ -40,7 +40,8 @@ std::size_t write_all(int fd, std::uint64_t at, ByteView bytes) {
   return put;
 }
 
-/// Allocates the space of a file. Where the file system cannot, sets the file's length only.
+/// Allocates the space of a file. If the file system cannot allocate space, sets only the file's
+/// length.
 int take_space(int fd, std::uint64_t bytes) {
   const auto length = static_cast<off_t>(bytes);
   if (bytes == 0) return 0;
@@ -88,8 +89,8 @@ Result<std::unique_ptr<FolderDisk>, IoError> FolderDisk::open(const std::string&
         Errc::address_in_use,
         "folder " + quote(path) + ": another process uses it: stop that one, or take another"});
   }
-  // If the folder existed before, a failed sync is no error: this process may have no right to read
-  // the parent folder.
+  // If the folder existed before, a failed sync is no error, because this process may have no right
+  // to read the parent folder.
   if (sync_parent(folder.get()) != 0 && made) {
     return unexpected(system_error("sync the folder above " + quote(path), errno));
   }
@@ -109,7 +110,7 @@ Unexpected<port::DiskError> FolderDisk::failed(const char* what, const std::stri
 }
 
 port::DiskResult<std::vector<port::DiskFile>> FolderDisk::list() {
-  // The stream gets its own descriptor, since closing the stream closes the descriptor.
+  // The stream gets its own descriptor, because closing the stream closes its descriptor.
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* stream = fd < 0 ? nullptr : ::fdopendir(fd);
   if (stream == nullptr) {
@@ -187,7 +188,7 @@ port::DiskResult<int> FolderDisk::writable(const std::string& name) {
 }
 
 /// Opens the open file once more with O_DIRECT, for writes that bypass the page cache. False if
-/// that fails, as on a file system that does not support it.
+/// that fails, as on a file system without O_DIRECT.
 bool FolderDisk::open_around_cache() {
   if (!around_cache_ && has_way_around_) {
     around_cache_ = Fd(

@@ -12,9 +12,9 @@
 
 namespace peal::io {
 
-/// The files of one folder, through the operating system. The object holds a lock on the folder, so
-/// that no second FolderDisk can open the folder. Files have mode 0600. Thread: one at a time;
-/// calls block.
+/// Reads and writes the files of one folder, through the operating system. The object holds a lock
+/// on the folder, so that no second FolderDisk can open the folder. Files have mode 0600. Thread:
+/// one at a time; calls block.
 class FolderDisk : public port::Disk {
  public:
   /// Opens the folder; creates it with mode 0700 if its parent folder exists. Errors:
@@ -36,7 +36,7 @@ class FolderDisk : public port::Disk {
  private:
   FolderDisk(std::string path, Fd folder) : path_(std::move(path)), folder_(std::move(folder)) {}
 
-  /// The error for the present errno.
+  /// The error for the current value of errno.
   Unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
   port::DiskResult<int> writable(const std::string& name);
   void set_open(const std::string& name, Fd fd);
@@ -44,11 +44,11 @@ class FolderDisk : public port::Disk {
 
   std::string path_;
   Fd folder_;
-  // The file of the last write stays open, because the kernel reports a later write-back error to
-  // this descriptor.
+  // The file of the last write stays open, so that the kernel can report a later write-back error
+  // to its descriptor.
   std::string open_name_;
   Fd open_;
-  Fd around_cache_;             // the same file, opened with O_DIRECT when first needed
+  Fd around_cache_;             // the file of open_, opened again with O_DIRECT when first needed
   bool length_is_new_ = false;  // the file was created and not synced since
   bool has_way_around_ = true;
 };

@@ -37,7 +37,7 @@ void in_child() {
   }
 }
 
-/// Runs once per process; children inherit the handler.
+/// Registers the handler once per process; children inherit the handler.
 void listen_for_forks() {
   static const int listening = ::pthread_atfork(nullptr, nullptr, in_child);
   static_cast<void>(listening);

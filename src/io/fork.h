@@ -3,15 +3,15 @@
 
 #include <cstdint>
 
-// fork() copies a process without its other threads, so a copied client or member is of no use to
-// the child: a thread that the child lacks may have been changing the object, and the object's
-// sockets belong to the parent.
+// fork() copies a process without its other threads. So a child cannot use a copied client or
+// member: at the fork, another thread may have been changing the object. The object's sockets
+// belong to the parent.
 
 namespace peal::io {
 
 /// The number of fork() calls between the first process and this one. An object made while forks()
 /// returned another number belongs to a parent. Costs one load, so that each call of the library
-/// can check.
+/// can check the number.
 std::uint64_t forks();
 
 /// From now on, a child of fork() closes `fd` before fork() returns in the child. Otherwise the
@@ -22,8 +22,8 @@ void close_in_children(int fd);
 /// same number.
 void keep_in_children(int fd);
 
-/// `what` is an object of the parent, which this process must neither use nor destroy. Keeps it
-/// reachable for leak checkers.
+/// `what` is an object of the parent, which this process must neither use nor destroy. Keeps the
+/// object reachable for leak checkers.
 void leave_to_parent(void* what);
 
 }  // namespace peal::io

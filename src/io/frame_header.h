@@ -10,15 +10,16 @@
 
 namespace peal::io {
 
-/// The header that every frame of data begins with. Sealed data packets omit the header, because
-/// its content follows from what the seal authenticates: the sender, the frame's length and the
-/// configuration hash (`mark`). The receiver writes the header in front of the opened bytes.
+/// The header at the start of every data frame. Sealed data packets omit the header, because its
+/// content follows from three values that the seal authenticates: the sender, the frame's length
+/// and the configuration hash (`mark`). The receiver writes the header in front of the opened
+/// bytes.
 class FrameHeader {
  public:
   static constexpr std::uint32_t kBytes = 32;
 
-  /// Writes the first kBytes of a data frame of `sender` that is `frame_bytes` long, header
-  /// included. Any arguments are legal.
+  /// Writes the first kBytes of a data frame of `sender`. `frame_bytes` is the length of the frame,
+  /// including its header. All arguments are legal.
   using Write = void (*)(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
                          ByteSpan out);
 
@@ -26,10 +27,10 @@ class FrameHeader {
   FrameHeader(Write write, std::uint64_t cluster) : write_(write), cluster_(cluster) {}
   FrameHeader() : FrameHeader(nullptr, 0) {}
 
-  /// Bytes of a frame that sealed data packets leave out.
+  /// Number of bytes at the front of a frame that sealed data packets omit.
   std::uint32_t left_out() const { return write_ == nullptr ? 0 : kBytes; }
   /// The configuration hash of this node, the same in all its packets; a receiver cannot compute
-  /// it.
+  /// the hash.
   std::uint32_t mark() const { return static_cast<std::uint32_t>(cluster_); }
 
   /// True if `frame`, which this node (`sender`) made, begins as restore() would write it, or if

@@ -8,19 +8,19 @@
 
 namespace peal::io {
 
-/// Bytes of the length in front of each packet of a stream; little-endian.
+/// Size of the little-endian length in front of each packet of a stream.
 inline constexpr std::uint32_t kLengthBytes = 4;
 /// The largest packet of a stream: as large as the largest UDP payload.
 inline constexpr std::uint32_t kStreamPacketMax = 65'507;
 
 void write_length(std::uint32_t length, ByteSpan out);
 
-/// Cuts packets out of the bytes of one stream, in place in slabs of a pool. Interprets only their
-/// lengths, and holds at most one slab. Allocates nothing.
+/// Splits the bytes of one stream into packets, in place in slabs of a pool. Interprets only the
+/// packets' lengths. Holds at most one slab. Allocates nothing.
 class FrameReader {
  public:
-  /// Maximum number of bytes to read at once, few enough to stay in the processor's cache until the
-  /// packets are opened.
+  /// Maximum number of bytes to read at once. The limit keeps these bytes in the processor's cache
+  /// until their packets are opened.
   static constexpr std::uint32_t kReadBytes = 256U << 10;
 
   /// A slab must be at least four times `packet_bytes_max`, the size of the largest packet.

@@ -45,7 +45,8 @@ bool IncomingStreams::receive(Instant now, FrameTaker& taker) {
   }
   std::uint32_t left = kTurnBytes;
   bool more = false;
-  // One read per connection, starting at next_: the busiest connection must not delay the others.
+  // One read per connection, starting at next_, so that a busy connection does not delay the
+  // others.
   const std::size_t count = connections_.size();
   for (std::size_t i = 0; i < count; ++i) {
     Connection& connection = *connections_[(next_ + i) % count];

@@ -25,24 +25,25 @@ class FrameTaker {
   virtual ~FrameTaker() = default;
   enum class Verdict : std::uint8_t {
     taken,    ///< packets are not sealed, so the sending node is unknown
-    of_node,  ///< Outcome::node sealed it
-    dropped,  ///< of no use now; the connection stays
+    of_node,  ///< the node Outcome::node sealed the packet
+    dropped,  ///< the packet is of no use now; the connection stays open
     forged,   ///< the sender on this connection does not have the key
   };
   struct Outcome {
     Verdict verdict = Verdict::taken;
     NodeId node{};
   };
-  /// One packet; `likely` is a node on the sender's machine. The callee may keep the reference.
+  /// Takes one packet. `likely` is a node on the sender's machine. The callee may keep the
+  /// reference.
   virtual Outcome on_frame(Instant now, NodeId likely, const BufferRef& packet) = 0;
 };
 
-/// The connections on which other nodes write to this one. A connection is refused if its source
-/// address is not that of a configured node. A machine may have at most two connections for each
-/// node on it. At that limit, a new connection replaces one of the machine's older connections: of
-/// those without an authenticated packet, the one that has been silent for longest. If all have
-/// authenticated packets, the new connection is refused. Once a packet of a node was authenticated
-/// on a new connection, the older connection of that node is closed.
+/// The connections on which other nodes send to this node. A connection is refused if its source
+/// address does not belong to a configured node. Each machine may have two connections per node on
+/// it. At that limit, a new connection replaces one of the machine's connections without an
+/// authenticated packet: the connection that has been silent for longest. If all have authenticated
+/// packets, the new connection is refused. When a packet of a node is authenticated on a new
+/// connection, the node's older connection is closed.
 ///
 /// Thread: the loop's.
 class IncomingStreams {
@@ -50,7 +51,8 @@ class IncomingStreams {
   /// Connections per node; the nodes of one machine share the sum of their limits.
   static constexpr std::size_t kPlacesPerNode = 2;
   static constexpr std::uint32_t kAcceptsPerTurn = 16;
-  static constexpr std::uint32_t kTurnBytes = 1U << 20;  ///< bytes per turn, plus up to one read
+  /// Bytes read per turn; the last read may exceed this limit.
+  static constexpr std::uint32_t kTurnBytes = 1U << 20;
   static constexpr Duration kPoolRetry = milliseconds(1);
 
   IncomingStreams(std::unique_ptr<StreamListener> listener, const PeerTable& peers,
@@ -58,7 +60,7 @@ class IncomingStreams {
   ~IncomingStreams();
 
   Result<void, IoError> attach(Loop& loop);
-  /// Reads connections, up to a limit. True if there is more to read.
+  /// Reads from the connections, about kTurnBytes at most. True if there is more to read.
   bool receive(Instant now, FrameTaker& taker);
   std::optional<Instant> next_deadline() const;
   /// Call it when the list of nodes or an address has changed. Closes the connections of nodes that
@@ -98,7 +100,7 @@ class IncomingStreams {
   PeerStreamCounters& counters_;
   Loop* loop_ = nullptr;
   bool knocked_ = true;
-  std::optional<Instant> accept_again_;  ///< no accept() before; set if resources ran out
+  std::optional<Instant> accept_again_;  ///< no accept() before this time; set if resources ran out
   std::optional<Instant> pool_retry_;
   Instant now_{};
   std::uint64_t reads_ = 0;

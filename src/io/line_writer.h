@@ -13,16 +13,16 @@
 
 namespace peal::io {
 
-/// Writes lines to a descriptor that other processes may share, such as standard error, and whose
-/// reader may have stopped or left. A thread of its own does the writing, so that the caller never
-/// waits. Lines are dropped and counted if the buffer is full or the write fails; the next line
-/// that goes out is preceded by one that says how many are missing. The descriptor's flags stay
-/// unchanged, because other processes may share them. Thread: any.
+/// Writes lines to a descriptor such as standard error. Other processes may share the descriptor,
+/// and its reader may have stopped or ended. A separate thread writes, so that the caller never
+/// waits. Lines are dropped and counted if the buffer is full or a write fails. Before the next
+/// line, the thread then writes a line with the number of dropped lines. The descriptor's flags
+/// stay unchanged, because other processes may share them. Thread: any.
 class LineWriter {
  public:
   /// Maximum number of bytes that wait for the reader.
   static constexpr std::size_t kBytesMax = 256U << 10;
-  /// Makes the line, with its line end, that stands where `lines` lines were dropped.
+  /// Makes the line, with its line end, that replaces `lines` dropped lines.
   using Dropped = std::function<std::string(std::uint64_t lines)>;
 
   /// `fd` must stay open as long as the process lives. Errors: system (no thread is available).
@@ -32,18 +32,18 @@ class LineWriter {
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  /// Queues whole lines, each with its line end; they are written in one piece where the system
-  /// supports that.
+  /// Queues whole lines, each with its line end. The lines are written in one piece where the
+  /// system supports that.
   void write(std::string text);
   /// Waits until every line was written or dropped; false if `patience` ends first.
   bool drain(Duration patience);
-  /// Lines that were dropped.
+  /// The number of dropped lines.
   std::uint64_t dropped() const;
 
  private:
   struct Shared;
   explicit LineWriter(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-  std::shared_ptr<Shared> shared_;  ///< the thread may outlive this object
+  std::shared_ptr<Shared> shared_;  ///< shared with the thread, which may outlive this object
 };
 
 }  // namespace peal::io

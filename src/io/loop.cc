@@ -67,7 +67,7 @@ Result<void, IoError> Loop::prepare() {
   timer_fd_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (wake_fd_ < 0 || timer_fd_ < 0) return unexpected(system_error("event descriptors", errno));
   for (const int fd : {epoll_, wake_fd_, timer_fd_}) close_in_children(fd);
-  // Edge-triggered: each write is a new event, so nothing needs to be read back.
+  // Edge-triggered: each write causes a new event, so these descriptors need not be read.
   for (int* own : {&wake_fd_, &timer_fd_}) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
@@ -106,8 +106,8 @@ void Loop::unwatch(int fd) {
   epoll_event unused{};
   const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
   PEAL_ASSERT(result == 0);
-  // Freed at the end of the turn: events of the turn may still point at the watch, and its callback
-  // may be running.
+  // The watch is freed at the end of the turn, because events of this turn may still point to it
+  // and its callback may be running.
   watch->fd = -1;
   dead_.push_back(std::move(watch));
 }
@@ -150,14 +150,14 @@ void Loop::turn(LoopHost& host, Duration wait_max) {
 }
 
 void Loop::wake() {
-  // Only the first of several wakers writes. The loop clears pending_ before it looks for the work
-  // of the wakers. Either the loop sees pending_ set before it sleeps, or this thread sees that the
-  // loop sleeps.
+  // If several threads call wake(), only the first one writes. The loop clears pending_ before it
+  // looks for the work of these threads. Either the loop sees pending_ set before it sleeps, or
+  // this thread sees that the loop sleeps.
   if (pending_.exchange(true, std::memory_order_seq_cst)) return;
   if (!sleeping_.load(std::memory_order_seq_cst)) return;
   signals_.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t one = 1;
-  // Fails only if the counter is full; the loop is then awake already.
+  // The write fails only if the counter is full; the loop is then awake already.
   const ssize_t written = ::write(wake_fd_, &one, sizeof one);
   ignore(written, "a full counter wakes as well");
 }
@@ -173,7 +173,7 @@ void Loop::arm(const LoopHost& host) {
   armed_ = time;
   if (pending_.load(std::memory_order_seq_cst)) time = {};
   itimerspec setting{};
-  setting.it_value = to_timespec(std::max(time, nanoseconds(1)));  // zero would disarm it
+  setting.it_value = to_timespec(std::max(time, nanoseconds(1)));  // zero would disarm the timer
   const int result = ::timerfd_settime(timer_fd_, 0, &setting, nullptr);
   PEAL_ASSERT(result == 0);
 }

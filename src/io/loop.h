@@ -22,12 +22,12 @@ struct Turn {
 
 /// The result of reading the sockets.
 struct Progress {
-  bool more = false;     ///< the budget was used up: do not sleep
+  bool more = false;     ///< there may be more to read: do not sleep
   bool drained = false;  ///< the socket for tokens and control was seen empty
 };
 
-/// What a loop drives: one node and its transport. The loop's thread makes all calls, in each turn
-/// in the order below.
+/// The object that a loop drives: one node and its transport. The loop's thread makes all calls. In
+/// each turn, it makes the calls in the order below.
 class LoopHost {
  public:
   virtual ~LoopHost() = default;
@@ -49,8 +49,8 @@ class LoopHost {
 };
 
 struct LoopOptions {
-  /// Longest time to poll before sleeping, where polling pays (io/polling.h). Polling gives way to
-  /// other threads that want the processor.
+  /// Longest time to poll before the loop sleeps. The loop polls only while polling saves time
+  /// (io/polling.h). While it polls, it yields the processor to other threads.
   Duration spin{};
   /// A turn that starts this much later than planned is reported as a pause. Each sleep is limited
   /// to this time, so that an unnoticed pause is shorter than twice this time. 0 disables the
@@ -69,8 +69,8 @@ struct LoopCounters {
 };
 
 /// The event loop of one thread. It reads packets before it fires timers, so that a packet that has
-/// arrived prevents the timeout for it. Allocates nothing per turn. Thread: one, except for wake()
-/// and stop(), which any thread may call.
+/// arrived prevents its own timeout. Allocates nothing per turn. Thread: one, except for wake() and
+/// stop(), which any thread may call.
 class Loop {
  public:
   /// `events` is the mask of epoll(7) events that occurred.
@@ -87,12 +87,12 @@ class Loop {
   Result<void, IoError> watch(int fd, std::uint32_t events, Callback callback);
   /// Changes the mask of a watched descriptor.
   void change(int fd, std::uint32_t events);
-  /// Stops the callbacks of `fd`. May be called from a callback, even its own.
+  /// Stops the callbacks of `fd`. May be called from a callback, even from the callback of `fd`.
   void unwatch(int fd);
 
   /// Runs turns until stop() is called.
   void run(LoopHost& host);
-  /// One turn: waits at most `wait_max` (0: not at all) for something to do, then does it.
+  /// Runs one turn: waits for events for at most `wait_max` (0: not at all), then handles them.
   void turn(LoopHost& host, Duration wait_max);
 
   /// Makes the loop call on_wake soon. Costs a system call only if the loop sleeps.
@@ -131,15 +131,15 @@ class Loop {
   bool has_pwait2_ = true;
   bool more_ = false;
   bool primed_ = false;
-  Duration armed_{};     ///< time to which arm() set timer_fd_
-  bool paused_ = false;  ///< between on_pause and on_drained
+  Duration armed_{};     ///< the waiting time that arm() set in timer_fd_
+  bool paused_ = false;  ///< true between on_pause and on_drained
   Instant previous_{};
   std::atomic<bool> pending_{false};
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> signals_{0};
-  std::vector<std::unique_ptr<Watch>> watches_;  ///< by descriptor
-  std::vector<std::unique_ptr<Watch>> dead_;     ///< unwatched in this turn; freed at its end
+  std::vector<std::unique_ptr<Watch>> watches_;  ///< indexed by descriptor
+  std::vector<std::unique_ptr<Watch>> dead_;     ///< removed in this turn; freed at its end
   LoopCounters counters_;
   struct Events;
   std::unique_ptr<Events> events_;

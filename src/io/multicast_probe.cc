@@ -122,14 +122,15 @@ MulticastProbe::Outcome MulticastProbe::on_hello(Instant now, PeerIndex index, N
   Peer& peer = peers_[index];
   if (peer.acked && now - *peer.acked < kAckInterval) return Outcome::ignored;
   peer.acked = now;
-  // The peer's multicast arrives here, so this node's multicast probably reaches the peer, which
-  // may just have started.
+  // The peer's multicast arrives here, so this node's multicast probably reaches the peer too. The
+  // peer may just have started.
   if (!peer.reached) hurry(now);
   ack = {ProbeMessage::Kind::ack, cluster_, self_, hello.nonce};
   return Outcome::answer;
 }
 
-// Brings a few hellos forward; at most one such burst per second, however often peers cause it.
+// Sends the next few hellos sooner. Does so at most once per second, even if peers cause it more
+// often.
 void MulticastProbe::hurry(Instant now) {
   if (!next_hello_ || start_hellos_ > 0) return;
   if (hurried_ && now - *hurried_ < kIdleInterval) return;

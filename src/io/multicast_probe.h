@@ -14,9 +14,9 @@
 
 namespace peal::io {
 
-/// The frames with which a node finds out which peers its multicast reaches. All integers are
-/// little-endian: magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, u32 CRC-32C
-/// of the 24 bytes before it.
+/// The frames with which a node finds out which peers its multicast reaches. A frame has these
+/// little-endian integers: magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, and
+/// CRC-32C u32 of the 24 bytes before the CRC.
 struct ProbeMessage {
   enum class Kind : std::uint8_t {
     hello = 1,  ///< by multicast: each receiver answers with an ack
@@ -42,16 +42,17 @@ ProbeBytes encode_probe(const ProbeMessage& message);
 std::optional<ProbeMessage> decode_probe(ByteView datagram);
 
 /// Finds out repeatedly which peers this node's multicast reaches. A peer counts as reached once it
-/// answered kAnswersMin hellos in a row, until it leaves kMissesMax hellos in a row unanswered. So
-/// the probe detects an outage and its end, and tolerates a few lost probes. Hellos are frequent at
-/// the start, after a change and while data flows, otherwise rarer, and rarest if all peers are
-/// reached then. No system calls, no allocation.
+/// answered kAnswersMin hellos in a row. It no longer counts as reached once it left kMissesMax
+/// hellos in a row unanswered. So the probe detects an outage and its end, and tolerates a few lost
+/// probes. Hellos are frequent at the start, after a change, and while data is sent. Otherwise they
+/// are rarer; they are rarest while all peers are reached. Makes no system calls. Only the
+/// constructor and move_peers() allocate.
 class MulticastProbe {
  public:
-  static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
+  static constexpr Duration kStartInterval = milliseconds(60);  ///< between the first few hellos
   static constexpr Duration kInterval = milliseconds(200);
   static constexpr Duration kIdleInterval = seconds(1);
-  static constexpr Duration kSteadyInterval = seconds(5);     ///< idle, and all peers are reached
+  static constexpr Duration kSteadyInterval = seconds(5);  ///< no data, and all peers are reached
   static constexpr Duration kAckInterval = milliseconds(50);  ///< between acks to one peer
   static constexpr int kMissesMax = 7;
   static constexpr int kAnswersMin = 2;
@@ -61,25 +62,26 @@ class MulticastProbe {
   /// Starts the hellos at `now`. Do not call it without a multicast group.
   void start(Instant now);
   std::optional<Instant> next_deadline() const { return next_hello_; }
-  /// The hello to multicast now, if one is due. Peers that left too many hellos unanswered no
-  /// longer count as reached; see take_changed().
+  /// The hello to multicast now, if one is due. After the call, peers that left too many hellos
+  /// unanswered do not count as reached; see take_changed().
   std::optional<ProbeMessage> on_timer(Instant now);
-  /// Call it when data is sent: hellos are then frequent for a while, because an outage matters.
+  /// Call it when data is sent. Hellos are then frequent for a while, so that an outage is detected
+  /// soon.
   void note_traffic(Instant now);
 
   enum class Outcome { bad, ignored, answer, accepted };
-  /// A hello from `peer`, whose node id is `node`, arrived by multicast. `answer`: send `ack` back;
-  /// `ignored`: the peer asks too often; `bad`: not a hello of that node.
+  /// A hello from `peer`, whose node id is `node`, arrived by multicast. Returns `answer` (send
+  /// `ack` back), `ignored` (the peer asks too often) or `bad` (not a hello of that node).
   Outcome on_hello(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& hello,
                    ProbeMessage& ack);
   /// An ack from `peer` arrived by unicast. Returns `accepted` or `bad`.
   Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
 
-  /// Call it when the peer's address has changed: resets the state of the peer.
+  /// Resets the state of the peer. Call it when the peer's address has changed.
   void forget(Instant now, PeerIndex peer);
 
-  /// Call it when the peers have new indexes (`map`); `peers` is their number. Keeps the state of
-  /// the peers that stay.
+  /// Call it when the peers have new indexes (`map`); `peers` is the new number of peers. Keeps the
+  /// state of the peers that stay.
   void move_peers(Instant now, const PeerMap& map, std::size_t peers);
 
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }
@@ -94,7 +96,7 @@ class MulticastProbe {
     bool reached = false;
     bool answered = false;         ///< the peer answered the latest hello
     int answers = 0;               ///< answers in a row
-    int misses = 0;                ///< misses in a row
+    int misses = 0;                ///< unanswered hellos in a row
     std::optional<Instant> acked;  ///< when this node last sent an ack to the peer
   };
   void settle_answers(Instant now);
@@ -108,8 +110,8 @@ class MulticastProbe {
   std::size_t nonce_count_ = 0;
   std::optional<Instant> next_hello_;
   Instant last_hello_{};
-  int start_hellos_ = 0;            ///< hellos left at the short interval
-  Instant busy_until_{};            ///< hellos are frequent until then
+  int start_hellos_ = 0;            ///< number of hellos still to be sent at kStartInterval
+  Instant busy_until_{};            ///< hellos are frequent until this time
   std::optional<Instant> hurried_;  ///< start of the last burst of hurried hellos
   bool changed_ = false;
 };

@@ -98,7 +98,8 @@ Result<void, IoError> Notifier::send(const std::string& text) const {
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_.front() == '@') address.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // A new socket each time, because the manager may have restarted after the last call.
+  // Opens a new socket each time, because the service manager may have restarted after the last
+  // call.
   const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return unexpected(system_error("open a Unix socket", errno));
   if (::sendto(fd.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,

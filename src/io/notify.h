@@ -10,7 +10,7 @@
 
 namespace peal::io {
 
-/// What a service manager passes to a service in the environment; see sd_notify(3) and
+/// The environment variables that a service manager passes to a service; see sd_notify(3) and
 /// sd_watchdog_enabled(3). A field is empty if its variable is not set.
 struct NotifyVariables {
   std::string socket;         ///< NOTIFY_SOCKET
@@ -25,15 +25,15 @@ struct NotifyVariables {
 /// never. Thread: any.
 class Notifier {
  public:
-  /// Errors: invalid_option (a variable is malformed; the message names it).
+  /// Errors: invalid_option (a variable is malformed; the message names the variable).
   static Result<Notifier, IoError> open(const NotifyVariables& variables);
 
   /// Each function reports one state; `status` is one line that `systemctl status` shows. Errors of
-  /// all: closed (no process listens on the socket), would_block (the receiver's queue is full),
-  /// not_permitted, system. No error is a reason to stop the service.
+  /// all these functions: closed (no process listens on the socket), would_block (the receiver's
+  /// queue is full), not_permitted, system. No error is a reason to stop the service.
   Result<void, IoError> ready(std::string_view status) const;
   Result<void, IoError> status(std::string_view status) const;
-  /// The state lasts until the next ready(). `now` is monotonic (io/clock.h).
+  /// The service counts as reloading until the next ready(). `now` is monotonic (io/clock.h).
   Result<void, IoError> reloading(Instant now) const;
   Result<void, IoError> stopping(std::string_view status) const;
   /// Reports that the service is alive. Call it at least every watchdog_interval(), better twice as
@@ -41,8 +41,8 @@ class Notifier {
   Result<void, IoError> watchdog() const;
 
   bool is_on() const { return !socket_.empty(); }
-  /// The time without watchdog() after which systemd takes the service for hung; nothing if the
-  /// watchdog is off.
+  /// The longest time between two calls of watchdog(). After a longer time, systemd considers the
+  /// service hung. Nothing if the watchdog is off.
   std::optional<Duration> watchdog_interval() const { return watchdog_; }
 
  private:

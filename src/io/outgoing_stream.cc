@@ -85,7 +85,7 @@ void OutgoingStream::write(Instant now) {
     std::size_t skip = front_done_;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const ByteView frame = queue_[i].view().subspan(std::exchange(skip, 0));
-      // Frames that lie side by side are one chunk.
+      // Frames that are adjacent in memory form one chunk.
       if (count > 0 && chunks[count - 1].data() + chunks[count - 1].size() == frame.data()) {
         chunks[count - 1] = {chunks[count - 1].data(), chunks[count - 1].size() + frame.size()};
         continue;
@@ -147,8 +147,8 @@ void OutgoingStream::connect(Instant now) {
   auto fd = connect_tcp(to_, own_);
   if (!fd) return fail(now, fd.error().message);
   set_tcp(fd->get(), TCP_NOTSENT_LOWAT, kUnsentMax);
-  // The kernel ends the connection if the peer acknowledges nothing for that long. Otherwise, after
-  // a partition, the kernel would retransmit less and less often.
+  // The kernel ends the connection if the peer acknowledges nothing during `patience`. Otherwise,
+  // after a partition, the kernel would retransmit less and less often.
   set_tcp(fd->get(), TCP_USER_TIMEOUT, static_cast<int>(limits_.patience.ns / 1'000'000));
   if (loop_ != nullptr) {
     const auto on_events = [this](std::uint32_t events) {

@@ -18,17 +18,18 @@ namespace peal::io {
 
 /// Limits of the queue and of the connection to one peer.
 struct OutgoingLimits {
-  std::uint32_t queue_bytes_max = 8U << 20;  ///< a frame beyond is dropped
+  std::uint32_t queue_bytes_max = 8U << 20;  ///< frames beyond this limit are dropped
   std::uint32_t queue_slabs_max = 48;        ///< slabs that the queue may keep in use
-  std::uint32_t full_bytes = 1U << 20;       ///< from this queue length on, is_full() is true
-  Duration stalled = milliseconds(200);      ///< without progress for so long, is_full() is false
-  Duration retry_first = milliseconds(50);   ///< pause after the first failed attempt; then doubles
+  std::uint32_t full_bytes = 1U << 20;       ///< is_full() is true from this queue length on
+  Duration stalled = milliseconds(200);  ///< is_full() is false after this time without progress
+  /// Pause after the first failed attempt to connect. The pause doubles each time.
+  Duration retry_first = milliseconds(50);
   Duration retry_max = seconds(1);
   Duration patience = seconds(1);  ///< timeout of an attempt to connect, and of unacknowledged data
 };
 
-/// The connection to one peer, on which this node only writes, and its queue. Connects and
-/// reconnects when needed. Thread: the loop's.
+/// The connection to one peer, and the queue of frames for this peer. This node only writes on the
+/// connection. Connects and reconnects when needed. Thread: the loop's.
 class OutgoingStream {
  public:
   OutgoingStream(const OutgoingLimits& limits, PeerStreamCounters& counters, const Endpoint& own,
@@ -37,30 +38,33 @@ class OutgoingStream {
   OutgoingStream(const OutgoingStream&) = delete;
   OutgoingStream& operator=(const OutgoingStream&) = delete;
 
-  /// From now on `loop` reports when the connection has room. `loop` must outlive this object.
+  /// From now on, `loop` reports when the connection can take bytes. `loop` must outlive this
+  /// object.
   void attach(Loop& loop);
   /// Sets the peer's address; an unspecified address means unknown.
   void set_address(Instant now, const Endpoint& to);
 
   bool is_open() const { return open_; }
-  /// Queues `frame`: a packet and its length in front. False if there is no room; the frame is then
-  /// dropped and counted. Call it only if is_open().
+  /// Queues `frame`: the length of a packet, then the packet. False if the queue is full; the frame
+  /// is then dropped and counted. Call it only if is_open().
   bool push(const BufferRef& frame);
-  /// Writes as much as the kernel takes.
+  /// Writes as many queued bytes as the kernel takes.
   void write(Instant now);
 
-  /// Call it when the peer has connected to this node: connecting to the peer may succeed then.
+  /// Call it when the peer has connected to this node. A connection to the peer may then succeed
+  /// too.
   void hint(Instant now);
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// True if too many bytes wait, and the peer has taken bytes lately.
+  /// True if too many bytes are queued, although the kernel took bytes of the queue lately.
   bool is_full(Instant now) const {
     return queued_bytes_ >= limits_.full_bytes && now < moved_at_ + limits_.stalled;
   }
   std::uint32_t queued_bytes() const { return queued_bytes_; }
   std::uint64_t dropped() const { return dropped_; }
-  /// Why there is no connection, for a person; empty if there is one, or before the first attempt.
+  /// A text for users: why there is no connection. Empty if there is a connection, or before the
+  /// first attempt.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -91,8 +95,8 @@ class OutgoingStream {
   std::uint32_t queued_bytes_ = 0;  ///< unwritten bytes of the queue
   std::uint32_t front_done_ = 0;    ///< written bytes of the first frame
   std::uint32_t slabs_ = 0;         ///< number of runs of queued frames that share a slab
-  Instant moved_at_{};              ///< when the kernel last took bytes, or the queue was last
-                                    ///< empty
+  /// When the kernel last took bytes, or when the queue was last empty.
+  Instant moved_at_{};
   std::uint64_t dropped_ = 0;
 };
 

@@ -10,8 +10,8 @@
 namespace peal::io {
 namespace {
 
-/// Slabs for all queues, plus two that are being filled. With many peers, the queues compete for
-/// kSlabsMax slabs, fewer than their limits add up to.
+/// Number of slabs for all queues, plus two slabs that are being filled. With many peers, all
+/// queues together get only kSlabsMax slabs, fewer than the sum of their limits.
 std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   constexpr std::size_t kPeersLeast = 4;  // the list of nodes may grow
   constexpr std::size_t kSlabsMax = 2'048;
@@ -19,8 +19,8 @@ std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   return static_cast<std::uint32_t>(std::min(slabs, kSlabsMax)) + 2;
 }
 
-/// True for refusals that do not prove that the sender lacks the key: the sender's keys,
-/// incarnation or list of nodes may be newer or older than those known here, or the packet may be a
+/// True for refusals that do not prove that the sender lacks the key. The sender's keys,
+/// incarnation or list of nodes may be newer or older than this node knows, or the packet may be a
 /// replay.
 bool says_nothing(seal::Refusal reason) {
   switch (reason) {
@@ -89,7 +89,7 @@ bool PeerStreams::push(PeerIndex peer, Lane lane, const BufferRef& packet) {
   return true;
 }
 
-/// Makes the frame of a packet: its length, then the sealed packet.
+/// Makes a frame: the length of the sealed packet, then the sealed packet.
 BufferRef PeerStreams::frame_of(Lane lane, NodeId to, const BufferRef& packet) {
   const bool data = lane == Lane::data;
   const bool again = data && last_plain_ && last_plain_.shares_slab_with(packet) &&

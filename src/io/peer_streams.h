@@ -23,23 +23,24 @@
 
 namespace peal::io {
 
-/// The data of one node over TCP: a sequence of lengths and packets, each packet sealed as in a
-/// datagram. For each peer there is one connection on which this node writes, and one on which it
-/// reads. A broken connection loses the bytes in flight. If a peer does not keep up, packets to it
-/// are dropped once its queue reaches its limit. Large packets of other lanes use the same
-/// connections. They are sealed for the token lane, which engines with streams leave unused: sealed
-/// for a lane that also uses datagrams, they would arrive too late for that lane's replay window.
-/// After construction, Options::limits bound the memory for each peer. Thread: the loop's.
+/// Sends and receives one node's data over TCP. A connection carries a sequence of lengths and
+/// packets; each packet is sealed as in a datagram. For each peer there is one connection on which
+/// this node writes, and one on which it reads. A broken connection loses the bytes in flight. If a
+/// peer is too slow, its queue reaches the limit, and further packets to the peer are dropped.
+/// Large packets of other lanes use the same connections. These packets are sealed for the token
+/// lane, because engines with streams send no tokens. In a lane that also uses datagrams, a packet
+/// from a connection could be too late for the replay window. After construction, Options::limits
+/// bound the memory for each peer. Thread: the loop's.
 class PeerStreams final : private FrameTaker {
  public:
   struct Options {
     OutgoingLimits limits;
     Endpoint own;  ///< the address on which this node listens, and from which it connects
   };
-  /// Listens. `peers` must outlive this object; `pool`, as for UdpTransport, must outlive every
-  /// packet handed out. `sealer` and `opener` are null if packets are not sealed; no other Sealer
-  /// may seal what this node sends. `faults` may be null. Errors: address_in_use, not_permitted,
-  /// system.
+  /// Opens the listening socket. `peers` must outlive this object. `pool`, as for UdpTransport,
+  /// must outlive every packet handed out. `sealer` and `opener` are null if packets are not
+  /// sealed. No other Sealer may seal packets of this node. `faults` may be null. Errors:
+  /// address_in_use, not_permitted, system.
   static Result<std::unique_ptr<PeerStreams>, IoError> open(const Options& options,
                                                             const PeerTable& peers,
                                                             BufferPool& pool, seal::Sealer* sealer,
@@ -50,13 +51,13 @@ class PeerStreams final : private FrameTaker {
   /// Watches all connections in `loop`, which must outlive this object. Call it first.
   Result<void, IoError> attach(Loop& loop);
 
-  /// Queues a packet for one peer. False, without counting a drop, if there is no connection.
+  /// Queues a packet for one peer. If the peer is not connected, returns false and counts no drop.
   bool push(PeerIndex peer, Lane lane, const BufferRef& packet);
   bool is_open(PeerIndex peer) const { return outgoing_[peer]->is_open(); }
   void count_not_connected() { ++counters_.drop_not_connected; }
-  /// Writes the queues. Call it at the end of a turn.
+  /// Writes the queued frames to the connections. Call it at the end of a turn.
   void flush(Instant now);
-  /// Reads, up to a limit. True if there is more to read.
+  /// Reads from the connections, up to a limit. True if there is more to read.
   bool receive(Instant now, PacketSink& sink);
 
   std::optional<Instant> next_deadline() const;
@@ -69,8 +70,8 @@ class PeerStreams final : private FrameTaker {
   /// Call it when the keys or the incarnation change: the last sealed frame must not be used again.
   void forget_sealed() { last_plain_.reset(); }
 
-  /// True if new units should wait for this peer: too many bytes are queued, and the peer has
-  /// taken some lately.
+  /// True if new units should wait for this peer: too many bytes are queued, although the kernel
+  /// took bytes of the queue lately.
   bool is_full(PeerIndex peer, Instant now) const { return outgoing_[peer]->is_full(now); }
   const OutgoingStream& to(PeerIndex peer) const { return *outgoing_[peer]; }
   std::size_t incoming_count() const { return incoming_.count(); }
@@ -78,7 +79,7 @@ class PeerStreams final : private FrameTaker {
 
  private:
   static constexpr std::uint32_t kFrameSlabBytes = 256U << 10;
-  /// A queue of this many bytes is written at once, not only at the end of a turn.
+  /// A queue of this many bytes is written without waiting for the end of the turn.
   static constexpr std::uint32_t kWriteAt = 128U << 10;
 
   PeerStreams(const Options& options, std::unique_ptr<StreamListener> listener,
@@ -88,7 +89,7 @@ class PeerStreams final : private FrameTaker {
   BufferRef frame_of(Lane lane, NodeId to, const BufferRef& packet);
   ByteSpan frame_room(std::uint32_t bytes);
 
-  // FrameTaker
+  // The function of FrameTaker.
   Outcome on_frame(Instant now, NodeId likely, const BufferRef& packet) override;
 
   Options options_;
@@ -98,7 +99,7 @@ class PeerStreams final : private FrameTaker {
   seal::Opener* opener_;
   FaultInjector* faults_;
   Loop* loop_ = nullptr;
-  PacketSink* sink_ = nullptr;  ///< during receive()
+  PacketSink* sink_ = nullptr;  ///< set only during receive()
   Instant now_{};
 
   BufferPool frames_;
@@ -109,7 +110,7 @@ class PeerStreams final : private FrameTaker {
   BufferRef last_frame_;
 
   IncomingStreams incoming_;
-  std::vector<std::unique_ptr<OutgoingStream>> outgoing_;  ///< by peer
+  std::vector<std::unique_ptr<OutgoingStream>> outgoing_;  ///< indexed by PeerIndex
 };
 
 }  // namespace peal::io

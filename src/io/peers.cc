@@ -53,7 +53,7 @@ void PeerTable::put(Entry& entry, const Endpoint& at) {
   entry.token = entry.data = {};
   if (!entry.known()) return;
   const socklen_t bytes = to_sockaddr(at, entry.token);
-  PEAL_ASSERT(address_bytes_ == 0 || bytes == address_bytes_);  // all nodes are of one family
+  PEAL_ASSERT(address_bytes_ == 0 || bytes == address_bytes_);  // all addresses are of one family
   address_bytes_ = bytes;
   to_sockaddr(data_endpoint(at), entry.data);
 }

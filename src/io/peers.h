@@ -12,15 +12,15 @@
 
 namespace peal::io {
 
-/// Names a peer by its place in a PeerTable.
+/// Identifies a peer by its index in a PeerTable.
 using PeerIndex = std::uint16_t;
 inline constexpr std::size_t kPeersMax = 127;
 
-/// The new index of each peer after a change of the list of nodes, by the peer's old index; nothing
-/// for a node that is no longer a peer.
+/// Maps the old index of each peer to its new index after a change of the list of nodes. The new
+/// index of a node that is no longer a peer is empty.
 using PeerMap = std::vector<std::optional<PeerIndex>>;
 
-/// The other configured nodes, sorted by number, with their addresses as the kernel wants them.
+/// The other configured nodes, sorted by number, with their addresses in the kernel's format.
 class PeerTable {
  public:
   explicit PeerTable(const UdpConfig& config);
@@ -39,7 +39,7 @@ class PeerTable {
   std::optional<PeerIndex> find(NodeId node) const;
   /// The peer whose address, with either of its two ports, is `source`.
   std::optional<PeerIndex> find(const Endpoint& source) const;
-  /// Moves the peer to `at`. Allocates nothing.
+  /// Sets the peer's address to `at`. Allocates nothing.
   void set_address(PeerIndex index, const Endpoint& at);
   /// Replaces the list of nodes. `nodes` includes this node, whose address must not change.
   PeerMap set_nodes(std::span<const Peer> nodes);

@@ -9,13 +9,12 @@
 
 namespace peal::io {
 
-/// Calls a function from a loop again and again. Once started, the timer must outlive the loop's
-/// turns.
-/// Thread: the loop's.
+/// Calls a function from a loop at regular intervals. Once started, the timer must outlive the
+/// loop's turns. Thread: the loop's.
 class PeriodicTimer {
  public:
-  /// Calls `callback` every `interval`, for the first time after one interval. Call it once.
-  /// Errors: system (no more descriptors).
+  /// Calls `callback` every `interval`, for the first time after one interval. Call start() only
+  /// once. Errors: system (no more descriptors).
   Result<void, IoError> start(Loop& loop, Duration interval, std::function<void()> callback);
 
  private:

@@ -8,16 +8,18 @@
 namespace peal::io {
 
 /// Decides whether a loop polls or sleeps while it waits. Polling saves the time to wake up, 10 to
-/// 100 us, and pays while waits are short and a processor is free. A polling thread may lose its
-/// processor to a thread that computes. Then the polling thread runs again only when the computing
-/// thread pauses, milliseconds later: the scheduler never wakes a polling thread, so an arriving
-/// packet does not make that thread preempt the computing thread. A sleeping thread preempts the
-/// computing thread when a packet arrives. So a polling thread that lost its processor sleeps for a
-/// while, longer each time this recurs.
+/// 100 us. It saves time only while waits are short and a processor is free. A polling thread may
+/// lose its processor to a thread that computes. Then the polling thread runs again only when the
+/// computing thread pauses, milliseconds later: an arriving packet does not help, because the
+/// scheduler wakes only sleeping threads. A sleeping thread would preempt the computing thread when
+/// a packet arrives. So a polling thread that lost its processor sleeps for a while, longer each
+/// time that this happens again.
 class Polling {
  public:
-  static constexpr Duration kOusted = microseconds(500);  ///< a yield this long counts as preempted
-  static constexpr Duration kRestMin = milliseconds(2);   ///< then, no polling for at least so long
+  /// A yield that takes this long counts as a preemption.
+  static constexpr Duration kOusted = microseconds(500);
+  /// Shortest and longest time without polling after a preemption.
+  static constexpr Duration kRestMin = milliseconds(2);
   static constexpr Duration kRestMax = milliseconds(640);
 
   /// `most` is the longest time to poll. Polling also requires that waits usually are no longer

@@ -20,8 +20,9 @@
 namespace peal::io {
 namespace {
 
-// The frame's header replaces the shorter header of the seal and extends further to the front: into
-// the unused front of the slab, or into the GCM tag of the packet before, which is opened already.
+// The frame's header replaces the header of the seal, which is kReachBack bytes shorter. So the
+// frame's header begins in front of the packet: in the unused front of the slab, or in the GCM tag
+// of the previous packet, which was opened already.
 constexpr std::uint32_t kReachBack = FrameHeader::kBytes - seal::headroom(Lane::data);
 static_assert(kReachBack <= seal::kTagBytes && kReachBack <= SlabCursor::kFront);
 
@@ -67,7 +68,9 @@ Progress Receiver::receive(const Turn& turn, PacketSink& sink, ProbeTaker& probe
   std::uint32_t budget = options_.budget;
   while (budget > 0 && step(context)) --budget;
   if (budget == 0 && turn.timers_due) {
-    // A token that has arrived prevents the timer for its loss, whatever the preferred lane.
+    // Timers are due although the budget is used up. Also reads the tokens that have arrived, even
+    // if the node prefers data. Otherwise the timer for a lost token could expire although the
+    // token is here.
     for (unsigned i = 0; i < kUrgentMax && step_token(context, true); ++i) {
     }
   }
@@ -120,7 +123,7 @@ bool Receiver::step(const Context& context) {
   return step_data(context) || step_token(context, false);
 }
 
-// `look_again`: reads even if the socket was last seen empty, because new packets may wait.
+// If `look_again` is true, reads even if the socket was empty at the last read.
 bool Receiver::step_token(const Context& context, bool look_again) {
   Input& token = inputs_[kToken];
   if (look_again) token.readable = true;
@@ -129,7 +132,8 @@ bool Receiver::step_token(const Context& context, bool look_again) {
 }
 
 bool Receiver::step_data(const Context& context) {
-  // Finishes a message before it reads the next; then the sockets take turns.
+  // Hands over a whole message before it reads the next message. Otherwise the two sockets take
+  // turns.
   for (const Socket socket : {kData, kGroup}) {
     if (inputs_[socket].has_waiting()) return step_input(inputs_[socket], context);
   }
@@ -286,8 +290,8 @@ void Receiver::take_in(Input& input, std::size_t slot) {
   }
   Message& waiting = input.waiting[input.count++];
   const auto offset = static_cast<std::uint32_t>(slot) * input.slot_bytes;
-  // Copies a small datagram out of a large slot: a kept reference would otherwise hold the whole
-  // slot.
+  // Moves a small datagram next to the previous one, so that the unused part of its large slot
+  // stays usable.
   const bool sparse = bytes <= input.slot_bytes / 4;
   waiting.bytes = input.slabs->take(
       offset, bytes, sparse ? SlabCursor::Place::close_up : SlabCursor::Place::as_is);
@@ -311,8 +315,8 @@ void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message, std:
   counter += segment == 0 ? 1 : (message.msg_len + segment - 1) / segment;
 }
 
-// Returns the segment size of a coalesced message, else 0. Counts the datagrams that the socket's
-// full buffer lost.
+// Returns the segment size of a coalesced message, otherwise 0. Counts the datagrams that the
+// kernel dropped because the socket's buffer was full.
 std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   std::uint32_t segment = 0;
   for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
@@ -329,7 +333,8 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
 
 // `drops` is the socket's drop counter, which wraps, at the time when the kernel queued the
 // message. own_.count may already include own copies that the socket dropped after that time. Then
-// the kernel's drops seem to become fewer. That is ignored; a later message gives the right count.
+// the number of the kernel's drops seems to decrease. Such a decrease is ignored; a later message
+// gives the right number.
 void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
   if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
   const std::uint32_t more = drops - input.kernel_drops;

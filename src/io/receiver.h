@@ -28,12 +28,12 @@ using ReceiveCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags
 class ProbeTaker {
  public:
   virtual ~ProbeTaker() = default;
-  /// `datagram` was sealed as a probe or, if packets are not sealed, starts like one.
+  /// `datagram` was sealed as a probe or, if packets are not sealed, starts like a probe.
   virtual void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) = 0;
 };
 
-/// The receiving side of a transport: reads its three sockets into slabs, in the order that the
-/// node prefers, and hands over each datagram in place. Allocates nothing.
+/// The receiving side of a transport. Reads its three sockets into slabs, in the order that the
+/// node prefers. Hands over each datagram in place. Allocates nothing.
 class Receiver {
  public:
   enum Socket : std::size_t { kToken, kData, kGroup };
@@ -59,13 +59,14 @@ class Receiver {
   /// Call it when the peers have new indexes in their table. Drops packets that were read from
   /// nodes that are no longer peers.
   void move_peers(const PeerMap& map);
-  /// When to check the pool for a slab again; nothing if reading does not wait for one.
+  /// When to check the pool for a slab again; nothing if reading does not wait for a slab.
   std::optional<Instant> next_deadline() const;
 
  private:
   static constexpr std::size_t kBatchMax = 16;
   static constexpr std::uint32_t kDatagramMax = 65'536;
-  static constexpr unsigned kUrgentMax = 16;  // packets of the token socket beyond the budget
+  // Maximum number of packets of the token socket beyond the budget.
+  static constexpr unsigned kUrgentMax = 16;
 
   /// A message from the kernel: one datagram, or several of `segment` bytes each.
   struct Message {
@@ -78,13 +79,13 @@ class Receiver {
     int fd = -1;
     Lane lane = Lane::data;
     bool by_multicast = false;
-    bool readable = true;  ///< not known to be empty
+    bool readable = true;  ///< the socket may have something to read
     bool starved = false;  ///< not read because no slab was free
     bool unsure = false;   ///< token socket only: data was read after this socket was checked
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
-    unsigned slots = 0;                      ///< messages per system call
-    std::uint32_t kernel_drops = 0;          ///< the kernel's drops that are counted already
+    unsigned slots = 0;              ///< messages per system call
+    std::uint32_t kernel_drops = 0;  ///< number of the kernel's drops that are counted already
     std::array<Message, kBatchMax> waiting;  ///< read, but not handed over yet
     unsigned first = 0;
     unsigned count = 0;
@@ -106,7 +107,8 @@ class Receiver {
   void hand_over(Input& input, const Context& context);
   BufferRef cut(Message& message) const;
   bool is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const;
-  /// Opens `packet` in place and makes it the whole frame; false if it was dropped.
+  /// Opens `packet` in place; afterwards `packet` is the whole frame. False if the packet was
+  /// dropped.
   bool open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
             Lane& sealed_as);
   bool read(Input& input);
@@ -129,7 +131,7 @@ class Receiver {
   SlabCursor data_slabs_;
   std::array<Input, kSockets> inputs_;
   Socket next_data_ = kGroup;  ///< the data socket to read first
-  bool control_next_ = false;  ///< control is next, while control and data take turns
+  bool control_next_ = false;  ///< control is read next, while control and data take turns
   std::optional<Instant> pool_retry_;
   Instant now_{};
 

@@ -155,7 +155,7 @@ Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t de
   return bad_name(text, "accepted is an IP address, like 10.0.0.1:4900 or [fd00::1]:4900");
 }
 
-/// Shared by a LookUp and the thread that asks; the one that ends last frees it.
+/// Shared by a LookUp and its thread; the last of the two frees it.
 struct LookUp::Asked {
   HostPort name;
   Question question;

@@ -30,7 +30,7 @@ struct HostPort {
 /// ends in a number and is no IP address is refused as a mistyped address. Errors: invalid_option.
 Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t default_port);
 
-/// "name:port" or "[fd00::1]:port".
+/// Formats a host and a port: "name:port" or "[fd00::1]:port".
 std::string to_string(const HostPort& name);
 
 /// The address, if `name` is an IP address and needs no look-up.
@@ -39,21 +39,21 @@ std::optional<Endpoint> endpoint_of(const HostPort& name);
 /// As parse_host_port(), but accepts IP addresses only. Errors: invalid_option.
 Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port);
 
-/// Turns names into addresses. An interface, so that tests need no name servers.
+/// Turns names into addresses. This class is an interface, so that tests need no name servers.
 class Resolver {
  public:
-  /// Maximum number of addresses of one name; more are cut off.
+  /// Maximum number of addresses of one name; further addresses are dropped.
   static constexpr std::size_t kAddressesMax = 256;
 
   virtual ~Resolver() = default;
-  /// All addresses of the host, at least one, each once. They are sorted, IPv4 first, so that the
-  /// same addresses always give the same list. Errors: invalid_option (the name does not exist),
-  /// would_block (no answer in time, or none now: try again), system.
+  /// All addresses of the host: at least one, without duplicates. They are sorted, IPv4 first, so
+  /// that the same addresses always give the same list. Errors: invalid_option (the name does not
+  /// exist), would_block (no answer in time: try again), system.
   virtual Result<std::vector<Endpoint>, IoError> look_up(const HostPort& name) = 0;
 };
 
-/// One look-up by the operating system, which may take any time, on a thread of its own. Destroying
-/// this object abandons the look-up; its thread then ends after the answer. At most kQuestionsMax
+/// One look-up by the operating system, on a separate thread. It may take any time. Destroying this
+/// object abandons the look-up; its thread then ends after the answer. At most kQuestionsMax
 /// look-ups of a process run at a time. Thread: one at a time.
 class LookUp {
  public:

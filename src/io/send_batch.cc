@@ -38,7 +38,7 @@ void SendBatch::add_message(const Destination& destination, std::size_t first, s
 
   msghdr& header = messages_[index].msg_hdr;
   header = {};
-  header.msg_name = const_cast<sockaddr_storage*>(&destination.to);  // the kernel only reads it
+  header.msg_name = const_cast<sockaddr_storage*>(&destination.to);  // only read by the kernel
   header.msg_namelen = destination.bytes;
   header.msg_iov = &packets_[first];
   header.msg_iovlen = length;
@@ -86,8 +86,8 @@ std::uint64_t SendBatch::left_packets() const {
   return packets;
 }
 
-// The kernel refused this message. If the message was to be segmented, its packets are sent one by
-// one: some devices cannot segment, and older kernels segment less.
+// The kernel refused this message. If the message has several packets, they are sent one by one,
+// because some devices cannot segment, and older kernels accept fewer segments.
 void SendBatch::on_refused(mmsghdr& message, const Meta& meta, int error) {
   if (message.msg_hdr.msg_iovlen == 1) {
     count_failed(error);
@@ -121,7 +121,7 @@ bool SendBatch::send_one_by_one(const mmsghdr& message, const Meta& meta) {
       count_sent(singles_[done], single);
     }
     if (sent > 0 || error == EINTR) continue;
-    count_failed(error);  // a full send buffer counts as refused here, which happens rarely
+    count_failed(error);  // also counts a full send buffer, which is rare here
     went_well = false;
     ++done;
   }

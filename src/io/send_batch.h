@@ -24,22 +24,23 @@ struct OwnCopies {
   std::uint64_t count = 0;
 };
 
-/// Messages for one socket, which the kernel takes with few system calls. A message has one packet,
-/// or several that the kernel segments (UDP_SEGMENT); messages with the same packets share them.
-/// Allocates nothing after construction.
+/// A batch of messages for one socket, which the kernel takes with few system calls. A message has
+/// one packet, or several packets that the kernel segments (UDP_SEGMENT). Messages to different
+/// destinations can share the same packets. Allocates nothing after construction.
 class SendBatch {
  public:
   static constexpr std::size_t kMessagesMax = 256;
   static constexpr std::size_t kPacketsMax = 512;
-  static constexpr std::size_t kSegmentsMax = 64;  ///< per message; every kernel takes so many
+  /// Packets per message; every kernel accepts this many.
+  static constexpr std::size_t kSegmentsMax = 64;
 
   struct Options {
     SendCall call = &::sendmmsg;
     bool segmentation = false;
-    bool seals = false;  ///< reserve() is used
+    bool seals = false;  ///< packets are sealed into memory from reserve()
   };
   struct Destination {
-    const sockaddr_storage& to;  ///< must stay in place until the message was submitted
+    const sockaddr_storage& to;  ///< the address must stay in place until submit() sent the message
     socklen_t bytes{};
     Lane lane = Lane::data;
     bool multicast = false;
@@ -49,7 +50,7 @@ class SendBatch {
 
   /// Empties the batch. Its next messages are for the socket `fd`.
   void begin(int fd);
-  /// True if this many more messages and packets, with this many sealed bytes, fit the batch.
+  /// True if the batch can take this many more messages, packets and sealed bytes.
   bool has_room(std::size_t messages, std::size_t packets, std::size_t sealed_bytes) const {
     return message_count_ + messages <= kMessagesMax && packet_count_ + packets <= kPacketsMax &&
            (sealed_.empty() || sealed_count_ + sealed_bytes <= kSealedMax);
@@ -64,12 +65,13 @@ class SendBatch {
   /// Adds a message of `length` packets; `first` is the index of the first packet.
   void add_message(const Destination& destination, std::size_t first, std::size_t length);
 
-  /// True if all messages left or failed for good; false if the kernel has no room.
+  /// Hands the messages to the kernel. True if each message was sent or failed; false if the
+  /// socket's buffer is full.
   bool submit();
   int fd() const { return fd_; }
-  /// Packets of the messages that submit() has not handed to the kernel.
+  /// Number of packets in the messages that submit() has not handed to the kernel.
   std::uint64_t left_packets() const;
-  /// True if the kernel segments messages; becomes false if the kernel proves unable.
+  /// True if the kernel segments messages; becomes false if the kernel cannot segment.
   bool segmentation() const { return segmentation_; }
 
  private:
@@ -98,12 +100,12 @@ class SendBatch {
   std::vector<Meta> metas_;
   std::vector<Control> controls_;
   std::vector<iovec> packets_;
-  std::vector<mmsghdr> singles_;   ///< for send_one_by_one
+  std::vector<mmsghdr> singles_;   ///< used by send_one_by_one()
   std::vector<std::byte> sealed_;  ///< empty if packets are not sealed
   std::size_t message_count_ = 0;
   std::size_t packet_count_ = 0;
   std::size_t sealed_count_ = 0;  ///< bytes
-  std::size_t sent_count_ = 0;    ///< messages that left or failed
+  std::size_t sent_count_ = 0;    ///< messages that were sent or failed
 };
 
 }  // namespace peal::io

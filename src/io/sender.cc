@@ -23,7 +23,7 @@ Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& coun
 
 void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
   push({packet, peer, lane});
-  // Flushes at once, so that the token travels while the packets behind it are prepared.
+  // Sends the token at once, so that it travels while this node prepares later packets.
   if (lane == Lane::token && blocked_fd_ < 0) flush();
 }
 
@@ -77,20 +77,20 @@ void Sender::flush() {
   }
 }
 
-/// Bytes at the front of a packet that are not sent.
+/// Number of bytes at the front of a packet that are not sent.
 std::size_t Sender::left_out(const Outgoing& outgoing) const {
   return sealer_ != nullptr && outgoing.lane == Lane::data ? options_.header.left_out() : 0;
 }
 
-/// Bytes of the datagram that carries the packet.
+/// Number of bytes of the datagram that carries the packet.
 std::size_t Sender::size_of(const Outgoing& outgoing) const {
   const std::size_t sealing = sealer_ == nullptr ? 0 : seal::overhead(outgoing.lane);
   return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
-// Data packets that alternate between peers would form no runs (run_length()). The order between
-// peers does not matter, so this function sorts data by peer, up to the first packet that is for
-// all peers or of another lane.
+// Data packets that alternate between peers would form no runs (run_length()). The order of packets
+// for different peers does not matter. So this function sorts data packets by peer, up to the first
+// packet that is for all peers or of another lane.
 void Sender::gather_by_peer() {
   std::size_t length = 0;
   bool mixed = false;
@@ -101,10 +101,10 @@ void Sender::gather_by_peer() {
   }
   if (!mixed) return;
   std::size_t done = 0;
-  // A few passes, one per peer: a batch has few peers.
+  // One pass per peer, because a batch has packets for few peers.
   for (std::size_t from = 0; done < length; ++from) {
     const PeerIndex to = at(from).to;
-    if (to == kEveryone) continue;  // moved already
+    if (to == kEveryone) continue;  // its packet was moved already
     for (std::size_t i = from; i < length; ++i) {
       if (at(i).to == to) sorted_[done++] = std::exchange(at(i), {});
     }
@@ -112,24 +112,24 @@ void Sender::gather_by_peer() {
   for (std::size_t i = 0; i < length; ++i) at(i) = std::move(sorted_[i]);
 }
 
-// Fills the batch from the front of the queue, up to the first run that needs another socket or has
-// no room.
+// Fills the batch from the front of the queue, up to the first run that needs another socket or
+// does not fit.
 void Sender::build_batch() {
   if (batch_.segmentation()) gather_by_peer();
   batch_.begin(fd_of(at(0).lane));
   while (covered_ < count_ && fd_of(at(covered_).lane) == batch_.fd()) {
     const std::size_t length = run_length(covered_);
     const Outgoing& first = at(covered_);
-    // No packet of a run is longer than its first.
+    // No packet of a run is longer than the run's first packet.
     if (!batch_.has_room(destinations(first), length, length * size_of(first))) break;
     add_run(covered_, length);
     covered_ += length;
   }
-  PEAL_ASSERT(covered_ > 0);  // one run to every peer fits
+  PEAL_ASSERT(covered_ > 0);  // a run for all peers fits an empty batch
 }
 
-// The number of packets from `index` on that can form one message: data to the same destination,
-// all of one size except the last, which may be shorter.
+// The number of packets from `index` on that can form one message. They are data packets for the
+// same destination and have the same size. Only the last packet may be shorter.
 std::size_t Sender::run_length(std::size_t index) {
   const Outgoing& first = at(index);
   const std::size_t size = size_of(first);
@@ -156,7 +156,7 @@ std::size_t Sender::destinations(const Outgoing& outgoing) const {
   return route_.unicast_count + (route_.multicast ? 1U : 0U);
 }
 
-// Adds one message per destination; all of them share the packets.
+// Adds one message per destination. All these messages share the packets.
 void Sender::add_run(std::size_t index, std::size_t length) {
   const std::size_t packets = batch_.packets();
   for (std::size_t i = 0; i < length; ++i) {
@@ -186,11 +186,11 @@ void Sender::add_run(std::size_t index, std::size_t length) {
   }
 }
 
-// The packet itself does not change: it may be sent again, in another batch and sealed anew.
+// Does not change the packet itself, because another batch may seal and send the packet again.
 iovec Sender::sealed(const Outgoing& outgoing) {
   const std::size_t bytes = size_of(outgoing);
   const ByteSpan out = batch_.reserve(bytes);
-  // A short header has no receiver: all holders of the key may read data.
+  // The short header of data names no receiver, because all holders of the key may read data.
   const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
   const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
   // seal() fails only after 2^48 packets of one lane, which take years.

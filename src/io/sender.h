@@ -18,20 +18,20 @@
 
 namespace peal::io {
 
-/// The current route of data: multicast to the peers that it reaches, unicast to
-/// the peers in `unicast`.
+/// The current route of data packets: by multicast to the peers that multicast reaches, by unicast
+/// to the peers in `unicast`.
 struct DataRoute {
   bool multicast = false;
   std::uint16_t unicast_count = 0;
   std::array<PeerIndex, kPeersMax> unicast{};
 };
 
-/// The sending side of a transport: a bounded queue, and batches of it for the kernel. Packets
-/// leave in the order in which they were pushed, whatever their lane and socket, so that a token
-/// overtakes no packet. An exception: data packets for different peers may change places. Data
+/// The sending side of a transport: a bounded queue of packets, which go to the kernel in batches.
+/// Packets are sent in the order in which they were pushed, whatever their lane and socket, so that
+/// a token overtakes no packet. Exception: data packets for different peers may be reordered. Data
 /// packets of equal size to the same destination go to the kernel as one message, which the kernel
-/// segments (UDP_SEGMENT). Each packet is sealed once, when its batch is built, for all
-/// destinations. Allocates nothing after construction.
+/// segments (UDP_SEGMENT). Each packet is sealed once for all its destinations, when its batch is
+/// built. Allocates nothing after construction.
 class Sender {
  public:
   struct Options {
@@ -41,15 +41,16 @@ class Sender {
     std::uint32_t queue_packets = 8'192;
     bool segmentation = false;
     SendCall call = &::sendmmsg;
-    FrameHeader header;  ///< left out of sealed data packets
+    FrameHeader header;  ///< not sent in sealed data packets
   };
-  /// `faults` may be null; `sealer` is null if packets are not sealed. Counts its multicasts in
-  /// `own`.
+  /// `faults` may be null; `sealer` is null if packets are not sealed. The sender counts its
+  /// multicasts in `own`.
   Sender(const Options& options, const PeerTable& peers, UdpCounters& counters, OwnCopies& own,
          FaultInjector* faults, seal::Sealer* sealer);
 
-  /// Queues a packet for one peer, or for all: control goes to all peers, data along the route. If
-  /// the queue is full, the packet is dropped and counted.
+  /// push_to() queues a packet for one peer. push_to_all() queues a control packet for all peers,
+  /// or a data packet for the destinations of the route. If the queue is full, the packet is
+  /// dropped and counted.
   void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
   void push_to_all(Lane lane, const BufferRef& packet);
 
@@ -58,13 +59,14 @@ class Sender {
   /// has not taken.
   void move_peers(const PeerMap& map);
 
-  /// Hands the queue to the kernel. Stops and keeps the rest if the kernel has no room.
+  /// Hands the queued packets to the kernel. If a socket's buffer is full, stops and keeps the
+  /// rest.
   void flush();
-  /// The socket that had no room at the last flush; -1 if everything left.
+  /// The socket whose buffer was full at the last flush; -1 if all packets were sent.
   int blocked_fd() const { return blocked_fd_; }
   std::size_t queued() const { return count_; }
 
-  /// The route of packets that are not in a batch yet.
+  /// The route of data packets that are not in a batch yet.
   DataRoute& route() { return route_; }
   bool segmentation() const { return batch_.segmentation(); }
 
@@ -105,13 +107,13 @@ class Sender {
   DataRoute route_;
   int blocked_fd_ = -1;
 
-  std::vector<Outgoing> queue_;  ///< a ring
+  std::vector<Outgoing> queue_;  ///< a circular buffer
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 
-  std::vector<Outgoing> sorted_;  ///< for gather_by_peer
+  std::vector<Outgoing> sorted_;  ///< used by gather_by_peer()
   SendBatch batch_;
-  std::size_t covered_ = 0;  ///< packets at the front of the queue that the batch holds
+  std::size_t covered_ = 0;  ///< number of packets at the front of the queue that are in the batch
 };
 
 }  // namespace peal::io

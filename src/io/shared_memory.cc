@@ -14,7 +14,8 @@ constexpr const char* kName = "peal-events";
 #ifdef MFD_NOEXEC_SEAL
 constexpr unsigned kNoExec = MFD_NOEXEC_SEAL;
 #else
-constexpr unsigned kNoExec = 0x0008U;  // known from Linux 6.3 on; systems may require it
+// Linux 6.3 and later know this flag. A system may require it.
+constexpr unsigned kNoExec = 0x0008U;
 #endif
 
 Fd make_memfd() {

@@ -33,9 +33,9 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Memory that this process writes and others may read. The memfd's seals ensure that no other
-/// process can ever write it and that its size stays. Pages are allocated when touched, and freed
-/// all together.
+/// Memory that this process writes and other processes may read. The memfd's seals ensure that no
+/// other process can ever write the memory and that its size never changes. A page is allocated
+/// when it is first touched; all pages are freed together.
 class SharedMemory {
  public:
   /// Creates memory of zeros. Errors: system, not_permitted.

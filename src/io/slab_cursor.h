@@ -11,19 +11,19 @@
 
 namespace peal::io {
 
-/// Allocates space for received datagrams in pooled slabs, one behind the other. A datagram takes
-/// its own length, however much space the kernel was given. A slab without other references is
-/// reused from its start, which keeps a fast receiver in the processor's cache. kFront unused bytes
-/// precede the first datagram of a slab; every later datagram follows the previous one. Each space
-/// begins at a cache line: the kernel copies many times slower if the target address is, modulo the
-/// page size, a few bytes above the source address, as it would be behind an allocator's header.
+/// Allocates space for received datagrams in pooled slabs, one datagram behind the other. A
+/// datagram takes only its own length, even if the kernel was offered more space. A slab without
+/// other references is used again from its start, which keeps the memory of a fast receiver in the
+/// processor's cache. A slab begins with kFront unused bytes. Each datagram begins at a cache line,
+/// because the kernel copies many times slower to some other addresses: those that are, modulo the
+/// page size, a few bytes above the source address, as behind an allocator's header.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;
 
   explicit SlabCursor(BufferPool& pool) : pool_(pool) {}
 
-  /// Room for `bytes` bytes, at most room_max(); null if the pool is used up.
+  /// Space for `bytes` bytes, at most room_max(); null if the pool is used up.
   std::byte* room(std::uint32_t bytes) {
     if (slab_.unique()) used_ = start();
     if (!slab_ || slab_.size() - used_ < bytes) {
@@ -35,9 +35,9 @@ class SlabCursor {
     return slab_.data() + used_;
   }
 
-  /// Takes the `bytes` bytes that start `offset` bytes into the room. Take from front to back: all
-  /// earlier takes from this room must end before `offset`. With `close_up`, first moves the bytes
-  /// to the front, next to the earlier takes.
+  /// Takes the `bytes` bytes that start at `offset` in the space that room() returned. Take from
+  /// front to back: earlier takes from this space must end before `offset`. With `close_up`, first
+  /// moves the bytes to the front, next to the earlier takes.
   enum class Place { as_is, close_up };
   BufferRef take(std::uint32_t offset, std::uint32_t bytes, Place place) {
     PEAL_ASSERT(taken_ <= offset && offset + bytes <= slab_.size() - used_);
@@ -49,14 +49,14 @@ class SlabCursor {
     taken_ = std::min(aligned(start + bytes), slab_.size() - used_);
     return slab_.slice(used_ + start, bytes);
   }
-  /// The next room starts behind the bytes taken from this one.
+  /// Makes the next room() start behind the bytes taken so far.
   void advance() { used_ += std::exchange(taken_, 0); }
 
   /// The lowest offset at which a take may start behind a take that ends at `bytes`.
   static constexpr std::uint32_t aligned(std::uint32_t bytes) {
     return (bytes + kAlign - 1) / kAlign * kAlign;
   }
-  /// The largest room that always fits into one slab.
+  /// The largest space that always fits into one slab.
   static constexpr std::uint32_t room_max(std::uint32_t slab_bytes) {
     return slab_bytes - kFront - (kAlign - 1);
   }

@@ -27,7 +27,7 @@ void ask_for_short_slices() {
   auto wanted = attributes();
   if (!wanted || wanted->sched_policy != SCHED_NORMAL) return;
   wanted->sched_runtime = static_cast<std::uint64_t>(kShortSlice.ns);
-  // Refused only where a sandbox forbids the call: everything then works with the usual slices.
+  // The call fails only if a sandbox forbids it. Everything then works with the usual slices.
   static_cast<void>(::syscall(SYS_sched_setattr, 0, &*wanted, 0));
 }
 

@@ -3,13 +3,15 @@
 
 namespace peal::io {
 
-/// SIGINT and SIGTERM as input instead of an interruption: a descriptor that becomes readable when
-/// one has arrived. Create this object before any threads, except those that block signals, like a
-/// client's. Children that are started while this object exists must call unblock_stop_signals()
-/// before they run another program. The destructor discards signals that were not taken.
+/// Makes SIGINT and SIGTERM input instead of interruptions: fd() becomes readable when one of these
+/// signals has arrived. Create this object before any threads, except threads that block signals,
+/// such as a client's. Children that are started while this object exists must call
+/// unblock_stop_signals() before they run another program. The destructor discards signals that
+/// were not taken.
 class StopSignals {
  public:
-  /// `reload`, if not 0, is one more signal: SIGHUP. With it, no children may be started.
+  /// `reload` is 0, or SIGHUP to read this signal too. With SIGHUP, start no children, because
+  /// unblock_stop_signals() does not unblock it.
   explicit StopSignals(int reload = 0);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
@@ -24,7 +26,8 @@ class StopSignals {
   int fd_;
 };
 
-/// Takes the signals that have arrived, up to the first SIGINT or SIGTERM; true if there is one.
+/// Takes the signals that have arrived, up to the first SIGINT or SIGTERM. True if such a signal
+/// was found.
 bool told_to_stop(const StopSignals& signals);
 
 void unblock_stop_signals();

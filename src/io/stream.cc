@@ -126,7 +126,7 @@ StreamOutcome Stream::finish_connecting() {
 
 Transfer Stream::receive(ByteSpan into) {
   if (into.empty()) return {};
-  // Unexpected descriptors have no room here, so the system closes them.
+  // recv() offers no space for descriptors, so the system closes unexpected ones.
   const ssize_t got = expects_ ? receive_with_descriptor(into)
                                : ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
   if (got == 0) return {0, StreamOutcome::end};

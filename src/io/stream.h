@@ -21,15 +21,15 @@ namespace peal::io {
 struct StreamPeer {
   enum class Kind : std::uint8_t {
     unix_user,    ///< a process on this machine: uid, gid, pid and groups are known
-    certificate,  ///< `name` is that of a verified certificate
+    certificate,  ///< `name` is the name in a verified certificate
     unknown,
   } kind = Kind::unknown;
-  bool local = false;  ///< over a Unix socket
+  bool local = false;  ///< connected over a Unix socket
   std::uint32_t uid{};
   std::uint32_t gid{};
-  std::int32_t pid{};                 ///< of the process that called connect()
+  std::int32_t pid{};                 ///< the process that called connect()
   std::vector<std::uint32_t> groups;  ///< gid and the supplementary groups; ascending, each once
-  std::string name;                   ///< of the certificate; see certificate_name()
+  std::string name;                   ///< the name in the certificate; see certificate_name()
   Endpoint at;                        ///< over TCP: the address that connected
   std::string text;                   ///< for logs: "uid 1000, pid 4711", "10.0.0.7:51312"
 };
@@ -37,7 +37,7 @@ struct StreamPeer {
 /// The outcome of a call on a stream.
 enum class StreamOutcome : std::uint8_t {
   ok,       ///< something was done; there may be more to do at once
-  blocked,  ///< nothing more can be done now; the descriptor reports when it can
+  blocked,  ///< nothing more can be done now; the descriptor reports when more can be done
   end,      ///< reading: the other side will send nothing more
   broken,   ///< the stream is useless; error() says why
 };
@@ -59,13 +59,13 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   /// Continues connecting, and the handshake of TLS. `ok`: read() and write() may be called from
-  /// now on. `blocked`: call it again when the descriptor has one of waits_for().
+  /// now on. `blocked`: call it again when the descriptor has an event of waits_for().
   virtual StreamOutcome advance() = 0;
-  /// Reads the available bytes once. `ok` may come without bytes if the bytes that arrived were
-  /// TLS's own. `end` and `broken` are final. Wait for the descriptor only after `blocked`: after
-  /// `ok`, TLS may hold bytes that the descriptor does not show. `blocked` may come with bytes. If
-  /// write() or flush() was `broken` because the other side is gone, the bytes that the other side
-  /// sent before can still be read.
+  /// Reads the available bytes once. `ok` may return no bytes, if only bytes of the TLS protocol
+  /// arrived. `blocked` may return bytes. `end` and `broken` are final. Wait for the descriptor
+  /// only after `blocked`, because after `ok` TLS may hold bytes that the descriptor does not
+  /// report. If write() or flush() was `broken` because the other side is gone, the bytes that the
+  /// other side sent before can still be read.
   virtual Transfer read(ByteSpan into) = 0;
   /// Writes up to kChunksMax chunks with one system call. Returns the number of bytes taken; the
   /// caller continues from there. `blocked`: not all of these chunks were taken.
@@ -86,7 +86,7 @@ class Stream {
   /// never hold such bytes.
   virtual StreamOutcome flush() = 0;
   /// Ends writing; reading continues. The bytes that write() took are sent first. After `blocked`,
-  /// flush() sends the rest of them, and then the end.
+  /// flush() sends the rest of these bytes, and then the end of the stream.
   virtual StreamOutcome finish_writing() = 0;
 
   /// True for TLS: advance() then authenticates the other side, which costs time.
@@ -95,8 +95,8 @@ class Stream {
   virtual short waits_for() const = 0;
   /// True if write() took bytes that are not sent yet.
   virtual bool has_unsent() const = 0;
-  /// Reads the raw bytes that arrived, once. For a stream whose content is no longer wanted; also
-  /// after a failed handshake.
+  /// Reads the raw bytes that arrived, once. Use it for a stream whose content is no longer needed,
+  /// or after a failed handshake.
   Transfer receive(ByteSpan into);
   int fd() const { return fd_.get(); }
   const StreamPeer& peer() const { return peer_; }
@@ -133,9 +133,9 @@ void tune_tcp(int fd);
 /// Connects to a Unix socket. Blocks: never. Errors: closed (no process listens there), would_block
 /// (too many connections wait there: try again), invalid_option (no path), not_permitted, system.
 Result<Fd, IoError> connect_unix(const std::string& path);
-/// Starts to connect, from the address `from` (its port is ignored) unless that is unspecified.
-/// Stream::advance() continues and reports a failure. Errors: invalid_option (`from` is not an
-/// address of this machine), not_permitted, system.
+/// Starts to connect to `to`. Unless `from` is unspecified, connects from that address; the port of
+/// `from` is ignored. Stream::advance() continues and reports a failure. Errors: invalid_option
+/// (`from` is not an address of this machine), not_permitted, system.
 Result<Fd, IoError> connect_tcp(const Endpoint& to, const Endpoint& from = {});
 
 }  // namespace peal::io

@@ -22,7 +22,7 @@ Fd spare_descriptor() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 std::optional<std::vector<std::uint32_t>> groups_of(int fd) {
   static_assert(sizeof(gid_t) == sizeof(std::uint32_t));
   std::vector<std::uint32_t> groups(64);
-  // At most two rounds: the groups of a connection do not change after its connect().
+  // Two rounds suffice, because the groups of a connection do not change after its connect().
   for (int round = 0; round < 2; ++round) {
     auto size = static_cast<socklen_t>(groups.size() * sizeof(std::uint32_t));
     const int done = ::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);

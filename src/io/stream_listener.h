@@ -18,7 +18,7 @@ class StreamListener {
   /// Makes a stream of a connection: plain, or TLS.
   using Wrap = std::function<std::unique_ptr<Stream>(Fd, StreamPeer)>;
 
-  /// As io::listen_unix(); the destructor removes the socket file.
+  /// Listens as io::listen_unix() does. The destructor removes the socket file.
   static Result<std::unique_ptr<StreamListener>, IoError> unix_socket(const std::string& path,
                                                                       mode_t mode);
   /// Listens on TCP. [::] accepts IPv4 as well; with port 0 the system chooses a port. Errors:
@@ -29,15 +29,16 @@ class StreamListener {
   StreamListener& operator=(const StreamListener&) = delete;
 
   enum class Answer : std::uint8_t {
-    taken,      ///< a connection; there may be more
-    nothing,    ///< no connection waits; the descriptor reports when one does
-    refused,    ///< a connection was closed (no descriptor left, or an unknown user), or is gone;
-                ///< there may be more
+    taken,    ///< a connection; there may be more
+    nothing,  ///< no connection waits; the descriptor reports the next one
+    /// A connection was closed (no descriptor left, or an unknown user) or has ended; there may be
+    /// more.
+    refused,
     exhausted,  ///< the machine lacks resources; try again later
   };
   struct Accepted {
     Answer answer = Answer::nothing;
-    std::unique_ptr<Stream> stream;  ///< if taken
+    std::unique_ptr<Stream> stream;  ///< set if the answer is `taken`
     int limit = 0;                   ///< EMFILE or ENFILE if no descriptor was free
   };
   Accepted accept();
@@ -63,7 +64,8 @@ class StreamListener {
   bool local_ = true;
   bool spares_reserve_ = false;
   Wrap wrap_;
-  Fd spare_;  ///< given up when no descriptor is left, to accept and close a connection
+  /// Closed when no other descriptor is left, so that a connection can be accepted and closed.
+  Fd spare_;
 };
 
 }  // namespace peal::io

@@ -16,7 +16,7 @@ namespace {
 /// All events that a stream can ever need. Registered once, so that switching interest on and off
 /// costs no system call.
 constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-/// Pause after the machine had no room for another connection.
+/// Pause after the machine had no resources for another connection.
 constexpr Duration kAcceptAgain = milliseconds(100);
 constexpr Duration kLimitAgain = seconds(60);
 constexpr std::size_t kWasteBytes = 16U << 10;
@@ -53,8 +53,8 @@ bool Streams::work(Instant now) {
   end_late();
   accept_some();
   step_handshake();
-  // A served stream goes to the back of the queue, so none is served twice before all were served
-  // once.
+  // A served stream goes to the back of the queue, so no stream is served twice before all were
+  // served once.
   const auto round = std::min<std::size_t>(ready_.size(), options_.served_per_turn);
   for (std::size_t i = 0; i < round && !ready_.empty() && bytes_left_ > 0; ++i) {
     const StreamId id = ready_.front();
@@ -106,7 +106,7 @@ void Streams::accept_some() {
   if (doors_.size() > 1) std::rotate(doors_.begin(), doors_.begin() + 1, doors_.end());
 }
 
-/// Refused clients try again, so this reports the limit only once in a while.
+/// Refused clients try again, so the limit is reported at most once per kLimitAgain.
 void Streams::tell_limit(int number) {
   if (limit_told_ && now_ - *limit_told_ < kLimitAgain) return;
   limit_told_ = now_;
@@ -115,7 +115,7 @@ void Streams::tell_limit(int number) {
 
 bool Streams::has_place() {
   if (entries_.size() < options_.streams_max) return true;
-  // Lingering streams are worth the least, then those in their handshake.
+  // Lingering streams are removed first, then streams in their handshake.
   if (!lingering_.empty()) {
     ++counters_.cut_off;
     remove(lingering_.begin()->second);
@@ -181,7 +181,8 @@ void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
   Entry& entry = *find(id);
   const StreamPeer peer = entry.stream->peer();
-  // Lets the other side learn the reason. An immediate close could overtake the alert of TLS.
+  // Lingers, so that the other side gets the TLS alert with the reason. An immediate close could
+  // discard the alert.
   linger(id, entry);
   host_.on_refused(peer, why);
 }
@@ -190,7 +191,7 @@ void Streams::give_way() {
   end_handshake({Errc::closed, "its handshake gave way to those of others that came later"});
 }
 
-/// Ends the oldest handshake, which is too slow or makes place for newer ones.
+/// Ends the oldest handshake, because it is too slow or to make place for a newer one.
 void Streams::end_handshake(const IoError& why) {
   const StreamId id = handshakes_.begin()->first;
   ++counters_.handshakes_failed;
@@ -214,7 +215,7 @@ void Streams::end_late() {
 // --------------------------------------------------------------------------------
 
 void Streams::on_events(StreamId id, std::uint32_t events) {
-  Entry& entry = *find(id);  // exists: the watch ends with the entry
+  Entry& entry = *find(id);  // the entry exists, because remove() ends its watch
   constexpr std::uint32_t kOver = EPOLLHUP | EPOLLERR;
   if ((events & (EPOLLRDHUP | kOver)) != 0) entry.hung_up = true;
   if ((events & EPOLLIN) != 0 || entry.hung_up) entry.readable = true;
@@ -253,7 +254,7 @@ void Streams::serve(StreamId id) {
       return host_.on_broken(id, why);
     }
   }
-  // Each call of the host may close or finish this stream.
+  // Each call to host_ may close or finish this stream.
   const auto is_still_open = [&] {
     entry = find(id);
     return entry != nullptr && entry->stage == Stage::open;
@@ -269,7 +270,7 @@ void Streams::serve_lingering(StreamId id, Entry& entry) {
   bool broken = false;
   if (entry.writable) {
     broken = entry.stream->flush() == StreamOutcome::broken;
-    entry.writable = false;  // until the descriptor reports room; there is nothing else to write
+    entry.writable = false;  // until EPOLLOUT is reported; there is nothing else to write
   }
   if (!broken && entry.readable && !entry.ended) {
     const Transfer got = entry.stream->receive(waste_);
@@ -300,12 +301,13 @@ Transfer Streams::read(StreamId id, ByteSpan into) {
       entry.stream->read(into.first(std::min(into.size(), options_.read_bytes_max)));
   bytes_left_ -= std::min(bytes_left_, got.bytes);
   note_read(entry, got);
-  enqueue(id, entry);  // reading may have produced bytes to send
+  enqueue(id, entry);  // TLS may have produced bytes to send
   return got;
 }
 
 void Streams::note_read(Entry& entry, const Transfer& got) {
-  // If the end comes next, stays readable: the descriptor does not report the end again.
+  // If the end of the stream comes next, the entry stays readable, because the descriptor does not
+  // report the end again.
   const bool end_is_next = entry.hung_up && got.bytes > 0;
   if (got.outcome == StreamOutcome::blocked && !end_is_next) entry.readable = false;
   if (got.outcome == StreamOutcome::end) entry.ended = true;

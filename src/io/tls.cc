@@ -107,7 +107,7 @@ Result<std::shared_ptr<const TlsContext>, IoError> TlsContext::client(
     return unexpected(no_openssl());
   }
   ::SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nullptr);
-  // Unlike most of OpenSSL, this returns 0 for success.
+  // Unlike most functions of OpenSSL, SSL_CTX_set_alpn_protos() returns 0 for success.
   if (::SSL_CTX_set_alpn_protos(raw, kAlpn.data(), static_cast<unsigned int>(kAlpn.size())) != 0) {
     return unexpected(no_openssl());
   }
@@ -151,7 +151,7 @@ Result<void, IoError> TlsContext::trust(const std::string& ca) {
   bool valid_now = false;
   Result<void, IoError> dates;
   for (const auto& each : *certificates) {
-    // A list may contain expired certificates; they make nothing valid.
+    // One expired certificate in the list is no error, because OpenSSL accepts no signature of it.
     auto valid = check_dates(ca, each.get());
     valid_now = valid_now || valid.has_value();
     if (!valid) dates = std::move(valid);

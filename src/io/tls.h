@@ -16,7 +16,7 @@ inline constexpr std::string_view kTlsProtocol = "peal/1";
 
 enum class ClientCertificates : std::uint8_t {
   none,      ///< not requested
-  optional,  ///< verified if present; a client without one is StreamPeer::Kind::unknown
+  optional,  ///< verified if present; a client without certificate is StreamPeer::Kind::unknown
   required,
 };
 
@@ -33,7 +33,7 @@ struct TlsClientOptions {
   std::string key;
 };
 
-/// Keys, certificates and rules of TLS. They are read once: to read them again, make another
+/// Keys, certificates and rules of TLS. They are read once. To read them again, make another
 /// context and give it to new streams. TLS 1.3 only; no tickets, no early data. Thread: any;
 /// streams may share a context.
 class TlsContext {

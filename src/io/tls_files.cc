@@ -49,7 +49,7 @@ std::string octal(mode_t mode) {
   return text.data();
 }
 
-/// What is wrong with a file's owner or mode; empty if nothing is.
+/// The problem with a file's owner or mode; empty if there is none.
 std::string wrong_rights(const std::string& path, const struct stat& status, Use use) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return "belongs to uid " + std::to_string(status.st_uid) +
@@ -80,8 +80,8 @@ Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
     return refuse_file(path, wrong, Errc::not_permitted);
   }
   Wiped content;
-  content.text.resize(kTlsFileBytesMax + 1);  // in full: a growing string would leave copies in
-                                              // its old memory
+  // Full size at once, because a growing string would leave secrets in its old memory.
+  content.text.resize(kTlsFileBytesMax + 1);
   std::size_t count = 0;
   while (count < content.text.size()) {
     const ssize_t got = ::read(fd.get(), content.text.data() + count, content.text.size() - count);
@@ -102,7 +102,7 @@ BioPtr reader_of(const Wiped& content) {
   return BioPtr(::BIO_new_mem_buf(content.text.data(), static_cast<int>(content.text.size())));
 }
 
-/// Gives no passphrase, so that OpenSSL never asks for one on a terminal; sets `asked`.
+/// Gives OpenSSL no passphrase, so that it never asks for one on a terminal. Sets `asked`.
 int no_passphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -135,7 +135,7 @@ std::optional<std::string> printable(const ASN1_STRING* string) {
 const ASN1_STRING* first_of(const GENERAL_NAMES* names, int type) {
   for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);
-    if (name->type == type) return name->d.ia5;  // URI and DNS names lie in the same place
+    if (name->type == type) return name->d.ia5;  // URI and DNS names are both in d.ia5
   }
   return nullptr;
 }

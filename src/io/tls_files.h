@@ -26,7 +26,7 @@ struct FreeKey {
 using CertificatePtr = std::unique_ptr<X509, FreeX509>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeKey>;
 
-/// Bytes of the longest file that is read.
+/// Maximum number of bytes of a file.
 inline constexpr std::size_t kTlsFileBytesMax = 1U << 20;
 
 /// The certificates in a PEM file, at least one. The file must belong to this user or to root, and
@@ -34,16 +34,17 @@ inline constexpr std::size_t kTlsFileBytesMax = 1U << 20;
 /// the path in quotes.
 Result<std::vector<CertificatePtr>, IoError> load_certificates(const std::string& path);
 
-/// The private key in a PEM file without a passphrase. As load_certificates(); in addition, no
-/// other user may read the file, except the group of a file that belongs to root (mode 0640).
+/// The private key in a PEM file without a passphrase. The rules and errors of load_certificates()
+/// apply. In addition, no other user may read the file. Exception: the group may read a file that
+/// belongs to root (mode 0640).
 Result<KeyPtr, IoError> load_private_key(const std::string& path);
 
-/// Refuses a certificate that is not valid now; `path` names it in the error.
+/// Refuses a certificate that is not valid now; the error names its file, `path`.
 Result<void, IoError> check_dates(const std::string& path, X509* certificate);
 
-/// The name of a certificate's owner in access rules: its first URI, else its first DNS name (both
-/// of subjectAltName), else its only common name. Nothing if that name is not 1 to 256 printable
-/// ASCII characters: a name that rules compare must not look like another one.
+/// The name by which access rules know a certificate: its first URI, otherwise its first DNS name
+/// (both of subjectAltName), otherwise its only common name. Nothing if that name is not 1 to 256
+/// printable ASCII characters, because names with other characters may look the same.
 std::optional<std::string> certificate_name(X509* certificate);
 
 /// When the certificate expires, in seconds since 1970.

@@ -19,23 +19,22 @@
 #include "io/tls_failure.h"
 #include "io/tls_files.h"
 
-// OpenSSL reads and writes through a BIO that belongs to the stream. The BIO receives from the
-// socket, and puts outgoing bytes into unsent_. So it is not necessary to repeat a call of OpenSSL
-// with the same buffer, as OpenSSL otherwise demands, and many TLS records leave with one system
-// call.
+// OpenSSL reads and writes through a BIO that belongs to the stream. The BIO receives bytes from
+// the socket, and puts outgoing bytes into unsent_. This has two advantages. No call of OpenSSL
+// must be repeated with the same buffer, and many TLS records are sent with one system call.
 
 namespace peal::io {
 namespace {
 
 constexpr std::size_t kRecordBytes = 16U << 10;  // the longest TLS record
-/// While this many bytes wait to be sent, write() takes nothing more.
+/// While this many bytes wait to be sent, write() takes no more bytes.
 constexpr std::size_t kUnsentEnough = 64U << 10;
-/// While more bytes than this wait to be sent, OpenSSL may add none. Enough for a whole flight of
-/// the handshake with long certificate chains.
+/// While more than this many bytes wait to be sent, OpenSSL may add none. The limit allows all
+/// messages of a handshake step with long certificate chains.
 constexpr std::size_t kUnsentMax = 256U << 10;
 constexpr std::size_t kUnsentKept = 32U << 10;  // a larger buffer is freed when empty
 constexpr std::size_t kHandshakeBytesMax = 128U << 10;
-constexpr std::size_t kReadBytesMax = 64U << 10;  // of ciphertext in one call
+constexpr std::size_t kReadBytesMax = 64U << 10;  // bytes of ciphertext in one call
 
 struct FreeSsl {
   void operator()(SSL* ssl) const { ::SSL_free(ssl); }
@@ -81,7 +80,7 @@ class TlsStream final : public Stream {
   bool connected_ = true;
   bool open_ = false;
   bool input_over_ = false;
-  bool broken_ = false;       ///< set by a failure; the next call reports it
+  bool broken_ = false;       ///< set by a failure; the next call reports the failure
   bool unreachable_ = false;  ///< nothing can be sent any more
   bool finishing_ = false;
   bool shut_ = false;
@@ -113,12 +112,13 @@ void TlsStream::expect(const std::string& server) {
   if (is_address) {
     set = ::X509_VERIFY_PARAM_set1_ip_asc(rules, server.c_str()) == 1;
   } else {
-    // As SSL_set_tlsext_host_name() does, but without its casts; OpenSSL only reads the name.
+    // Does the same as the macro SSL_set_tlsext_host_name(), without the casts of the macro.
+    // OpenSSL only reads the name.
     set = ::X509_VERIFY_PARAM_set1_host(rules, server.data(), server.size()) == 1 &&
           ::SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                      const_cast<char*>(server.c_str())) == 1;
   }
-  // Without a name to compare, any certificate would be accepted.
+  // Without a name to compare, a trusted certificate for any name would be accepted.
   if (server.empty() || !set) {
     fail_later({Errc::invalid_option, "\"" + server + "\" is no name that a server can have"});
   }
@@ -187,7 +187,7 @@ Transfer TlsStream::read(ByteSpan into) {
     if (code == SSL_ERROR_WANT_READ) {
       if (broken_ && input_left_ > 0)
         return {total, total > 0 ? StreamOutcome::ok : StreamOutcome::broken};
-      // If input_left_ is 0, this call reached its limit, and there may be more.
+      // If input_left_ is 0, this call reached its limit, and there may be more bytes.
       return {total, input_left_ == 0 ? StreamOutcome::ok : StreamOutcome::blocked};
     }
     if (code == SSL_ERROR_ZERO_RETURN) {
@@ -233,7 +233,7 @@ bool TlsStream::seal(ByteView bytes) {
   return false;
 }
 
-/// Works after a failure of TLS too, so that the alert is sent.
+/// Also sends bytes after a failure of TLS, so that the alert is sent.
 StreamOutcome TlsStream::flush() {
   if (unreachable_) return StreamOutcome::broken;
   if (has_unsent()) {
@@ -242,7 +242,7 @@ StreamOutcome TlsStream::flush() {
     if (put < 0 && errno != EAGAIN && errno != EINTR) return lose("write", errno);
     sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
     if (has_unsent()) {
-      // A peer that always leaves a little unread must not make the buffer grow for ever.
+      // If the peer always leaves some bytes unread, the buffer must not grow without limit.
       if (sent_ > kUnsentEnough) {
         unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent_));
         sent_ = 0;
@@ -325,7 +325,7 @@ int TlsStream::bio_write(BIO* bio, const char* bytes, std::size_t size, std::siz
   auto& stream = *static_cast<TlsStream*>(::BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   *put = 0;
-  if (stream.unsent_.size() - stream.sent_ > kUnsentMax) return 0;  // the peer reads no answers
+  if (stream.unsent_.size() - stream.sent_ > kUnsentMax) return 0;  // the peer does not read
   const auto* begin = reinterpret_cast<const std::byte*>(bytes);
   stream.unsent_.insert(stream.unsent_.end(), begin, begin + size);
   *put = size;

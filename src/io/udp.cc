@@ -14,7 +14,8 @@
 namespace peal::io {
 namespace {
 
-// A seed for nonces that an outsider cannot guess.
+// A seed for nonces. Outsiders cannot guess it, unless the system has no random bytes yet and the
+// clock replaces them.
 std::uint64_t nonce_seed() {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof seed)) {
@@ -86,7 +87,8 @@ Result<void, IoError> UdpTransport::Core::attach(Loop& loop) {
     if (!*fd) continue;
     const auto watched =
         loop.watch(fd->get(), EPOLLIN | EPOLLET, [this, which = socket](std::uint32_t events) {
-          // Room to send (EPOLLOUT) need not be noted: it ends the sleep, and each turn flushes.
+          // EPOLLOUT (space to send) need not be noted: the event wakes the loop, and each turn
+          // flushes.
           if (events != EPOLLOUT) receiver_.mark_readable(which);
         });
     if (!watched) return watched;

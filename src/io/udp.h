@@ -25,17 +25,18 @@
 
 namespace peal::io {
 
-/// A configured node: tokens and control go to `at`, data to the next port.
+/// A configured node. Tokens and control packets are sent to `at`, data packets to the next port.
 struct Peer {
   NodeId node{};
   Endpoint at;  ///< all zero if not known yet; see UdpTransport::set_address()
 };
 
 enum class MulticastMode : std::uint8_t {
-  automatic,  ///< data goes by multicast to the members that multicast reaches; group and port
-              ///< follow from the cluster
-  off,        ///< data goes to each member by unicast
-  group,      ///< as automatic, with the given group and port
+  /// Data is sent by multicast to the members that multicast reaches. The group and its port are
+  /// derived from the cluster.
+  automatic,
+  off,    ///< data is sent to each member by unicast
+  group,  ///< as automatic, with the given group and port
 };
 
 /// Whether to use a kernel offload.
@@ -45,7 +46,7 @@ enum class Offload : std::uint8_t { automatic, off };
 struct UdpSeal {
   seal::Keys keys;
   std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
-  std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
+  std::uint64_t epoch{};    ///< epoch of the incarnation that starts with the transport
   /// If null, data packets hold any bytes, and all these bytes are sealed. Otherwise data packets
   /// hold frames, and sealed packets omit the frames' headers.
   FrameHeader::Write header = nullptr;
@@ -57,10 +58,10 @@ Result<void, IoError> check_peers(NodeId self, std::span<const Peer> nodes);
 
 struct UdpConfig {
   NodeId self{};
-  /// Every configured node, including this node, whose address must be known; at most 128, of one
-  /// address family.
+  /// All configured nodes, at most 128, of one address family. They include this node, whose
+  /// address must be known.
   std::vector<Peer> nodes;
-  std::uint64_t cluster{};  ///< wire::Header::cluster; other values mark frames of other clusters
+  std::uint64_t cluster{};  ///< wire::Header::cluster; frames of other clusters have other values
 
   /// If empty, packets are neither encrypted nor authenticated.
   std::optional<UdpSeal> seal;
@@ -70,54 +71,54 @@ struct UdpConfig {
   Endpoint group;                  ///< for MulticastMode::group; IPv4
   std::uint8_t multicast_ttl = 1;  ///< routers that a multicast may pass, plus one
 
-  std::uint32_t packet_bytes_max = 1'472;         ///< of a data packet, including its seal
+  std::uint32_t packet_bytes_max = 1'472;         ///< maximum size of a data packet with its seal
   std::uint32_t receive_buffer_bytes = 8U << 20;  ///< requested from the kernel, per socket
   std::uint32_t send_buffer_bytes = 4U << 20;
-  std::uint32_t send_queue_packets = 8'192;  ///< waiting for the kernel; more are dropped
-  std::uint32_t receive_budget = 256;        ///< datagrams per call of receive()
+  /// Packets that may wait for the kernel; further packets are dropped.
+  std::uint32_t send_queue_packets = 8'192;
+  std::uint32_t receive_budget = 256;  ///< datagrams per call of receive()
 
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: one system call sends many packets
   Offload coalescing = Offload::automatic;    ///< UDP_GRO: one system call receives many packets
 
-  /// If set, data goes over TCP, to the port of data, and so do packets of other lanes that do not
-  /// fit a datagram. There is no multicast then: `multicast` must be `off`, and UdpSeal::header
-  /// null.
+  /// If set, data is sent over TCP, to the port of data. Packets of other lanes that do not fit a
+  /// datagram are sent over TCP too. `multicast` must then be `off`, and UdpSeal::header null.
   std::optional<OutgoingLimits> streams;
-  /// With streams: packets larger than this, including the seal, go over TCP, even if the
-  /// interface takes them in one piece.
+  /// With streams: packets larger than this, including the seal, are sent over TCP, even if the
+  /// interface could send them in one piece.
   std::uint32_t datagram_bytes_max = 65'507;
 
   std::optional<Faults> faults;  ///< if set, set_faults() may be called; tests and benchmarks only
   std::uint64_t fault_seed = 1;
 };
 
-/// All counters of a transport. A "datagram" is what a peer receives, a "message" what the kernel
-/// takes in one piece: a batch that the kernel segments is one message.
+/// All counters of a transport. A "datagram" is one packet that a peer receives. A "message" is a
+/// unit that the kernel takes at once: several packets that the kernel segments are one message.
 struct UdpCounters {
   std::uint64_t token_packets_out{}, token_bytes_out{};
   std::uint64_t control_packets_out{}, control_bytes_out{};
-  std::uint64_t data_packets_out{}, data_bytes_out{};  ///< once for each unicast copy
-  std::uint64_t data_multicast_out{};                  ///< of data_packets_out, by multicast
-  std::uint64_t token_packets_in{}, token_bytes_in{};  ///< including control
+  std::uint64_t data_packets_out{}, data_bytes_out{};  ///< each unicast copy counts
+  std::uint64_t data_multicast_out{};  ///< the part of data_packets_out sent by multicast
+  std::uint64_t token_packets_in{}, token_bytes_in{};  ///< including control packets
   std::uint64_t data_packets_in{}, data_bytes_in{};
-  std::uint64_t data_multicast_in{};  ///< of data_packets_in, by multicast
+  std::uint64_t data_multicast_in{};  ///< the part of data_packets_in that came by multicast
 
   std::uint64_t send_calls{}, send_messages{};
   std::uint64_t segmented_messages{}, segmented_packets{};
-  std::uint64_t receive_calls{}, receive_empty{};  ///< system calls, and how many found nothing
+  std::uint64_t receive_calls{}, receive_empty{};  ///< system calls, and calls that found nothing
   std::uint64_t coalesced_messages{}, coalesced_packets{};
 
-  std::uint64_t drop_queue_full{};      ///< outgoing: the kernel did not take them in time
+  std::uint64_t drop_queue_full{};      ///< outgoing: the kernel did not take the packets in time
   std::uint64_t drop_send_error{};      ///< outgoing: refused by the kernel (unreachable, …)
   std::uint64_t drop_too_big{};         ///< outgoing: larger than the interface takes
   std::uint64_t drop_unknown_peer{};    ///< outgoing: to a node that is not configured
   std::uint64_t drop_no_address{};      ///< outgoing: the node's address is not known yet
-  std::uint64_t drop_unknown_source{};  ///< incoming: not from a configured node's address
-  std::uint64_t drop_own{};             ///< incoming: our own multicast, not filtered
+  std::uint64_t drop_unknown_source{};  ///< incoming: the address belongs to no configured node
+  std::uint64_t drop_own{};             ///< incoming: this node's own multicast, not filtered
   std::uint64_t drop_truncated{};       ///< incoming: larger than a packet may be
   std::uint64_t drop_wrong_lane{};      ///< incoming: sealed for a lane of another socket
   std::uint64_t drop_kernel{};          ///< incoming: the socket's buffer was full
-  std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< injected
+  std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< dropped by injected faults
   std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full
   std::uint64_t pool_exhausted{};        ///< times that reading stopped because no slab was free
   std::uint64_t segmentation_refused{};  ///< messages sent again packet by packet
@@ -132,14 +133,14 @@ struct CounterField {
   std::string_view name;
   std::uint64_t UdpCounters::*value;
 };
-/// All counters with their names, in the order above.
+/// All counters with their names, in the order of UdpCounters.
 std::span<const CounterField> udp_counter_fields();
 
 /// How data reaches one peer, for a status page.
 struct PeerReach {
   NodeId node{};
   bool by_multicast = false;
-  Instant last_ack{};  ///< to a multicast probe; 0 if never
+  Instant last_ack{};  ///< time of the last answer to a multicast probe; 0 if there was none
 };
 
 /// The state of the stream to one peer, for a status page.
@@ -147,34 +148,36 @@ struct StreamState {
   NodeId node{};
   bool open = false;
   std::uint32_t queued_bytes{};
-  std::uint64_t dropped{};  ///< packets dropped for lack of room, or lost with a connection
-  std::string problem;      ///< why it is not open; empty if it is, or before the first attempt
+  /// Packets dropped because the queue was full, or lost with a connection.
+  std::uint64_t dropped{};
+  std::string problem;  ///< why the stream is not open; empty if open, or before the first attempt
 };
 
 /// Takes the datagrams that a transport receives.
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
-  /// One datagram from the configured node `from`. If packets are not sealed, `packet` holds any
-  /// bytes; otherwise, a holder of the key sealed the bytes as `from`. `lane` is data, or token for
-  /// tokens and control, which share a socket. The callee may keep the reference.
+  /// Takes one packet from the configured node `from`. If packets are sealed, a holder of the key
+  /// sealed `packet` in the name of `from`; otherwise `packet` holds any bytes. `lane` is `data`,
+  /// or `token` for tokens and for control packets, because these share a socket. The callee may
+  /// keep the reference.
   virtual void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) = 0;
   /// A datagram from the address of `from` was not opened; the datagram's bytes are undefined.
   virtual void on_refused(Instant /*now*/, NodeId /*from*/, const seal::Opened& /*refused*/) {}
-  /// The lane to drain first; asked before each datagram. With Lane::control, the data sockets and
-  /// the token socket take turns.
+  /// The lane to read first. The transport asks before each datagram. With Lane::control, the data
+  /// sockets and the token socket take turns.
   virtual Lane preferred_lane() const = 0;
 };
 
-/// The lanes of one node over UDP sockets. Tokens go by unicast, and control by unicast to every
-/// peer. Data goes once by multicast to the peers that multicast reaches according to probes, and
-/// by unicast to the other members of the view. Packets leave in the order of the calls, whatever
-/// their lane; with streams, data leaves over TCP, independently of that order.
+/// Sends and receives the packets of one node through UDP sockets. Tokens and control packets are
+/// sent by unicast. Data is sent once by multicast to the peers that multicast reaches according to
+/// probes, and by unicast to the other members of the view. Packets are sent in the order of the
+/// calls, whatever their lane. With streams, data is sent over TCP, independently of that order.
 ///
 /// Allocates nothing per packet. Thread: the loop's, for everything.
 class UdpTransport final : public port::Transport {
  public:
-  /// Bytes of one slab of the receive pool: room for many datagrams, or for one of the largest.
+  /// Recommended and minimum size of a slab of the receive pool, in bytes.
   static constexpr std::uint32_t kSlabBytes = 1U << 20;
   static constexpr std::uint32_t kSlabBytesMin = 256U << 10;
 
@@ -189,8 +192,8 @@ class UdpTransport final : public port::Transport {
   /// Watches the sockets in `loop`, which must outlive the transport. Call it once.
   Result<void, IoError> attach(Loop& loop);
 
-  // port::Transport. Packets are queued, and leave with flush(), with the next token, or when a
-  // batch is full.
+  // The functions of port::Transport. Packets are queued. They are sent by flush(), with the next
+  // token, or when a batch is full.
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override;
@@ -209,10 +212,10 @@ class UdpTransport final : public port::Transport {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
-  /// Replaces the keys: seals with the sending key of `keys` and opens with all of them. Only if
-  /// UdpConfig::seal is set.
+  /// Replaces the keys: seals with the sending key of `keys` and opens with all of them. Call it
+  /// only if UdpConfig::seal is set.
   void set_keys(const seal::Keys& keys);
-  /// Begins another incarnation of this node, with a new salt. Queued packets leave first.
+  /// Begins another incarnation of this node, with a new salt. Queued packets are sent first.
   void set_epoch(std::uint64_t epoch);
 
   /// Sets the address of a configured node. `at` is of the family of this node's own address, or
@@ -230,7 +233,8 @@ class UdpTransport final : public port::Transport {
   std::uint64_t count(seal::Refusal reason) const;
   /// One entry for each configured node except this one, sorted by node.
   std::span<const PeerReach> reach() const;
-  /// With streams, one entry for each configured node except this one, sorted by node; else none.
+  /// With streams, one entry for each configured node except this one, sorted by node; otherwise
+  /// none.
   std::vector<StreamState> streams() const;
   const PeerStreamCounters* stream_counters() const;  ///< null without streams
   /// One line for a person: the group in use, or why there is none.

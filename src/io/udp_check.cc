@@ -24,7 +24,7 @@ Result<void, IoError> check_node(NodeId self, const Peer& peer, const Peer& firs
   if (peer.node.value == 0 || peer.node.value > kNodeIdMax) {
     return invalid(name_of(peer) + ": node numbers go from 1 to 65535");
   }
-  if (peer.node != self && peer.at == Endpoint{}) return {};  // not known yet
+  if (peer.node != self && peer.at == Endpoint{}) return {};  // the address is not known yet
   if (peer.at.is_unspecified() || peer.at.is_multicast()) {
     return invalid(name_of(peer) + ": needs the address of one interface");
   }

@@ -78,7 +78,8 @@ void UdpTransport::Core::set_audience(std::span<const MemberId> members) {
   update_route();
 }
 
-// Multicast pays from two members on; for one, unicast costs the same and reaches no other node.
+// Multicast is used for two or more members. For one member, unicast costs the same and reaches no
+// other node.
 void UdpTransport::Core::update_route() {
   DataRoute& route = sender_.route();
   std::size_t listeners = 0;
@@ -105,8 +106,8 @@ void UdpTransport::Core::flush() {
   if (streams_ != nullptr) streams_->flush(Clock::now());
 }
 
-// Makes the loop wake up when the full socket has room. Watches only a full socket for room: any
-// other socket would wake the loop with every packet that leaves.
+// Makes the loop wake up when the full socket can take packets again. Only a full socket is watched
+// for this, because any other socket would wake the loop with every packet that is sent.
 void UdpTransport::Core::watch_room() {
   const int blocked = sender_.blocked_fd();
   if (loop_ == nullptr || blocked == watched_for_room_) return;

@@ -16,7 +16,8 @@
 
 namespace peal::io {
 
-/// The implementation of UdpTransport: udp.cc opens it, udp_core.cc runs it.
+/// The implementation of UdpTransport. udp.cc has the functions that open it; udp_core.cc has all
+/// others.
 class UdpTransport::Core : public ProbeTaker {
  public:
   Core(const UdpConfig& config, UdpSockets sockets, BufferPool& pool);
@@ -68,8 +69,8 @@ class UdpTransport::Core : public ProbeTaker {
   MulticastProbe probe_;
   Sender sender_;
   Receiver receiver_;
-  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams
-  std::vector<bool> audience_;            ///< by peer: true for members of the view
+  std::unique_ptr<PeerStreams> streams_;  ///< null: data is sent in datagrams
+  std::vector<bool> audience_;            ///< indexed by PeerIndex: true for members of the view
   std::vector<PeerReach> reach_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};

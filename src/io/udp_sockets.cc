@@ -89,8 +89,8 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   return fd;
 }
 
-// Data packets fit the interface, so a router that cannot pass one must report that. Control
-// packets may be larger than the MTU, so IP fragments them.
+// Data packets fit the interface's MTU, so they are never fragmented: a router with a smaller MTU
+// must report an error. Control packets may be larger than the MTU, so IP may fragment them.
 void set_fragmentation(int token, int data, bool v4) {
   const int never = v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
   const int allowed = v4 ? IP_PMTUDISC_DONT : IPV6_PMTUDISC_DONT;
@@ -109,12 +109,14 @@ bool shares_machine(const UdpConfig& config) {
 ip_mreqn group_request(const Endpoint& group, int interface_index) {
   ip_mreqn request{};
   std::memcpy(&request.imr_multiaddr, group.ip.data() + 12, 4);
-  request.imr_ifindex = interface_index;  // names one interface; an address may be on several
+  // An index names one interface, while several interfaces may have the same address.
+  request.imr_ifindex = interface_index;
   return request;
 }
 
-// Lets the kernel drop our own multicasts that come back to the group socket: on a shared machine
-// each would cost as much as a packet of a peer. The filter sees the UDP header at offset 0.
+// Makes the kernel drop this node's own multicasts that come back to the group socket. On a shared
+// machine, each such copy would cost as much as a packet of a peer. The filter sees the UDP header
+// at offset 0.
 bool filter_own(int fd, const Endpoint& own_data) {
   const auto& ip = own_data.ip;
   const std::uint32_t address = static_cast<std::uint32_t>(ip[12]) << 24 |
@@ -134,8 +136,8 @@ bool filter_own(int fd, const Endpoint& own_data) {
   return set_option(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter);
 }
 
-// Joins the group, and lets the data socket send to it. On failure the sockets stay usable for
-// unicast.
+// Joins the group, and prepares the data socket to send to the group. On failure the sockets stay
+// usable for unicast.
 Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, int data,
                                const Interface& interface, bool shared_machine) {
   auto fd = open_socket(group, config, true);  // nodes on one machine share group and port
@@ -145,8 +147,8 @@ Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, i
   if (!set_option(fd->get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, request)) {
     return unexpected(system_error(what, errno));
   }
-  // Loops multicasts back only if another node is on this machine: each copy costs this node a
-  // receive.
+  // Loops multicasts back only if another node is on this machine, because this node must receive
+  // each copy.
   const int loop = shared_machine ? 1 : 0;
   const int ttl = config.multicast_ttl;
   if (!set_option(data, IPPROTO_IP, IP_MULTICAST_IF, request) ||
@@ -190,7 +192,7 @@ void add_offloads(const UdpConfig& config, UdpSockets& sockets) {
   const int zero = 0;
   const int on = 1;
   if (config.segmentation == Offload::automatic) {
-    // Setting "no segments" succeeds exactly where the kernel knows the option.
+    // Setting a segment size of 0 (off) succeeds exactly if the kernel knows the option.
     sockets.segmentation = set_option(sockets.data.get(), IPPROTO_UDP, UDP_SEGMENT, zero);
   }
   if (config.coalescing == Offload::automatic) {

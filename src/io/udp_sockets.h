@@ -15,8 +15,8 @@ namespace peal::io {
 
 /// The sockets of one transport, opened and set up.
 struct UdpSockets {
-  Fd token;  ///< tokens and control, both ways
-  Fd data;   ///< unicast data, both ways; also sends multicast data
+  Fd token;  ///< sends and receives tokens and control
+  Fd data;   ///< sends all data; receives unicast data
   Fd group;  ///< receives multicast data; empty if there is no multicast
   Endpoint group_at;
   std::string multicast_status;
@@ -26,11 +26,12 @@ struct UdpSockets {
   bool shared_machine = false;
   bool own_filtered = false;  ///< the group socket drops this node's own multicasts
   std::uint32_t receive_buffer_bytes{};
-  std::uint32_t datagram_bytes_max{};  ///< longest in one piece; UdpConfig may limit it further
+  /// The longest datagram that is not fragmented, or the limit in UdpConfig if that is lower.
+  std::uint32_t datagram_bytes_max{};
 };
 
 /// Opens the sockets of `config`, which must have passed check_udp_config(). Except with multicast
-/// mode `group`, a failure to join the group is no error: data then goes by unicast, and
+/// mode `group`, a failure to join the group is no error: data is then sent by unicast, and
 /// `multicast_status` says why.
 Result<UdpSockets, IoError> open_udp_sockets(const UdpConfig& config);
 

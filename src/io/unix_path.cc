@@ -45,9 +45,9 @@ mode_t folder_mode(mode_t mode) {
   return result;
 }
 
-/// Only one process at a time makes a socket in a folder: daemons of one machine may start
-/// together. The lock is held for a few system calls only, so a lock that lasts longer than a
-/// second belongs to a foreign process.
+/// Only one process at a time makes a socket in a folder, because daemons of one machine may start
+/// together. A daemon holds the lock only for a few system calls. So a process that holds the lock
+/// for more than a second is not a daemon.
 Result<void, IoError> lock_folder(const Fd& fd, const std::string& folder) {
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i) {
@@ -96,8 +96,8 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   return fd;
 }
 
-/// Removes the socket at `path` if no process listens there. Nothing there is no error; a listening
-/// process or another kind of file is.
+/// Removes the socket at `path` if no process listens there. A missing file is no error. A
+/// listening process and another kind of file are errors.
 Result<void, IoError> remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -145,8 +145,7 @@ Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode) {
   UnixSocket socket;
   socket.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.fd) return unexpected(system_error("open a Unix socket", errno));
-  // The file inherits the socket's mode, so at no moment does the file have more rights than
-  // intended.
+  // The file inherits the socket's mode, so the file never has more rights than intended.
   if (::fchmod(socket.fd.get(), 0600) != 0) {
     return unexpected(system_error("give rights to a socket", errno));
   }

@@ -19,7 +19,7 @@ Result<sockaddr_un, IoError> unix_address(const std::string& path);
 
 /// A socket file that this process made.
 struct UnixSocket {
-  Fd fd;  ///< listens, and does not block
+  Fd fd;  ///< listening, non-blocking
   dev_t device{};
   ino_t inode{};
 };
@@ -28,8 +28,8 @@ struct UnixSocket {
 /// folder if its parent exists. The folder must be safe: it belongs to root or to this user, and no
 /// other user can remove files there. Replaces a socket file at which no process listens. Blocks:
 /// up to a second, while another process makes a socket in the folder. Errors: address_in_use
-/// (another process listens there, or is about to), invalid_option (no path; the folder is missing
-/// or not safe; another kind of file is there), not_permitted, system.
+/// (another process listens there, or is about to listen), invalid_option (no path; the folder is
+/// missing or not safe; another kind of file is there), not_permitted, system.
 Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode);
 
 /// Removes the file of `socket` if `path` still names that file.

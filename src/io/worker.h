@@ -28,8 +28,8 @@ class Worker {
   /// Runs `work`, which must exist until take_done() returns true. Do not call it while another
   /// task is under way.
   void start(port::Work& work);
-  /// True once for each start(), after the task is done: the caller then sees all writes of the
-  /// task.
+  /// True once for each start(), after the task is done: the caller then sees all that the task
+  /// wrote to memory.
   bool take_done();
   bool busy() const { return busy_; }
 

@@ -20,23 +20,24 @@ class Deliveries {
   /// Sets the node that delivers. Call it once, before anything is delivered.
   void attach(const runtime::Runtime& runtime) { runtime_ = &runtime; }
 
-  /// A unit was delivered, or comes early: add() gets its messages.
+  /// Call one of these when a unit was delivered, or comes early. Then call add() for each message
+  /// of the unit.
   void begin_unit(const order::Delivery& delivery);
   void begin_early_unit(const order::Delivery& early);
   void add(const node::Message& message);
   /// Puts the newest unit on the queue, if messages were added to it.
   void push_unit();
-  /// Puts a notice behind everything delivered before.
+  /// Puts a notice on the queue, after everything that was delivered before.
   void push(Notice notice);
   void push_view(const order::View& view);
   void push_warning(const std::string& text);
 
-  /// The newest regular view; no members before the first.
+  /// The newest regular view and its members; no members before the first view.
   const ViewId& view() const { return view_; }
   const std::vector<MemberId>& members() const { return members_; }
   /// Number of the last own message delivered.
   std::uint64_t own_delivered() const { return own_delivered_; }
-  /// Units queued as copies, since buffers were scarce.
+  /// The number of units queued as copies because buffers were scarce.
   std::uint64_t copied_units() const { return copied_units_; }
 
  private:
@@ -49,8 +50,8 @@ class Deliveries {
   std::uint64_t copied_units_ = 0;
   std::uint64_t own_delivered_ = 0;
   ViewId view_{};
-  bool transitional_ = false;  ///< the newest view is transitional: deliveries belong to the end of
-                               ///< view_
+  /// The newest view is transitional: deliveries belong to the end of `view_`.
+  bool transitional_ = false;
   std::vector<MemberId> members_;
 };
 

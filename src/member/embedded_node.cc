@@ -18,8 +18,9 @@
 namespace peal::member {
 namespace {
 
-/// The loop polls for this time before it sleeps, since a wake-up costs as much as a short wait. A
-/// token that circulates without rest comes back sooner; a token at rest lets the loop sleep.
+/// The loop polls for this time before it sleeps, because a wake-up costs as much as a short wait.
+/// A token that circulates without a pause returns within this time. In an idle view, the token
+/// rests, and the loop sleeps.
 constexpr Duration kSpin = milliseconds(1);
 
 /// Entries for units that wait to be read; the limit in bytes is usually reached first.
@@ -37,8 +38,8 @@ void poll_for(int fd, std::int64_t milliseconds) {
   ::poll(&descriptor, 1, static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
 }
 
-/// The node takes half of the bytes that may wait to be ordered, the SubmitStage in front of it the
-/// other half.
+/// Of the bytes that may wait to be ordered, half may wait in the node, and half in the SubmitStage
+/// in front of the node.
 node::Limits halved_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
@@ -107,7 +108,7 @@ EmbeddedNode::EmbeddedNode(const config::Settings& settings)
       submitted_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
                   settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // Once the queue has no space, at most twice max_gap units are ordered but not delivered
-      // here: max_gap in the old view, and max_gap in the next.
+      // here: max_gap in the old view, and max_gap in the next view.
       queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
              packet_bytes(settings), settings.own_thread),
       deliveries_(queue_),

@@ -44,13 +44,13 @@ class EmbeddedNode final : private runtime::Application {
 
   /// The next message or notice. Thread: the reader's.
   EventReader::Out next();
-  /// The same, waiting until `deadline`.
+  /// Like next(), but waits until `deadline`.
   EventReader::Out wait_until(std::chrono::steady_clock::time_point deadline);
   int fd() const;
 
   void leave(std::chrono::milliseconds patience);
-  /// Reads the key file again and continues with its keys. Returns the key for sending. Errors:
-  /// invalid_option (there is no valid key file; the old keys stay in use), closed.
+  /// Reads the key file again, and uses the file's keys from now on. Returns the key for sending.
+  /// Errors: invalid_option (there is no valid key file; the old keys stay in use), closed.
   Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const { return requests_.id(); }
   runtime::Snapshot status() const;
@@ -72,7 +72,7 @@ class EmbeddedNode final : private runtime::Application {
   void take_thread();
   void turn(Duration wait_max);
 
-  // Application. From here on: the loop's thread.
+  // Application. The functions from here on run in the loop's thread.
   void on_wake(Instant now) override;
   void on_turn_end(Instant now) override;
   void on_publish() override { queue_.publish(); }
@@ -91,7 +91,7 @@ class EmbeddedNode final : private runtime::Application {
   }
   void on_unit_early(const order::Delivery& early) override { deliveries_.begin_early_unit(early); }
 
-  /// Hands staged messages to the node, as many as it accepts.
+  /// Passes staged messages to the node, as many as the node accepts.
   void feed(Instant now);
   void leave_if_done(Instant now);
   void close(bool on_request, std::string reason);
@@ -100,22 +100,22 @@ class EmbeddedNode final : private runtime::Application {
 
   const config::Settings settings_;
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<runtime::Runtime> runtime_;  ///< declared before all that holds references to its
-                                               ///< buffers
+  /// Declared before the objects that hold references to its buffers.
+  std::unique_ptr<runtime::Runtime> runtime_;
   SubmitStage submitted_;
-  mutable EventQueue queue_;  ///< mutable since room_units() notes that the loop waits for room
-  Deliveries deliveries_;     ///< loop's thread
+  mutable EventQueue queue_;  ///< mutable because room_units() notes that the loop waits for space
+  Deliveries deliveries_;     ///< used only in the loop's thread
   EventReader reader_;
-  mutable Requests requests_;  ///< mutable since status() adds a question
+  mutable Requests requests_;  ///< mutable because status() adds a question
   bool read_all_ = false;      ///< the reader has seen the last event
   mutable std::atomic<bool> fd_asked_{false};
-  std::atomic<std::thread::id> runner_;  ///< the thread that ran the loop last, if the loop has no
-                                         ///< thread of its own
+  /// The thread that ran the loop last, if the loop has no thread of its own.
+  std::atomic<std::thread::id> runner_;
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.
-  std::uint64_t released_ = 0;  ///< number of messages released by the node, as last reported to
-                                ///< submitted_
+  /// The number of messages released by the node, as last reported to `submitted_`.
+  std::uint64_t released_ = 0;
   std::optional<Instant> leave_at_;
   bool closed_ = false;
 

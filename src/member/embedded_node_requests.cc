@@ -13,8 +13,8 @@ namespace {
 
 io::IoError closed() { return {Errc::closed, "the member has left"}; }
 
-/// Gives a new list of nodes to the runtime. Returns why the list is refused; empty if it is not.
-/// Thread: the loop's.
+/// Gives a new list of nodes to the runtime. Returns why the list is refused; empty if the list is
+/// accepted. Thread: the loop's.
 std::string give_nodes(Instant now, const config::Listing& listing, runtime::Runtime& to,
                        Deliveries& deliveries) {
   if (auto checked = to.nodes().validate(listing); !checked) return "nodes: " + checked.error();

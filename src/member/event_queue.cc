@@ -14,8 +14,8 @@
 namespace peal::member {
 namespace {
 
-/// The reader reports to the loop only after this many entries: reporting each entry would cost as
-/// much as reading it.
+/// The reader reports to the loop only after this many entries, because reporting each entry would
+/// cost as much as reading the entry.
 constexpr std::uint32_t kShowEvery = 16;
 
 }  // namespace
@@ -75,7 +75,7 @@ void EventQueue::publish() {
   tail_.store(written_, std::memory_order_seq_cst);
   if (signals_ && !signalled_.exchange(true, std::memory_order_seq_cst)) {
     const std::uint64_t one = 1;
-    // Fails only if the counter is at its maximum, and then the descriptor is readable.
+    // write() fails only if the counter is at its maximum. Then the descriptor is readable.
     [[maybe_unused]] const ssize_t written = ::write(fd_, &one, sizeof one);
   }
 }

@@ -18,7 +18,7 @@ EventReader::EventReader(EventQueue& queue, trace::Names names, std::uint32_t me
     : queue_(queue), names_(std::move(names)), message_bytes_max_(message_bytes_max) {}
 
 EventReader::Out EventReader::next() {
-  // Constructed in place: moving a message takes longer than finding it.
+  // Construct the result in place: moving a message takes longer than finding the message.
   Out out(std::in_place_type<MessageOut>);
   while (true) {
     if (next_message(std::get<MessageOut>(out))) return out;
@@ -49,7 +49,7 @@ EventReader::Out EventReader::next() {
 
 void EventReader::open(const DeliveredUnit& unit) {
   current_ = &unit;
-  // The node has decoded the same bytes, with the same result.
+  // The node has decoded the same bytes before, without an error.
   const wire::Drop drop =
       node::decode_unit(unit.bytes(), unit.service, message_bytes_max_, chunks_);
   PEAL_ASSERT(drop == wire::Drop::none);

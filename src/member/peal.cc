@@ -69,8 +69,8 @@ View to_view(const member::Notice& from, const trace::Names& names) {
 class Member::Impl {
  public:
   explicit Impl(std::unique_ptr<member::EmbeddedNode> made) : inner(std::move(made)) {}
-  /// In a child after fork(), state that the parent's threads may have been changing is left as it
-  /// is. The child's copies of the descriptors are closed already.
+  /// In a child after fork(), does not destroy the node, because the parent's threads may have been
+  /// changing its state. The child's copies of the descriptors are closed already.
   ~Impl() {
     if (is_of_parent()) io::leave_to_parent(inner.release());
   }
@@ -106,13 +106,13 @@ class Member::Impl {
     switch (it.kind) {
       case member::Notice::Kind::view: return to_view(it, inner->names());
       case member::Notice::Kind::warning: return Warning{std::move(it.text)};
-      case member::Notice::Kind::names: break;  // the reader has handled it
+      case member::Notice::Kind::names: break;  // the reader has handled the notice
       case member::Notice::Kind::closed: return Closed{it.on_request, std::move(it.text)};
     }
     return std::nullopt;
   }
 
-  /// The result of next() and wait() in a child.
+  /// The result of next() and wait() in a child after fork().
   std::optional<Event> event_of_parent() {
     if (std::exchange(told_, true)) return std::nullopt;
     return Closed{false, of_parent().message};
@@ -122,7 +122,7 @@ class Member::Impl {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< in a child: Closed, which says that the member is the parent's, was read
+  bool told_ = false;  ///< in a child after fork(): the event Closed was returned
 };
 
 Result<Member> Member::embed(const Config& config, std::uint32_t header) {

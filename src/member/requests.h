@@ -21,20 +21,21 @@ class Requests {
  public:
   // Thread: any. After a request, the caller wakes the loop.
 
-  /// Hold this lock from reading a file of keys or nodes until asking for them: otherwise a thread
-  /// that read an older file could be the last to ask.
+  /// Hold this lock from reading the key file until ask_keys(): otherwise a thread that read an
+  /// older file could be the last to ask. Hold the lock from ask_nodes() until wait_for_nodes()
+  /// returns: there is only one answer at a time.
   std::mutex& one_by_one() { return one_by_one_; }
   /// Asks to use these keys. Errors: closed.
   Result<void, Errc> ask_keys(seal::Keys keys);
-  /// Asks to reconfigure to this list; call it while you hold one_by_one(). Errors: closed.
+  /// Asks to change to this list of nodes; call it while you hold one_by_one(). Errors: closed.
   Result<void, Errc> ask_nodes(config::Listing nodes);
   bool nodes_answered() const;
-  /// The answer to ask_nodes(): why the list is refused; an empty text if it is not. Nothing if
-  /// end() came first. Blocks.
+  /// The answer to ask_nodes(): why the list is refused; an empty text if the list is accepted.
+  /// Nothing if end() was called first. Blocks.
   std::optional<std::string> wait_for_nodes();
   /// Asks for the status; returns the question for wait_for_status().
   std::uint64_t ask_status();
-  /// A status taken after that question, or the last status, from end(). Blocks.
+  /// Returns a status taken after that question, or the status given to end(). Blocks.
   runtime::Snapshot wait_for_status(std::uint64_t question);
   /// Asks to leave within this time.
   void ask_leave(std::chrono::milliseconds patience);
@@ -46,8 +47,8 @@ class Requests {
   std::optional<seal::Keys> take_keys();
   std::optional<config::Listing> take_nodes();
   void answer_nodes(std::string why_not);
-  /// The newest question for the status that can be answered now. None while new keys wait: a
-  /// caller that asked to use keys must see them in the next status.
+  /// The newest question for the status that can be answered now. Nothing while new keys wait to be
+  /// used: a caller of ask_keys() must see the keys in the next status.
   std::optional<std::uint64_t> open_status_question() const;
   void answer_status(std::uint64_t question, runtime::Snapshot status);
   std::optional<std::chrono::milliseconds> take_leave();
@@ -55,7 +56,7 @@ class Requests {
   void end(runtime::Snapshot status);
 
  private:
-  std::mutex one_by_one_;  ///< taken before mutex_
+  std::mutex one_by_one_;  ///< locked before mutex_
   mutable std::mutex mutex_;
   std::condition_variable answered_;
   std::string id_;

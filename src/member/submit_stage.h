@@ -17,17 +17,18 @@
 
 namespace peal::member {
 
-/// Messages on their way from the application's threads to the loop, and their memory until they
-/// are ordered. Small messages are copied into a ring allocated at start; large ones into a block
-/// each, before the lock is taken.
+/// Holds messages on their way from the application's threads to the loop. A small message is
+/// copied into a ring, and stays there until it is ordered; the ring is allocated at start. A large
+/// message is copied into a block of its own, before the lock is taken; the node takes over the
+/// block.
 class SubmitStage {
  public:
   /// Limits of the stored messages. A large message may exceed block_bytes_max if no other large
-  /// one waits.
+  /// message waits.
   struct Limits {
     std::uint32_t message_bytes_max{};
-    std::uint64_t small_bytes_max{};  ///< of all small messages together; the size of the ring
-    std::uint64_t block_bytes_max{};  ///< of large messages that the node has not taken yet
+    std::uint64_t small_bytes_max{};  ///< all small messages together; the size of the ring
+    std::uint64_t block_bytes_max{};  ///< large messages that the node has not taken yet
     std::uint32_t messages_max{};
   };
   explicit SubmitStage(const Limits& limits);
@@ -39,8 +40,8 @@ class SubmitStage {
   /// that unused slots never cost memory.
   struct Item {
     std::byte* bytes;
-    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; given back, it frees
-                              ///< the message's bytes in the ring
+    /// ByteRing::tail() after this message. ByteRing::give_back() of this value frees the message.
+    std::uint64_t ring_tail;
     std::uint32_t size;
     Service service;
     order::Domain domain;  ///< the domain whose nodes learn the message
@@ -55,7 +56,7 @@ class SubmitStage {
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
   Result<Pushed, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
-  /// The same, waiting for space until `deadline`.
+  /// Like push(), but waits for space until `deadline`.
   Result<Pushed, Errc> push_until(ByteView payload, Service service, order::Domain domain,
                                   std::chrono::steady_clock::time_point deadline);
   /// push() and push_until() return closed from now on. Thread: any.
@@ -68,8 +69,8 @@ class SubmitStage {
   void turn(std::uint64_t released);
   /// The oldest visible message that was not handed over to the node, or null.
   Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
-  /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
-  /// turn() frees them.
+  /// Call it when the front message, and its block if it has one, were handed over. Bytes in the
+  /// ring stay until turn() frees them.
   void pop();
   /// True if blocks were handed over after the last turn(): the next turn() makes their space
   /// available.
@@ -101,7 +102,7 @@ class SubmitStage {
   // The loop's thread only.
   std::uint64_t visible_ = 0;
   std::uint64_t handed_ = 0;
-  std::uint64_t handed_block_bytes_ = 0;  ///< since the last turn
+  std::uint64_t handed_block_bytes_ = 0;  ///< bytes of blocks handed over since the last turn()
 };
 
 }  // namespace peal::member

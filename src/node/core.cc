@@ -13,7 +13,8 @@ namespace peal::node {
 
 namespace {
 
-/// The queue of control messages is small, since few of them wait at a time.
+/// The limits of the queue of control messages. The queue is small, because only few of these
+/// messages wait at a time.
 Limits control_limits(const Limits& limits) {
   Limits own = limits;
   own.submit_messages_max = 16;
@@ -58,11 +59,11 @@ Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service
 
 void Node::Core::block(bool blocked) {
   packer_.block(blocked);
-  engine_knows_ = false;  // other messages may go now
+  engine_knows_ = false;  // other messages may go into units now
 }
 
 void Node::Core::flush(Instant now) {
-  // For work that it knows of, the engine itself calls next_unit().
+  // While the engine knows of waiting work, the engine itself calls next_unit().
   if (!running() || engine_knows_ || packer_.idle()) return;
   engine_knows_ = true;
   engine_->on_work(now, *this);
@@ -73,7 +74,8 @@ bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
     engine_knows_ = false;
     return false;
   }
-  // `next` is filled and read in place: copying bytes just written stalls the processor.
+  // `next` is filled and read in place: a copy of bytes that were just written would stall the
+  // processor.
   Pending& next = pending_.push_back();
   if (!packer_.next(unit_bytes_max, out, next.packed)) {
     pending_.pop_back();
@@ -93,7 +95,7 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   SubmitQueue& queue = is_control(first) ? control_ : queue_;
   PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
   // The unit's messages leave the queue before the sink is notified: the sink may submit messages
-  // into the freed room.
+  // into the freed space.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::uint32_t index = 0; index < completed; ++index) {
     services[index] = queue.taken_service(index);
@@ -151,8 +153,8 @@ void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
   message.as_guessed = !early && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {
     deliver_chunk(chunk, message, early);
-    // The index counts each last chunk, whether its message is delivered or not: the sender counts
-    // the same way.
+    // The index counts each last chunk, even if its message is not delivered. The sender counts the
+    // same way.
     if (chunk.last) ++message.index;
   }
 }
@@ -246,7 +248,7 @@ void Node::Core::check_invariants() const {
     (is_control(packed.first_completed) ? completed_control : completed) += packed.completed;
   }
   PEAL_ASSERT(queue_.taken() == completed);
-  // Control messages that were dropped behind those in units count as taken.
+  // Control messages that were dropped behind messages in units count as taken.
   PEAL_ASSERT(completed_control > 0 ? control_.taken() >= completed_control
                                     : control_.taken() == 0);
   queue_.check_invariants();

@@ -21,7 +21,8 @@
 
 namespace peal::node {
 
-/// Implements a node, as host and effects of its engine. node.h documents the calls.
+/// Implements a node. The engine uses it as its order::Host and order::Effects. node.h documents
+/// the calls.
 class Node::Core final : public order::Host, public order::Effects {
  public:
   Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink);
@@ -82,7 +83,7 @@ class Node::Core final : public order::Host, public order::Effects {
 
  private:
   enum class State : std::uint8_t { created, running, stopped };
-  /// A unit that next_unit() handed over and that has no place yet.
+  /// A unit that next_unit() passed to the engine, and that has no place in the order yet.
   struct Pending {
     ByteView unit;  ///< the engine keeps these bytes alive
     Packed packed;
@@ -131,7 +132,7 @@ class Node::Core final : public order::Host, public order::Effects {
   std::uint64_t gathered_messages_ = 0;
   std::uint64_t bad_units_ = 0;
   std::uint64_t ignored_chunks_ = 0;
-  Digest outcome_;  ///< of all submissions, places and deliveries
+  Digest outcome_;  ///< digest of all submissions, places and deliveries
 };
 
 }  // namespace peal::node

@@ -25,8 +25,7 @@ struct Limits {
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of all messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
-  std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, from all
-                                                      ///< origins together
+  std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of all unfinished large messages
   /// Bytes of the ring for small messages, allocated at start. A message is small up to 64 KiB, or
   /// up to a sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
@@ -43,8 +42,8 @@ std::uint64_t small_ring_bytes(const Limits& limits);
 /// The largest message that goes into a ring of `ring_bytes`.
 std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
 
-/// Control messages belong to the node itself and go ahead of all that applications submit. They
-/// are numbered separately: their numbers count from 1, and have this bit in addition.
+/// The node itself sends control messages, ahead of all messages that applications submit. Control
+/// messages have separate numbers: the numbers count from 1, and have this bit in addition.
 inline constexpr std::uint64_t kControlNumber = 1ULL << 63;
 constexpr bool is_control(std::uint64_t number) { return (number & kControlNumber) != 0; }
 
@@ -61,7 +60,7 @@ struct Message {
   ViewId view{};
   bool transitional = false;
   Seq seq{};              ///< position of the unit that completed the message
-  std::uint32_t index{};  ///< place among the messages that this unit completed, from 0
+  std::uint32_t index{};  ///< place among the messages that the unit at `seq` completed, from 0
   Service service = Service::agreed;
   bool as_guessed = false;  ///< on_early() predicted this position; false in on_early()
   /// Valid during the call. The bytes lie in the unit that on_unit_delivered() or on_unit_early()
@@ -79,20 +78,20 @@ class Sink {
   virtual ~Sink() = default;
   virtual void on_message(const Message& message) = 0;
   virtual void on_view(const order::View& view) = 0;
-  /// A message submitted here got its place; `index` as in Message.
+  /// A message submitted at this node got its place. `index`: see Message::index.
   virtual void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                             Service service) = 0;
   virtual void on_event(const order::Event& event) = 0;
   virtual void on_fatal(std::string_view reason) = 0;
-  /// Units that the application can still take.
+  /// Number of units that the application can still take.
   virtual std::uint32_t receive_room_units() const = 0;
 
   /// Optimistic delivery: this message is probably the next in the order, at position `seq`, but is
-  /// not ordered yet. Each message comes at most once in a view, before its on_message(), and the
-  /// messages of one sender come in its order. The next regular view cancels the early messages
-  /// that on_message() has not delivered by then: their senders restart them.
+  /// not ordered yet. In a view, on_early() gets each message at most once, before on_message()
+  /// gets it. The messages of one sender come in the sender's order. The next regular view cancels
+  /// the early messages that on_message() has not delivered by then: their senders restart them.
   virtual void on_early(const Message& /*message*/) {}
-  /// The unit whose messages the next calls of on_early() announce.
+  /// The next calls of on_early() announce the messages of this unit.
   virtual void on_unit_early(const order::Delivery& /*early*/) {}
 
   // The units of the engine, for the simulator's oracle; ignored by default.
@@ -101,15 +100,15 @@ class Sink {
   virtual void on_unit_delivered(const order::Delivery& /*delivery*/) {}
 };
 
-/// Makes a node's engine; the node is its host.
+/// Makes a node's engine; the node is the engine's host.
 using EngineFactory = std::function<std::unique_ptr<order::Engine>(order::Host&)>;
 
 /// A whole node without an operating system: an engine, packing of small messages, fragments of
 /// large ones, and back-pressure. One thread; nothing blocks.
 class Node {
  public:
-  /// `units` is the pool in which units are built; the engine may build its packets there too. Each
-  /// slab must hold a packet of the largest size. All references must outlive the node.
+  /// `units` is the pool in which the node builds units; the engine may build its packets there,
+  /// too. Each slab must hold a packet of the largest size. All references must outlive the node.
   Node(const Limits& limits, BufferPool& units, const EngineFactory& make_engine,
        port::Transport& transport, Sink& sink);
   ~Node();
@@ -117,32 +116,32 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   void start(Instant now);
-  /// Queues a message for the nodes of `domain`, which this node must be in. Copies `payload`,
-  /// which may be empty. Returns the message's number, from 1, or: would_block (the queue is full:
-  /// call again after on_originate), too_large, closed.
+  /// Queues a message for the nodes of `domain`. This node must be in that domain. Copies
+  /// `payload`, which may be empty. Returns the message's number, from 1, or: would_block (the
+  /// queue is full: call again after on_originate), too_large, closed.
   Result<std::uint64_t, Errc> submit(Instant now, ByteView payload, Service service,
                                      order::Domain domain = 0);
   /// As submit(), but the engine is notified only at the next flush(). Nothing is delivered before
-  /// that, so the sink may call enqueue().
+  /// flush(), so the sink may call enqueue().
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
-  /// message's number. Since the engine is notified only at flush(), messages submitted before it
-  /// share units, even if the engine could have ordered the first message at once.
+  /// message's number. The engine is notified only at flush(). So messages that are submitted
+  /// before flush() share units, even if the engine could have ordered the first message at once.
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
                                           order::Domain domain = 0);
-  /// As enqueue(), for bytes in a block that the caller owns: takes the block, unless there is an
-  /// error.
+  /// As enqueue(), but takes the block `message` from the caller instead of copying, unless there
+  /// is an error.
   Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
                                            order::Domain domain = 0);
-  /// Queues a control message. It goes before all messages of submit() that are in no unit yet,
-  /// even before the rest of a half-done message. Returns its number, with kControlNumber in it,
-  /// or: would_block, too_large, closed. The sink may call submit_control(), drop_control() and
-  /// block(): the engine is notified at the next flush().
+  /// Queues a control message. It is sent before all messages of submit() that are in no unit yet,
+  /// even before the rest of a half-done message. Returns its number, which includes
+  /// kControlNumber, or: would_block, too_large, closed. The sink may call submit_control(),
+  /// drop_control() and block(): the engine is notified at the next flush().
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
-  /// Drops the control messages that no unit completes yet. A message that a unit completes already
+  /// Drops the control messages that no unit completes yet. A message that a unit already completes
   /// cannot be recalled: it gets its place, or is dropped with the unit if the view ends first.
-  /// Until then, it counts as queued, and dropped messages behind it may count too. No control
-  /// message queued before this call goes into another unit.
+  /// Until then, this message counts as queued, and dropped messages behind it may count as queued,
+  /// too. No control message queued before this call goes into another unit.
   void drop_control();
   /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
   /// still get its place. Control messages are never held back.
@@ -151,17 +150,17 @@ class Node {
   std::uint64_t released() const;
   void flush(Instant now);
   void on_packet(Instant now, Lane lane, const BufferRef& packet);
-  /// See order::Engine.
+  /// See order::Engine::on_old_incarnation().
   void on_old_incarnation(Instant now, const MemberId& newest);
   void on_timer(Instant now);
-  /// See order::Engine.
+  /// See order::Engine::on_durable().
   void on_durable(Instant now);
-  /// Sink::receive_room_units() grew.
+  /// Call it when Sink::receive_room_units() has grown from 0.
   void on_room(Instant now);
   void on_pause(Instant now, Duration gap);
   void on_drained(Instant now);
   void leave(Instant now);
-  /// See order::Engine.
+  /// See order::Engine::set_nodes().
   void set_nodes(Instant now, const order::NodeList& nodes);
   order::NodesWait nodes_wait() const;
 
@@ -171,7 +170,7 @@ class Node {
   order::WaitReason why() const;
   /// The engine's counters, followed by the node's.
   std::span<const order::Counter> counters() const;
-  /// Messages and bytes that have no place yet, in units or not.
+  /// Messages that have no place in the order yet, and their bytes.
   std::uint64_t queued_messages() const;
   std::uint64_t queued_bytes() const;
   std::uint64_t reassembly_bytes() const;

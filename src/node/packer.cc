@@ -32,8 +32,8 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
     ++pool_empty_;
     return false;
   }
-  // A control message interrupts an ordinary one: receivers drop the unfinished ordinary message,
-  // so that message restarts.
+  // A control message interrupts an ordinary message. Receivers then drop the unfinished ordinary
+  // message, so it restarts.
   if (control != control_half_done_) {
     restart();
     control_half_done_ = control;
@@ -109,8 +109,8 @@ std::uint32_t Packer::backlog_units() const {
   if (idle()) return 0;
   std::uint64_t bytes = control_.waiting_bytes() + kWholeHeaderBytes * control_.waiting();
   if (!blocked_) bytes += queue_.waiting_bytes() + kWholeHeaderBytes * queue_.waiting();
-  // offset_ belongs to a message that may go: otherwise block() or drop_control() has reset
-  // offset_.
+  // offset_ belongs to a message that may go into a unit: otherwise block() or drop_control() has
+  // reset offset_.
   const std::uint64_t units = 1 + (bytes - offset_) / (unit_bytes_max_ - kUnitHeaderBytes);
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(units, std::numeric_limits<std::uint32_t>::max()));

@@ -12,31 +12,34 @@
 
 namespace peal::node {
 
-/// The messages that a unit completes: `completed` of them, with consecutive numbers.
+/// The messages that a unit completes. They have consecutive numbers.
 struct Packed {
-  std::uint64_t first_completed = 0;  ///< number of the first of them; if there are none, of the
-                                      ///< message of which the unit has a part. Has kControlNumber
-                                      ///< in it for control messages
-  std::uint32_t completed = 0;        ///< 0 to kChunksMax
-  bool continues = false;             ///< the unit begins with the rest of a message
-  Service service{};                  ///< the unit's service
+  /// The number of the first completed message. If the unit completes no message: the number of the
+  /// message of which the unit has a part. Includes kControlNumber for control messages.
+  std::uint64_t first_completed = 0;
+  std::uint32_t completed = 0;  ///< number of completed messages, 0 to kChunksMax
+  bool continues = false;       ///< the unit begins with the rest of a message
+  Service service{};            ///< the unit's service
 };
 
-/// Turns two queues into units, each queue in the order submitted. All of `control` goes before
-/// `queue`. A unit never mixes messages of both queues or of two domains. A message that fits into
-/// one unit is never cut. A larger message fills all its units but the last, so that their packets
-/// have the same length, as segmentation offload wants.
+/// Turns the messages of two queues into units, in the order of each queue. All messages of
+/// `control` go before those of `queue`. A unit never mixes messages of both queues or of two
+/// domains. A message that fits into one unit is never cut. A larger message fills all its units
+/// but the last. So the packets of these units have the same length, as segmentation offload
+/// requires.
 class Packer {
  public:
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
       : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with headroom for the engine's header, and takes the messages that the
-  /// unit completes (see SubmitQueue). False if nothing may go or the pool is empty.
+  /// Builds the next unit, with headroom for the engine's header. Takes the messages that the unit
+  /// completes (see SubmitQueue). False if there is nothing to build (see idle()), or if the pool
+  /// is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
-  /// True if nothing may go: nothing waits, or what waits is blocked.
+  /// True if next() has nothing to build: no messages wait, or all waiting messages are blocked.
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
-  /// While `blocked`, only control messages go. A half-done message of `queue` restarts afterwards.
+  /// While `blocked`, only control messages go into units. A half-done message of `queue` restarts
+  /// afterwards.
   void block(bool blocked);
   /// Drops the control messages that no unit completes yet. A message that a unit completes already
   /// stays in that unit; if the unit is voided, the message is dropped too.
@@ -69,7 +72,7 @@ class Packer {
   bool blocked_ = false;
   bool control_half_done_ = false;        ///< if offset_ > 0: the half-done message is control
   std::uint32_t offset_ = 0;              ///< bytes of the half-done message that are in units
-  std::uint32_t unit_bytes_max_ = 1'390;  ///< of the last next(); initially for Ethernet
+  std::uint32_t unit_bytes_max_ = 1'390;  ///< argument of the last next(); initially for Ethernet
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;
   std::uint64_t pool_empty_ = 0;

@@ -13,9 +13,10 @@
 
 namespace peal::node {
 
-/// Puts large messages together, one at a time per origin. The result depends only on the chunks
-/// fed since the last clear(), so that all members of a view agree. Memory grows with the bytes
-/// that arrived, never with a claimed length, up to the maximum message size for each origin.
+/// Puts large messages together, one at a time for each origin. The result depends only on the
+/// chunks fed since the last clear(), so that all members of a view agree. For each origin, memory
+/// grows with the received bytes, up to the maximum message size. It does not grow with a length
+/// that the sender only claims.
 class Reassembly {
  public:
   Reassembly();
@@ -24,16 +25,17 @@ class Reassembly {
     whole,     ///< the chunk is a whole message
     open,      ///< the message has more chunks
     complete,  ///< the chunk completed a message: see take()
-    ignored,   ///< the chunk does not continue an unfinished message of its origin, or there are
-               ///< too many origins
+    /// The chunk does not continue an unfinished message of its origin, or there are too many
+    /// origins.
+    ignored,
   };
   /// Feeds the next chunk of `origin`. A chunk that does not continue the origin's unfinished
   /// message drops that message.
   Fed feed(MemberId origin, const Chunk& chunk);
   /// The message that the last feed() completed.
   Gathered take();
-  /// Gives back the memory of a taken message, for later ones: a steady stream of messages slightly
-  /// too large for one unit then allocates nothing.
+  /// Gives back the memory of a taken message, so that later messages reuse it. Then a steady
+  /// stream of messages slightly too large for one unit allocates nothing.
   void give_back(Gathered message);
 
   /// Drops all unfinished messages.

@@ -68,7 +68,8 @@ Result<std::uint64_t, Errc> SubmitQueue::push_lent(ByteView payload, Service ser
 void SubmitQueue::pop(std::uint64_t count) {
   PEAL_ASSERT(count <= taken());
   remove(count);
-  // Messages dropped behind these are in no unit, so no later pop() counts them.
+  // Messages that were dropped behind the removed messages are in no unit. So no later pop() counts
+  // them.
   while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
 }
 

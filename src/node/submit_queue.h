@@ -14,11 +14,11 @@
 
 namespace peal::node {
 
-/// The messages that wait for their place, in the order submitted. The oldest may be *taken*: they
-/// are in units already, but stay here until their unit gets its place (pop) or its view ends
-/// (rewind). Until then they count and keep their bytes like the others. Small messages lie in a
-/// ring of bytes that the constructor allocates; each large one has a block of its own. Numbers
-/// count submissions from 1, without gaps.
+/// The messages that wait for their place, in the order submitted. The oldest messages may be
+/// *taken*: they are in units already. A taken message stays in the queue until its unit gets its
+/// place (pop) or its view ends (rewind). Until then, it counts and keeps its bytes like the other
+/// messages. Small messages lie in a ring of bytes that the constructor allocates. Each large
+/// message has a block of its own. Numbers count submissions from 1, without gaps.
 class SubmitQueue {
  public:
   explicit SubmitQueue(const Limits& limits);
@@ -37,7 +37,7 @@ class SubmitQueue {
                                         order::Domain domain = 0);
 
   bool empty() const { return popped_ == pushed_; }
-  /// All messages here, taken or not.
+  /// All messages in the queue, taken or not.
   std::uint64_t messages() const { return pushed_ - popped_; }
   std::uint64_t bytes() const { return bytes_; }
 
@@ -60,7 +60,7 @@ class SubmitQueue {
   }
 
   std::uint64_t taken() const { return next_ - popped_; }
-  /// The service of the taken message that has `index` older ones before it; index < taken().
+  /// The service of the taken message with `index` older messages before it; index < taken().
   Service taken_service(std::uint64_t index) const {
     PEAL_ASSERT(index < taken());
     return entry(popped_ + index).service;
@@ -70,8 +70,8 @@ class SubmitQueue {
   /// Undoes all takes: the oldest message that is not dropped is the front again.
   void rewind();
   /// Drops all messages that are not taken. They are removed at once if no message is taken, else
-  /// together with the last taken message. A later rewind() drops the taken messages too. No
-  /// message that is here now becomes the front again.
+  /// together with the last taken message. A later rewind() drops the taken messages, too. No
+  /// message that is in the queue now becomes the front again.
   void forget();
   /// The number of the last message submitted before the last forget(), or 0.
   std::uint64_t forgotten() const { return forgotten_; }
@@ -82,8 +82,9 @@ class SubmitQueue {
   enum class Place : std::uint8_t { small, block, lent };
   struct Entry {
     const std::byte* bytes;
-    std::uint64_t ring_tail;  ///< ByteRing::tail() right after this message; given back, it frees
-                              ///< the message's bytes in the ring
+    /// ByteRing::tail() after this message was added. ByteRing::give_back() with this value frees
+    /// the message's bytes in the ring.
+    std::uint64_t ring_tail;
     std::uint32_t size;
     Service service;
     order::Domain domain;
@@ -112,7 +113,7 @@ class SubmitQueue {
 
   // Counts of messages: popped_ <= next_ <= pushed_.
   std::uint64_t pushed_ = 0;
-  std::uint64_t next_ = 0;  ///< popped or taken, or dropped behind taken ones
+  std::uint64_t next_ = 0;  ///< number of messages that no longer wait: popped, taken or dropped
   std::uint64_t popped_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;

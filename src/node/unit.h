@@ -27,7 +27,7 @@ inline constexpr std::size_t kPartHeaderBytes = 7;   ///< header of a chunk that
 inline constexpr std::size_t kChunksMax = 256;
 inline constexpr std::size_t kUnitBytesMax = wire::kPacketBytesMax - wire::kDataHeaderBytes;
 
-/// A message, or a part of one.
+/// A message, or a part of a message.
 struct Chunk {
   std::uint64_t number{};
   bool first = false;
@@ -50,7 +50,7 @@ using Chunks = FixedVector<Chunk, kChunksMax>;
 /// Writes one unit into memory that the caller provides.
 class UnitWriter {
  public:
-  /// `out` holds at least kUnitHeaderBytes; `number` is that of the first chunk's message.
+  /// `out` holds at least kUnitHeaderBytes; `number` is the number of the first chunk's message.
   UnitWriter(ByteSpan out, std::uint64_t number);
 
   std::size_t room() const { return out_.size() - size_; }

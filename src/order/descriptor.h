@@ -19,34 +19,34 @@
 #include "order/setup.h"
 
 // What the rest of the program knows of an engine before the engine runs. Each engine has one
-// descriptor, a constant in its own folder; order/registry/registry.cc lists them.
+// descriptor, a constant in the engine's folder. order/registry/registry.cc lists all descriptors.
 
 namespace peal::order {
 
-/// What an engine guarantees and supports. Constants: no option changes them.
+/// What an engine guarantees and supports. No option changes the traits.
 struct Traits {
-  /// A majority of the acceptors (NodeList::acceptors) decides the order, and every view is
-  /// primary. False: each side of a partition continues on its own.
+  /// True: a majority of the acceptors (NodeList::acceptors) decides the order, and every view is
+  /// primary. False: each side of a partition continues by itself.
   bool quorum = false;
   std::uint32_t acceptors_most = std::numeric_limits<std::uint32_t>::max();
-  /// The engine can send data over streams. False: it needs multicast.
+  /// True: the engine can send data over streams. False: the engine sends data by datagrams only.
   bool streams = false;
-  /// Several ensembles may order side by side, and subsets of the nodes may form domains.
+  /// Several ensembles may order in parallel, and subsets of the nodes may form domains.
   bool ensembles = false;
-  /// The engine installs one view only: it orders nothing once a member has failed or is cut off.
-  /// The simulator injects no such faults into this engine.
+  /// The engine installs one view only. It orders nothing after a member has failed or was cut off,
+  /// so the simulator injects no such faults.
   bool one_view = false;
   /// The maximum packet size must be equal on all nodes.
   bool equal_packets = false;
-  /// The setting that disables the log of acceptors, as error texts name it; empty if there is no
+  /// The setting that disables the log of acceptors, as error texts quote it. Empty if there is no
   /// such setting.
   std::string_view without_log{};
 };
 
 /// What an engine with certain options needs from the node that runs it.
 struct Needs {
-  std::uint32_t max_gap = 0;  ///< maximum lead of the newest position over the slowest member, in
-                              ///< units
+  /// Maximum number of units by which the slowest member is behind the newest position.
+  std::uint32_t max_gap = 0;
   /// After a pause longer than this, the node must call on_pause(), so that the engine does not
   /// mistake its own pause for silence of other nodes.
   Duration pause{};
@@ -54,18 +54,19 @@ struct Needs {
   /// `packets` of make().
   std::uint32_t values = 0;
   bool log = false;             ///< acceptors keep a log
-  std::uint32_t ensembles = 1;  ///< ensembles that order side by side and share the log
+  std::uint32_t ensembles = 1;  ///< ensembles that order in parallel and share the log
   /// A new list of nodes may differ from its predecessor by one node at most.
   bool one_node_at_a_time = false;
-  bool optimistic = false;  ///< also delivers units early, before they have their places
+  bool optimistic = false;  ///< the engine also calls Effects::opt_deliver()
 
-  // What tests may expect of the engine; the simulator checks it.
-  std::uint32_t held = 0;  ///< maximum number of buffers that a node holds, besides those of its
-                           ///< application
-  Duration suspect{};      ///< the silence after which a node is suspected
-  Duration forms{};        ///< without faults, running nodes have a view within this time
-  Duration remembers{};    ///< how long after a fault a member may still be excluded for that fault
-  Duration idle{};         ///< time between two actions of an engine that has no work
+  // What tests may expect of the engine. The simulator uses these limits in its checks.
+
+  /// Maximum number of buffers that a node holds, apart from the buffers of its application.
+  std::uint32_t held = 0;
+  Duration suspect{};    ///< the silence after which a node is suspected
+  Duration forms{};      ///< without faults, running nodes have a view within this time
+  Duration remembers{};  ///< how long after a fault a member may still be excluded for that fault
+  Duration idle{};       ///< time between two actions of an engine that has no work
   /// Factor by which forming a view takes longer with the chosen options than with the defaults.
   double slower = 1;
 };
@@ -76,25 +77,27 @@ struct Descriptor {
   Traits traits;
   /// The kind of packets that carry units, as the engine's inspection names it.
   std::string_view unit_packets;
-  /// The events that the engine reports in addition to the common ones (vocabulary.h).
+  /// The events that the engine reports in addition to the common events (vocabulary.h).
   std::span<const EventKind* const> events{};
   /// All options, in the order in which documentation lists them. Engines may share options.
   std::span<const Option> (*options)() = nullptr;
   /// `nodes`: number of configured nodes. Any accepted option values are valid arguments.
   Needs (*needs)(const OptionValues& values, std::size_t nodes) = nullptr;
-  /// Checks that individually accepted options fit each other and the domains. The error is one
-  /// line that begins with a key and says what is accepted, or what to leave out.
+  /// Checks that the options fit each other and the domains. Each value alone is accepted. The
+  /// error is one line. It begins with a key, and names the accepted values or the key to leave
+  /// out.
   Result<void, std::string> (*validate)(const OptionValues& values,
                                         const std::vector<DomainNodes>& domains) = nullptr;
   /// The engine builds its own packets in `packets`. Each unit that the host hands over must have
   /// wire::kUnitHeadroomBytes free bytes in front of it.
   std::unique_ptr<Engine> (*make)(const Setup& setup, BufferPool& packets, Host& host) = nullptr;
-  /// Writes the beginning that all data packets of a sender share, so that sealed packets can omit
-  /// it (io/frame_header.h). Null if the engine's data packets do not begin alike.
+  /// Writes to `out` the bytes with which all data packets of `sender` begin, so that sealed
+  /// packets can omit these bytes (io/frame_header.h). Null if a sender's data packets begin
+  /// differently.
   void (*write_data_header)(std::uint64_t cluster, const MemberId& sender,
                             std::uint32_t frame_bytes, ByteSpan out) = nullptr;
-  /// Chooses acceptors among `nodes`, which are sorted, for a configuration that names none. Null
-  /// for an engine without acceptors.
+  /// Chooses acceptors among the sorted `nodes` if the configuration names no acceptors. Null for
+  /// an engine without acceptors.
   std::vector<NodeId> (*default_acceptors)(const std::vector<NodeId>& nodes) = nullptr;
   /// The nodes and acceptors of `list` that belong to `domain`. Null for an engine without domains.
   NodeList (*part_of)(const DomainNodes& domain, const NodeList& list) = nullptr;

@@ -15,43 +15,44 @@
 // The contract between an ordering protocol and the node that runs it. An engine is a state
 // machine: it has no socket, clock or thread, and its only randomness is a seeded generator. The
 // caller passes the time as an argument. The engine requests every action through Effects; the
-// caller carries the actions out in the order requested.
+// caller carries out the actions in the order of the requests.
 //
-// Laws: the same seed and inputs give the same outputs and digest. `now` never goes back. The work
+// Laws: The same seed and inputs give the same outputs and digest. `now` never goes back. The work
 // of one call is bounded; if work is left over, next_deadline() is not after `now`. Effects and
-// Host never call back into the engine. The engine places units with originate() in the order in
-// which it took them, at once or later. With the install() of a regular view, units that have no
-// place yet go back to the node, whose next_unit() builds them anew. The engine keeps a unit's
-// bytes alive until it places or returns the unit.
+// Host never call back into the engine. The engine takes units with next_unit(), and places them
+// with originate() in the same order, at once or later. When the engine installs a regular view,
+// it returns the units without a place to the node, and next_unit() builds them again. The engine
+// keeps the bytes of a unit alive until it has placed or returned the unit.
 
 namespace peal::order {
 
-/// The bytes that get one position in the order: a run of small messages packed by the node, or a
-/// fragment of a large message. The engine never looks inside.
+/// The bytes that get one position in the order: several small messages, packed by the node, or a
+/// fragment of a large message. The engine never reads the messages.
 struct Unit {
   BufferRef bytes;  ///< the unit, with at least wire::kUnitHeadroomBytes free bytes in front of it
   Service service = Service::agreed;  ///< agreed or safe
 };
 
-/// The destinations of a message: 0 means all nodes, and i the nodes of domain i (Setup::domains).
-/// A node sends only in domains to which it belongs.
+/// The destinations of a message. 0: all nodes. i > 0: the nodes of domain i (Setup::domains). A
+/// node sends only in domains to which it belongs.
 using Domain = std::uint8_t;
 
-/// What a running engine asks of its node.
+/// The functions of the node that a running engine calls to get units and limits.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Estimated number of units that wait to be handed over; at least 1 if any waits.
+  /// Estimated number of units that wait for next_unit(); at least 1 if any unit waits.
   virtual std::uint32_t backlog_units() const = 0;
-  /// Builds the next unit, at most `unit_bytes_max` long; false if none waits or no buffer is free.
-  /// The engine may take several units before it places the first, and decides how many. The
+  /// Builds the next unit, at most `unit_bytes_max` long. False if no unit waits or no buffer is
+  /// free. The engine decides how many units it takes before it places the first of them. The
   /// messages in these units stay in the node's queues, and count towards the node's limits, until
-  /// the units are placed.
+  /// the engine has placed the units.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
-  /// The destinations of the unit that next_unit() would build now. Only engines with domains ask.
+  /// The destinations of the unit that next_unit() would build now. Only engines with domains call
+  /// this function.
   virtual Domain next_domain() const { return 0; }
-  /// Number of units that the application can still take; the ring slows down as this number
-  /// shrinks.
+  /// Number of units that the application can still take. A member of a ring originates at most
+  /// this number of units per visit of the token.
   virtual std::uint32_t receive_room_units() const = 0;
 };
 
@@ -63,7 +64,7 @@ struct Delivery {
   MemberId origin{};
   Service service = Service::agreed;
   BufferRef unit;
-  Seq guess{};  ///< the position given to opt_deliver(); 0 without optimistic delivery
+  Seq guess{};  ///< the position that opt_deliver() announced; 0 without optimistic delivery
 };
 
 /// Whether a view may act for the whole cluster; `unclaimed` if no option sets a rule.
@@ -71,16 +72,16 @@ enum class Primary : std::uint8_t { unclaimed, yes, no };
 
 struct View {
   bool transitional = false;
-  ViewId id{};                        ///< of this regular view; for a transitional view, of the
-                                      ///< next regular view
-  ViewId old{};                       ///< for a transitional view, the previous regular view; else
-                                      ///< an id with number 0
+  /// If this view is regular, its id. If this view is transitional, the next regular view's id.
+  ViewId id{};
+  /// If this view is transitional, the previous regular view's id; otherwise an id with number 0.
+  ViewId old{};
   std::span<const MemberId> members;  ///< sorted; valid during the call of install()
   Primary primary = Primary::unclaimed;
 };
 
-/// A report for people or counters. Engines format no text: an event has a kind and integers, whose
-/// meaning the kind defines.
+/// A report for people or counters. Engines format no text. The kind of the event defines the
+/// meaning of the other fields (vocabulary.h).
 struct Event {
   const EventKind* kind = nullptr;
   ViewId view{};
@@ -95,22 +96,24 @@ class Effects {
  public:
   virtual ~Effects() = default;
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
-  /// Sends to every configured node but this one.
+  /// Sends `packet` to every configured node except this node.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// Assigns a place to the oldest unit that next_unit() handed over and that has no place yet. The
-  /// place is after the places of earlier units. Called before the unit is delivered at this node.
+  /// Gives the position `seq` of `view` to the oldest unit from next_unit() that has no position
+  /// yet. Positions of later units are higher. Called before the unit is delivered at this node.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
-  /// Optimistic delivery: the unit probably comes next in the order, at Delivery::guess, but has no
-  /// place yet. The engine calls this at most once per unit and view, in the sender's order, and
-  /// before it delivers the unit. deliver() says whether the guess was right. If a unit is not
-  /// delivered before the next regular view, its announcement is void.
+  /// Optimistic delivery: the unit has no position yet, but will probably get the position
+  /// Delivery::guess. The engine calls this function at most once per unit and view, in the
+  /// sender's order, before it delivers the unit. At deliver(), Delivery::seq shows whether the
+  /// guess was right. If the next regular view is installed before the unit is delivered, the guess
+  /// is void.
   virtual void opt_deliver(const Delivery& /*early*/) {}
-  /// With a regular view, the node takes back the units that got no place in the previous view. The
-  /// engine forgets these units, and reads backlog_units() again.
+  /// If `view` is regular, the node takes back the units that got no place in the previous view.
+  /// The engine forgets these units, and reads backlog_units() again.
   virtual void install(const View& view) = 0;
   virtual void report(const Event& event) = 0;
-  /// The node must stop for this reason, such as another live process with this node's id.
+  /// The node must stop because of `reason`, for example because another live process has this
+  /// node's id.
   virtual void fatal(std::string_view reason) = 0;
 };
 
@@ -120,8 +123,8 @@ struct WaitReason {
   MemberId who{};
   Seq seq{};
   Domain domain{};  ///< the domain whose order has to advance
-  /// All awaited members, sorted; may be empty if only `who` is awaited. Allocation does no harm:
-  /// why() is not on the hot path.
+  /// All awaited members, sorted; may be empty if only `who` is awaited. The vector may allocate
+  /// memory, because why() is not on the hot path.
   std::vector<MemberId> all{};
 };
 
@@ -134,15 +137,15 @@ struct Counter {
 /// The configured nodes, with a hash that is equal for equal lists and never 0.
 struct NodeList {
   std::uint64_t hash = 1;
-  std::vector<NodeId> nodes;        ///< sorted, 1 to 128
-  std::vector<NodeId> acceptors{};  ///< for engines with acceptors: sorted, in `nodes`, at least
-                                    ///< one; else empty
+  std::vector<NodeId> nodes;  ///< sorted, 1 to 128
+  /// Sorted; a subset of `nodes`. Empty if the engine has no acceptors.
+  std::vector<NodeId> acceptors{};
 };
 
 /// What keeps an engine from reconfiguring to its pending list of nodes.
 struct NodesWait {
   enum class Kind : std::uint8_t {
-    nothing,    ///< no list is pending, or the pending list becomes active next
+    nothing,    ///< no list is pending, or nothing keeps the pending list from becoming active
     view,       ///< the node is in no view at the moment
     member,     ///< `who` does not have the pending list yet
     running,    ///< `who` is not in the pending list but still runs
@@ -150,7 +153,7 @@ struct NodesWait {
     majority,   ///< the view lacks a majority of the nodes of one of the two lists
     acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
     strangers,  ///< most acceptors of the pending list are not nodes of the active list
-    outdated,   ///< no other node has this list pending; the list lacks `who`, a view member
+    outdated,   ///< only this node has the pending list, and it lacks `who`, a view member
   };
   Kind kind = Kind::nothing;
   MemberId who{};
@@ -160,46 +163,48 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual void start(Instant now, Effects& out) = 0;
-  /// `packet` is one whole datagram with arbitrary bytes. The engine keeps references to it. `lane`
-  /// is the lane by which the packet arrived: Lane::data, or Lane::token, which control packets
-  /// take too.
+  /// `packet` is one whole datagram with arbitrary bytes. The engine may keep references to the
+  /// buffer. `lane` is Lane::data if the packet arrived on the data lane, and Lane::token if it
+  /// arrived on the token lane or the control lane.
   virtual void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) = 0;
-  /// Authentication rejected a packet of an earlier incarnation of a node, because the incarnation
-  /// `newest` is known. The sender may be a live process whose clock was set back; the engine may
-  /// notify it. Engines without incarnations ignore this call.
+  /// Authentication rejected a packet because its sender is an earlier incarnation of a node, and
+  /// the node's incarnation `newest` is known. The sender may be a live process whose clock was set
+  /// back; the engine may notify that process. Engines without incarnations ignore this call.
   virtual void on_old_incarnation(Instant /*now*/, const MemberId& /*newest*/, Effects& /*out*/) {}
   virtual void on_timer(Instant now, Effects& out) = 0;
-  /// The host has units to order, or its application can take units again. The host calls this
-  /// after each submission, and whenever receive_room_units() grows from zero.
+  /// The host has units to order, or the application can take units again. The host calls
+  /// on_work() after each submission, and whenever receive_room_units() grows from zero.
   virtual void on_work(Instant now, Effects& out) = 0;
   /// The engine's log made records durable (see port::Log::durable()), or failed. Engines without a
   /// log ignore this call.
   virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
-  /// The process did not run for `gap`; packets read before on_drained() may date from before the
-  /// pause.
+  /// The process did not run for the time `gap`. Packets that are read before on_drained() may have
+  /// arrived before or during the pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
-  /// After on_pause(), the caller has once read all sockets until they were empty: packets read
+  /// Since on_pause(), the caller has read all sockets until they were empty. Packets that are read
   /// from now on are newer than the pause.
   virtual void on_drained(Instant now, Effects& out) = 0;
-  /// Tells the other nodes that this one leaves. The engine sends and delivers nothing afterwards.
+  /// Notifies the other nodes that this node leaves. The engine sends and delivers nothing
+  /// afterwards.
   virtual void leave(Instant now, Effects& out) = 0;
-  /// Sets the pending list of nodes, which contains this node. The engine reconfigures to that list
-  /// once all members of the view have the same pending list. Passing the active list withdraws the
-  /// pending one. Until event::nodes_adopted, the engine needs packets of the nodes of both lists.
+  /// Sets the pending list of nodes, which contains this node. The engine reconfigures to `nodes`
+  /// once all members of the view have the same pending list. A call with the active list withdraws
+  /// the pending list. Until event::nodes_adopted, the engine needs packets from the nodes of both
+  /// lists.
   virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
-  /// What the pending list waits for.
+  /// What keeps the pending list from becoming active.
   virtual NodesWait nodes_wait() const { return {}; }
   /// When to call on_timer(); nullopt means never.
   virtual std::optional<Instant> next_deadline() const = 0;
-  /// Which lane to drain first. Lane::token: token and control packets before data. Lane::data:
-  /// data first. Lane::control: both in turn, for engines whose heartbeats must not wait until all
-  /// data is read.
+  /// Which socket the caller reads first: the socket of token and control packets (Lane::token) or
+  /// the socket of data packets (Lane::data). Lane::control: the caller reads one packet of each
+  /// socket in turn, because the engine's heartbeats must not wait until all data is read.
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;
   /// All counters, in a fixed order; valid until the next call into the engine.
   virtual std::span<const Counter> counters() const = 0;
-  /// Asserts the invariants of the state. The simulator calls it after every input.
+  /// Asserts the invariants of the state. The simulator calls check_invariants() after every input.
   virtual void check_invariants() const = 0;
   /// A digest of the state, for tests of replay.
   virtual std::uint64_t digest() const = 0;

@@ -53,8 +53,9 @@ struct MemberOf<V C::*> {
 
 }  // namespace detail
 
-/// The field for `Member`. The default comes from the struct, the kind from the member's type. For
-/// an enumeration, `option.words` names its values, in ascending order.
+/// The field for the struct member `Member`. The option's default is the member's initial value.
+/// The option's kind follows from the member's type. If this type is an enumeration, `option.words`
+/// must name the enumerators, in ascending order.
 template <auto Member>
 constexpr auto field(Option option) {
   using T = typename detail::MemberOf<decltype(Member)>::Class;
@@ -74,7 +75,7 @@ constexpr auto field(Option option) {
                   [](T& to, std::int64_t number) { to.*Member = detail::value_of<V>(number); }};
 }
 
-/// The options of the fields, followed by `more`: the array for a descriptor.
+/// The options of `fields`, then the options `more`. A descriptor needs them as one array.
 template <class T, std::size_t N, class... More>
 constexpr std::array<Option, N + sizeof...(More)> options_of(const std::array<Field<T>, N>& fields,
                                                              const More&... more) {

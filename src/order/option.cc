@@ -23,7 +23,7 @@ const TimeUnit& unit_of(std::string_view key) {
   return kUnits[0];
 }
 
-/// `ns` in the given unit, without trailing zeros.
+/// `ns` as a decimal number of the given unit, without trailing zeros.
 std::string in_unit(std::int64_t ns, const TimeUnit& unit) {
   std::string text = std::to_string(ns / unit.ns);
   std::int64_t rest = ns % unit.ns;
@@ -68,7 +68,7 @@ std::string text_of(const Option& option, std::int64_t number) {
 std::string accepted_by(const Option& option) {
   switch (option.kind) {
     case Option::Kind::number: {
-      // Leave the number of "auto" out of the range: the word already covers it.
+      // The text names "auto", so the range excludes the number of "auto".
       const bool last = option.automatic == option.most;
       return (option.automatic ? "\"auto\" or a whole number from " : "a whole number from ") +
              std::to_string(option.least) + " to " + std::to_string(option.most - (last ? 1 : 0));

@@ -19,23 +19,24 @@ struct Option {
     duration,   ///< in nanoseconds
     word,       ///< one of `words`; the first word has the number `least`
     flag,       ///< true or false
-    acceptors,  ///< a list of nodes, which NodeList holds and OptionValues does not
+    acceptors,  ///< a list of nodes; NodeList contains the list, OptionValues does not
   };
-  std::string_view key;  ///< with its table: "ring.token_loss_ms"; the key of a duration ends with
-                         ///< its unit
+  /// With its table: "ring.token_loss_ms". The key of a duration ends with the unit of time.
+  std::string_view key;
   Kind kind = Kind::number;
   std::int64_t normal = 0;                       ///< the default
   std::int64_t least = 0, most = 0;              ///< accepted range
   std::span<const std::string_view> words{};     ///< for Kind::word
-  std::optional<std::int64_t> automatic{};       ///< the number that a file calls "auto"
-  std::int64_t drawn_least = 0, drawn_most = 0;  ///< range that the simulator may draw from
+  std::optional<std::int64_t> automatic{};       ///< the number that is "auto" in a file
+  std::int64_t drawn_least = 0, drawn_most = 0;  ///< range from which the simulator draws values
   bool cluster_wide = false;                     ///< must be equal on all nodes
   bool internal = false;                         ///< for tests and the simulator only
   bool in_status = false;                        ///< `peal status` shows the value
-  std::string_view help{};                       ///< sentences, the last one without its full stop
+  std::string_view help{};                       ///< sentences; the last sentence has no full stop
   std::string_view absent{};  ///< for Kind::acceptors: the behaviour without the option
-  /// Why engines without this option refuse even its default; completes "leave it out". If the text
-  /// is empty, such engines accept the default, which changes nothing.
+  /// If this text is empty, a configuration with an engine that lacks this option may set the
+  /// option to its default, without effect. Otherwise such a configuration must not set the option,
+  /// and this text gives the reason. The text continues "leave it out, ".
   std::string_view refused_elsewhere{};
 
   /// Whether `value` is in the accepted range.
@@ -47,23 +48,25 @@ struct Option {
     const auto dot = key.find('.');
     return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
   }
-  /// A number or duration that users may set.
+  /// True for a number or a duration that users may set.
   bool is_tunable() const { return (kind == Kind::number || kind == Kind::duration) && !internal; }
-  /// The number that a 1 in a file stands for: 1,000,000 for token_loss_ms; 1 for all but
-  /// durations.
+  /// The option's value divided by the number in a file: 1,000,000 for token_loss_ms, because the
+  /// value is in nanoseconds. 1 for all kinds except durations.
   std::int64_t unit() const;
 };
 
-/// The number as a file spells it: 1.5 for 1,500,000 ns of an option whose key ends in _ms, "auto",
-/// "majority". Words and "auto" are quoted. Empty for Kind::acceptors.
+/// The number as it is written in a file. A duration is written in the unit of its key: 1,500,000
+/// ns is 1.5 if the key ends with "_ms". A word such as "majority" and the word "auto" are written
+/// with their quotes. Empty for Kind::acceptors.
 std::string text_of(const Option& option, std::int64_t number);
-/// Empty if the number is accepted; else one line that names the key, the number and the range.
+/// The error text if `number` is not accepted: one line with the key, the number and the range.
+/// Empty if `number` is accepted.
 std::string refusal(const Option& option, std::int64_t number);
-/// The accepted values, to complete "accepted is …".
+/// A text that names the accepted values. It completes "accepted is …".
 std::string accepted_by(const Option& option);
 /// Parses what a user typed: a word, "true", "false", "auto", or a whole number in decimal digits.
-/// nullopt if this is none of the option's accepted values, or if the option is a duration or a
-/// list of acceptors.
+/// nullopt if the option does not accept `typed`, or if the option is a duration or a list of
+/// acceptors.
 std::optional<std::int64_t> number_of(const Option& option, std::string_view typed);
 
 }  // namespace peal::order

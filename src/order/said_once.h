@@ -9,11 +9,12 @@
 
 namespace peal::order {
 
-/// Remembers which reasons were reported for which node, so that each is reported once per node.
-/// Each node passed gets an entry. So pass configured nodes only, and node 0 for any other node.
+/// Remembers the reported reasons of each node, so that each reason is reported once per node.
+/// first() adds an entry for each new node, and entries stay until clear(). So the caller must pass
+/// node 0 in place of any node that is not configured.
 class SaidOnce {
  public:
-  /// True the first time for this node and reason. Reasons are 0 to 31.
+  /// True at the first call with this node and this reason. Reasons are 0 to 31.
   bool first(NodeId node, unsigned reason) {
     const std::uint32_t bit = 1U << reason;
     const auto said = std::find_if(said_.begin(), said_.end(),
@@ -26,7 +27,7 @@ class SaidOnce {
     said->reasons |= bit;
     return fresh;
   }
-  /// Forgets all, so that everything is reported again.
+  /// Forgets all reports, so that each reason is reported again.
   void clear() { said_.clear(); }
 
  private:

@@ -32,7 +32,8 @@ struct DiskFile {
 /// Block size of disks and file systems, in bytes.
 inline constexpr std::size_t kDiskBlockBytes = 4'096;
 
-/// From this many bytes on, waiting for the disk costs less than copying into a cache.
+/// A write of at least this many bytes costs less directly to the disk than as a copy into the
+/// cache.
 inline constexpr std::size_t kLargeWriteBytes = 64U << 10;
 
 /// The result of a read.
@@ -41,9 +42,10 @@ struct DiskRead {
   std::uint64_t file_bytes{};  ///< the file's length at the time of the read
 };
 
-/// The files of one folder, which has a single user. io/ implements it with system calls, the
-/// simulator with a disk that loses unsynced writes. Names contain no slash. Calls block as long as
-/// the disk does, and come from one thread at a time. After an error the file's content is unknown.
+/// The files of one folder, which nothing else uses. io/ implements this interface with system
+/// calls. The simulator implements it with a disk that loses unsynced writes. Names contain no
+/// slash. Calls block until the disk is done, and come from one thread at a time. After an error,
+/// the content of the file is unknown.
 class Disk {
  public:
   virtual ~Disk() = default;
@@ -66,7 +68,7 @@ class Disk {
   /// after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;
   virtual DiskResult<void> remove(const std::string& name) = 0;
-  /// Makes the folder's names, and which file each name stands for, survive a crash.
+  /// Makes the names in the folder survive a crash, and also which file each name stands for.
   virtual DiskResult<void> sync_folder() = 0;
 };
 

@@ -10,7 +10,7 @@
 
 namespace peal::port {
 
-/// Why a log failed for good. `message` is one line: the file, the operation, and what to do.
+/// Why a log failed permanently. `message` is one line: the file, the operation, and what to do.
 struct LogFailure {
   std::string file;
   std::string message;
@@ -23,14 +23,15 @@ class LogReader {
   virtual void on_record(LogPosition position, ByteView record) = 0;
 };
 
-/// A protocol's interface to its durable log: it appends records, gets their positions, and learns
-/// up to which position they survive a crash. The owner of the log commits it (src/wal/log.h).
+/// A protocol's interface to its durable log. The protocol appends records, gets their positions,
+/// and learns up to which position they survive a crash. The owner of the log commits the records
+/// (src/wal/log.h).
 class Log {
  public:
   virtual ~Log() = default;
 
-  /// Replays every retained record, in order; only before the first append(). Errors: the disk
-  /// cannot be read, or no longer holds what it held at the start.
+  /// Replays every retained record, in order. Call it only before the first append(). Errors: the
+  /// disk cannot be read, or its content has changed since the start.
   virtual Result<void, LogFailure> replay(LogReader& reader) = 0;
   /// Appends a copy of `record`. The record has its position at once and becomes durable later.
   /// Errors: would_block (commit, or write a checkpoint, then try again), too_large, closed (see
@@ -51,8 +52,8 @@ class Log {
   virtual LogPosition last() const = 0;
   /// Every record up to this position survives a crash.
   virtual LogPosition durable() const = 0;
-  /// Once set, no further record becomes durable: a node that made promises by this log must stop
-  /// sending.
+  /// Once set, no further record becomes durable. A node that made promises on the basis of this
+  /// log must then stop sending.
   virtual const std::optional<LogFailure>& failure() const = 0;
 };
 

@@ -24,9 +24,9 @@ constexpr const char* kIdentityFile = "identity";
 constexpr const char* kEpochFile = "epoch";
 constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
-/// The size of a segment of the log of votes, which is allocated as a whole.
+/// The size of a segment of the log of votes. A segment is allocated as a whole.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
-/// The same for the log of retained values, which is mostly empty.
+/// The size of a segment of the log of retained values. This log is mostly empty.
 constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
 Unexpected<io::IoError> refused(Errc code, std::string why) {
@@ -43,12 +43,13 @@ std::string identity_of(const config::Settings& settings) {
          std::to_string(settings.self().value) + "\n" + log_lines(settings);
 }
 
-/// The first lines identify the owner, the following ones the ensembles.
+/// The first lines of the identity file identify the owner; the other lines describe the ensembles
+/// or domains.
 constexpr int kOwnerLines = 3;
 
 /// The ensembles whose records a log has, in the words of the configuration. `lines` are the lines
-/// of the identity file after the owner's, and may have any bytes; none stand for one ensemble.
-/// Empty if a line does not have the expected form.
+/// of the identity file after the owner's lines; they may have any bytes. No lines stand for one
+/// ensemble. Returns an empty text if a line does not have the expected form.
 std::string ensembles_of(std::istream& lines) {
   std::string text, line;
   while (std::getline(lines, line)) {
@@ -86,7 +87,7 @@ std::string difference(const std::string& path, const std::string& there,
          ": set " + was + " again, or stop all nodes and start them with data_dirs that are empty";
 }
 
-/// The owner that the segments name, so that a log moved without its identity file is detected.
+/// The owner that the segments name, to detect a log that was moved without its identity file.
 wal::Identity owner_of(const config::Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
@@ -96,8 +97,8 @@ wal::Identity owner_of(const config::Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// The owner that the segments of the log of retained values name. It differs from `owner`, so that
-/// neither log is mistaken for the other.
+/// The owner that the segments of the log of retained values name. This owner differs from `owner`,
+/// so that neither log is mistaken for the other.
 wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);
@@ -110,7 +111,7 @@ bool has_file(const std::vector<port::DiskFile>& files, std::string_view name) {
                      [name](const port::DiskFile& file) { return file.name == name; });
 }
 
-/// Random, and not 0.
+/// A random number, but not 0.
 std::uint64_t fresh_number() {
   const seal::Salt salt = seal::random_salt();
   std::uint64_t number = 0;
@@ -212,7 +213,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.log = fresh_number();
   options.segment_bytes = kOwedSegmentBytes;
   options.pages = Pages::ordinary;
-  // A missing log of retained values is created: its loss does not make this node amnesiac.
+  // A missing log of retained values is created anew, because its loss loses no votes.
   if (auto done = recover(*owed_, options, true); !done) return done;
   if (has_identity_) return {};
   return write_identity();

@@ -22,13 +22,13 @@ namespace peal::runtime {
 /// never waits for the disk. Thread: the loop's.
 ///
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
-///     DATA_DIR/NAME/owed/      the same, of retained values; created anew if it is missing
+///     DATA_DIR/NAME/owed/      segments of retained values; created anew if they are missing
 ///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains of the log
 ///     DATA_DIR/NAME/epoch      the last incarnation's epoch; absent if a state file stores it
 ///
-/// The first start creates them in this order, each durable before the next. So this start may be
-/// interrupted anywhere and repeated. If the identity or the epoch exists without the log, the log
-/// was lost.
+/// The first start creates these files in this order, and makes each durable before it creates the
+/// next. So the first start may be interrupted anywhere and repeated. If the identity or the epoch
+/// exists without the log, the log was lost.
 class AcceptorLog {
  public:
   /// Opens and locks the node's folder, creating it if needed, and checks its owner. Errors:
@@ -43,7 +43,7 @@ class AcceptorLog {
   /// Reads the log, or creates it if this node never had one. Call it once, before anything else.
   /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
   Result<void, io::IoError> recover(std::uint64_t epoch);
-  /// True if the log was created by this start, or by an earlier one that was interrupted.
+  /// True if the log was created by this start, or by an earlier start that was interrupted.
   bool is_new() const { return !has_identity_; }
   /// The folder of the segments.
   std::string folder() const { return votes_->disk().path_of(""); }
@@ -51,11 +51,11 @@ class AcceptorLog {
   /// The log of the values that are retained for excluded members.
   port::Log& owed() { return owed_->log(); }
 
-  /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or a
-  /// log failed.
+  /// Calls `on_written` in `loop`, which must outlive this object, whenever more records are
+  /// durable or a log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Begins to write what was appended to a log. Does nothing while a write to that log is in
-  /// progress: call it again after `on_written` (see attach()).
+  /// Begins to write the records appended to each log. A log is left out while a write to it is in
+  /// progress: call commit() again after `on_written` (see attach()).
   void commit();
   const std::optional<port::LogFailure>& failure() const {
     return votes_->failure() ? votes_->failure() : owed_->failure();

@@ -15,10 +15,10 @@ constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
-/// The number of slabs for received packets: those that the engine keeps until all nodes have them,
-/// and those that wait to be read. Unused slabs cost address space only.
+/// The number of slabs for received packets. The engine keeps packets until all nodes have them;
+/// other packets wait until the application reads them. Unused slabs cost address space only.
 std::uint32_t receive_slabs(const config::Settings& settings) {
-  // With optimistic delivery each unit comes twice, and waits twice.
+  // With optimistic delivery, each unit is delivered twice, and waits for the reader twice.
   const order::Needs needs = needs_of(settings);
   const std::uint64_t copies = needs.optimistic ? 8 : 4;
   const std::uint64_t kept = std::uint64_t{needs.max_gap} * copies * packet_bytes(settings);
@@ -34,8 +34,8 @@ std::uint32_t slab_bytes(const config::Settings& settings) {
   return (packet_bytes(settings) + 63U) & ~63U;
 }
 
-/// The size of a slab in the pool of frames. A pool that holds values as well has many slabs, so
-/// its slabs are smaller.
+/// The size of a slab in the pool of frames. A pool that also holds values has many slabs, so its
+/// slabs are smaller.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
   if (needs_of(settings).values == 0) return largest;

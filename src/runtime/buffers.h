@@ -10,12 +10,13 @@ namespace peal::runtime {
 struct Buffers {
   explicit Buffers(const config::Settings& settings);
 
-  /// True if buffers are scarce: holders of references to them should keep copies instead.
+  /// True if buffers are scarce. Then holders of references to buffers should copy the bytes and
+  /// release the references.
   bool are_short() const;
 
   BufferPool received;  ///< received packets
   BufferPool units;     ///< own units, with space for their packet headers
-  BufferPool frames;    ///< the engine's own packets, and what it reads from its log
+  BufferPool frames;    ///< the engine's own packets, and the values that it reads from its log
 };
 
 }  // namespace peal::runtime

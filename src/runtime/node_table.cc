@@ -83,7 +83,7 @@ void NodeTable::on_strangers(Instant now, std::uint64_t packets) {
   if (std::exchange(strangers_, packets) != packets) addresses_.on_strangers(now);
 }
 
-/// The nodes of both lists; of a node in both, the address in the pending list.
+/// The nodes of both lists. A node that is in both has the address of the pending list.
 std::vector<config::NodeEntry> NodeTable::known() const {
   std::vector<config::NodeEntry> known = pending_ ? pending_->nodes : settings_.nodes;
   for (const config::NodeEntry& node : settings_.nodes) {

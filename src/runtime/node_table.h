@@ -18,8 +18,8 @@
 
 namespace peal::runtime {
 
-/// The nodes of the cluster: the active list, the pending one, and the names and addresses of the
-/// nodes of both. Thread: the loop's.
+/// The nodes of the cluster: the active list of nodes, the pending list, and the names and
+/// addresses of the nodes of both lists. Thread: the loop's.
 class NodeTable {
  public:
   /// `own_at` is this node's address.
@@ -33,18 +33,19 @@ class NodeTable {
   const std::optional<config::Listing>& pending() const { return pending_; }
   const trace::Names& names() const { return names_; }
   const io::AddressBook& addresses() const { return addresses_; }
-  /// The nodes of both lists with their addresses, as far as these are known; this node first.
+  /// The nodes of both lists with their addresses, as far as the addresses are known; this node is
+  /// the first.
   std::vector<io::Peer> peers() const;
   bool has(NodeId node) const;
 
-  /// Checks that this node can change to this list. The error is one line that says why not, and
-  /// what to do.
+  /// Checks that this node can change to this list. The error is one line that says why the node
+  /// cannot, and what to do.
   Result<void, std::string> validate(const config::Listing& listing) const;
-  /// Makes a valid list the pending one. A list that differs from the active one only in addresses
-  /// is active at once; then no list is pending.
+  /// Makes a valid list the pending list. A list that differs from the active list only in
+  /// addresses becomes active at once; then no list is pending.
   void set_pending(Instant now, const config::Listing& listing);
-  /// The engine uses the pending list: that list is active from here on. If no list is pending, the
-  /// active list is confirmed.
+  /// Call it when the engine uses the pending list: makes that list active. If no list is pending,
+  /// the active list stays active.
   void adopt(Instant now);
 
   // The addresses, as in io::AddressBook.
@@ -56,8 +57,8 @@ class NodeTable {
   void set_present(Instant now, std::span<const MemberId> members) {
     addresses_.set_present(now, members);
   }
-  /// `packets` is the number of packets from unknown addresses so far: one of them may be from a
-  /// node that has moved.
+  /// `packets` is the number of packets from unknown addresses so far. If this number has grown, a
+  /// node may have moved to another address.
   void on_strangers(Instant now, std::uint64_t packets);
 
  private:

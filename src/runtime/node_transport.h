@@ -24,11 +24,11 @@
 
 namespace peal::runtime {
 
-/// A node's packets, both ways: from its engine to the sockets, and from the sockets to the node.
+/// Carries a node's packets: from its engine to the sockets, and from the sockets to the node.
 /// Knows which nodes' packets are refused, and which nodes cannot be reached. Thread: the loop's.
 class NodeTransport final : public port::Transport, private io::PacketSink {
  public:
-  /// One line for a person.
+  /// Reports one line of text to a person.
   using Warn = std::function<void(const std::string& text)>;
 
   /// Opens the sockets and watches them. `loop`, `buffers` and `nodes` must outlive the transport.
@@ -47,9 +47,9 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
   NodeId congested() const override;
 
-  /// Hands what has arrived to the node.
+  /// Passes the packets that have arrived to the node.
   io::Progress receive(const io::Turn& turn) { return udp_->receive(turn, *this); }
-  /// At the end of a turn: all packets leave, and the streams are checked.
+  /// Call it at the end of a turn: sends all packets, and checks the streams.
   void flush(Instant now);
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
@@ -59,14 +59,16 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
   void set_keys(const seal::Keys& keys);
   /// The key for sealing packets; none if packets are not sealed.
   std::optional<seal::KeyId> sending_key() const { return sending_; }
-  /// From now on, sends packets to the nodes that the table has now, and accepts packets from them.
+  /// Call it when the table has changed: from now on, sends packets to the table's nodes, and
+  /// accepts packets only from these nodes.
   void use_table();
 
   io::UdpTransport& udp() { return *udp_; }
   const io::UdpTransport& udp() const { return *udp_; }
-  /// The engine ignores this node because its settings differ: see SettingsNotice.
+  /// The engine ignores `node` because the node's settings differ: asks the node for its settings
+  /// (SettingsNotice).
   void ask_settings(Instant now, NodeId node) { settings_notice_.on_other_settings(now, node); }
-  /// A view has this node: the node's packets are accepted.
+  /// A view has this node, so its packets are accepted: forgets earlier refusals.
   void note_member(NodeId node);
   Refusals& refusals() { return refusals_; }
   const Refusals& refusals() const { return refusals_; }

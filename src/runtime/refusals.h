@@ -12,11 +12,12 @@
 
 namespace peal::runtime {
 
-/// Why packets of other nodes are refused, until a view has these nodes.
+/// Remembers why packets of other nodes are refused, until a view has these nodes.
 class Refusals {
  public:
-  /// A packet was not opened. Returns a message for a person if this is the first packet of this
-  /// node that is refused for this reason, and the reason needs a message; otherwise empty.
+  /// A packet from `from` could not be opened. Returns a message for a person if it is the first
+  /// packet of this node that is refused for this reason, and the reason needs a message. Otherwise
+  /// returns an empty text.
   std::string add(NodeId from, seal::Refusal reason, const trace::Names& names);
   /// The engine refuses the node's packets.
   void add(NodeId from, std::string why) { why_[from] = std::move(why); }
@@ -35,12 +36,12 @@ class Refusals {
     told_.clear();
   }
 
-  /// Why the node's packets are refused, in one line; empty if none was refused, or if the reason
-  /// needs no message.
+  /// Why the node's packets are refused, in one line; empty if no packet was refused, or if the
+  /// reason needs no message.
   std::string why(NodeId node) const;
 
  private:
-  std::map<NodeId, std::uint32_t> told_;  ///< a bit for each reported reason
+  std::map<NodeId, std::uint32_t> told_;  ///< by node: a bit for each reported reason
   std::map<NodeId, std::string> why_;
 };
 

@@ -31,7 +31,7 @@ Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settin
   if (auto checked = config::validate(settings); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
-  // The caller has to read the keys before: validate() accepts settings without them.
+  // The caller must have read the keys: validate() accepts settings without keys.
   PEAL_ASSERT(settings.insecure || settings.keys);
   const auto own_at = config::find_own(settings);
   if (!own_at) return unexpected(own_at.error());
@@ -76,8 +76,8 @@ Result<void, io::IoError> Runtime::prepare() {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
     if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
   }
-  // The epoch is stored last, so that a node that cannot start uses up no incarnation, and an epoch
-  // in the log's folder proves that the log existed.
+  // The epoch is stored last. So a node that cannot start uses up no incarnation, and an epoch in
+  // the log's folder proves that the log existed.
   if (const auto stored = io::store_epoch(state_file_, choice.epoch); !stored) {
     start_warnings_.push_back(stored.error().message);
   }
@@ -251,7 +251,7 @@ void Runtime::on_incompatible(const MemberId& who, wire::Drop reason) {
 }
 
 void Runtime::on_fatal(std::string_view reason) {
-  // The engine knows that its log failed; the log knows which file, and why.
+  // The engine knows that its log failed; the log knows which file failed, and why.
   const bool lost = log_ != nullptr && log_->failure();
   application_.on_fatal(std::string(reason) + (lost ? ": " + log_->failure()->message : ""));
 }

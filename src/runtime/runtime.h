@@ -27,23 +27,24 @@ namespace peal::runtime {
 
 class AcceptorLog;
 
-/// The user of a node that runs in a loop. All calls come from the loop's thread; those of
+/// The user of a node that runs in a loop. All calls come from the loop's thread. The functions of
 /// node::Sink must not call the node (see node::Sink).
 class Application : public node::Sink {
  public:
   virtual void on_wake(Instant now) = 0;
   /// The application's last chance in this turn to submit or to leave.
   virtual void on_turn_end(Instant now) = 0;
-  /// Deliveries are in the trace: the application may now see them. Most packets of this turn have
-  /// not left yet: they follow after this call.
+  /// The deliveries of this turn are in the trace, so the application may now pass them on. Most
+  /// packets of this turn are sent after this call.
   virtual void on_publish() = 0;
   /// The latest time for the next on_turn_end().
   virtual std::optional<Instant> next_deadline() const = 0;
-  /// One line for a person.
+  /// Reports one line of text to a person.
   virtual void on_warning(const std::string& text) = 0;
-  /// A lookup found another address for the name of another node, or none.
+  /// A lookup of another node's name found another address than before, or no address.
   virtual void on_address(const io::AddressBook::Change& change) = 0;
-  /// Runtime::nodes() has another active list from now on. Called at the end of a turn.
+  /// The active list of Runtime::nodes() may have changed. Called at the end of a turn, or during
+  /// Runtime::set_nodes().
   virtual void on_nodes() {}
 };
 
@@ -66,17 +67,17 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void set_keys(const seal::Keys& keys) { transport_->set_keys(keys); }
 
   /// Makes this list active once all members of the view have it. Until then, packets of the nodes
-  /// of both lists are accepted. Setting the active list withdraws a pending one. See
+  /// of both lists are accepted. Setting the active list withdraws a pending list. See
   /// NodeTable::validate() and Application::on_nodes().
   void set_nodes(Instant now, const config::Listing& listing);
   const NodeTable& nodes() const { return nodes_; }
-  /// Looks the names of all other nodes up again.
+  /// Looks up the names of all other nodes again.
   void look_up_names(Instant now) { nodes_.look_up_names(now); }
 
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
-  /// These are like node::Node's, but also write an entry to the trace.
+  /// Like the functions of node::Node with these names, but with an entry in the trace.
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
                                           order::Domain domain = 0);
@@ -84,11 +85,12 @@ class Runtime final : private io::LoopHost, private node::Sink {
                                            order::Domain domain = 0);
   void leave(Instant now);
 
-  /// True if buffers are scarce: holders of references to them should keep copies instead.
+  /// True if buffers are scarce. Then holders of references to buffers should copy the bytes and
+  /// release the references.
   bool buffers_are_short() const { return buffers_.are_short(); }
   const node::Node& node() const { return *node_; }
-  /// For calls that need no entry in the trace, such as submit_control() and on_room(). Functions
-  /// of node::Sink may call submit_control().
+  /// The node, for calls that need no entry in the trace, such as submit_control() and on_room().
+  /// Functions of node::Sink may call submit_control().
   node::Node& node() { return *node_; }
   const NodeTransport& transport() const { return *transport_; }
   const trace::Names& names() const { return nodes_.names(); }
@@ -97,8 +99,8 @@ class Runtime final : private io::LoopHost, private node::Sink {
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  /// The newest regular view, and why it ended, if it did. While Application::on_view() reports a
-  /// regular view: that view, and why the regular view before it ended.
+  /// The newest regular view, and why this view ended, if it ended. During Application::on_view()
+  /// for a regular view: the new view, and why the previous regular view ended.
   const ViewCause& view_cause() const { return cause_; }
 
  private:
@@ -135,16 +137,16 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void on_unit_early(const order::Delivery& early) override { application_.on_unit_early(early); }
 
   NodeTable nodes_;
-  bool nodes_adopted_ = false;  ///< the engine uses the pending list already
+  bool nodes_adopted_ = false;  ///< the engine uses the pending list, but `nodes_` does not yet
   io::Loop& loop_;
   Application& application_;
   Buffers buffers_;
   std::unique_ptr<NodeTransport> transport_;
   Instant now_{};                    ///< the time of the newest turn
-  std::unique_ptr<TraceLog> trace_;  ///< null if there is none
+  std::unique_ptr<TraceLog> trace_;  ///< null if there is no trace
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
-  std::string state_file_;            ///< stores the epoch; empty: none
+  std::string state_file_;            ///< the file that stores the epoch; empty: no file
   std::unique_ptr<AcceptorLog> log_;  ///< null if this node keeps no log on disk
   std::unique_ptr<node::Node> node_;
 };

@@ -19,7 +19,7 @@ constexpr std::uint32_t kQuestions = 2;
 constexpr Duration kAnswerEvery = seconds(1);
 constexpr Duration kLineEvery = seconds(10);
 constexpr std::size_t kNamedMax = 8;
-/// The nodes of an active and a pending list of the largest size.
+/// The number of nodes in an active and a pending list of the largest size.
 constexpr std::size_t kPeersMax = 2 * config::kNodesMax;
 
 constexpr std::string_view kOrder = "order";
@@ -33,7 +33,8 @@ bool is_plain(std::string_view text) {
          });
 }
 
-/// Converts `text` for a message: a value, or a key of another release. It may have any bytes.
+/// Makes `text` printable in a message. `text` is a value, or a key of another release, with any
+/// bytes.
 std::string shown(std::string_view text) {
   if (text.empty()) return "none";
   if (is_plain(text)) return std::string(text);
@@ -44,7 +45,7 @@ std::string shown(std::string_view text) {
 std::string difference(const std::string& key, std::string_view theirs, std::string_view own) {
   std::string there = shown(theirs);
   std::string here = shown(own);
-  if (there == here) return key + " differs";  // in bytes that quote() does not show
+  if (there == here) return key + " differs";  // the difference is in bytes that shown() hides
   return key + " is " + std::move(there) + " there and " + std::move(here) + " here";
 }
 
@@ -185,7 +186,7 @@ std::vector<std::string> SettingsNotice::differences(const wire::SettingsFrame& 
     const std::string_view value = sent == nullptr ? std::string_view(own.normal) : sent->value;
     if (value == own.value) continue;
     std::string text = difference(own.key, value, own.value);
-    // Other differences follow from this one.
+    // If the engines differ, the other differences are a consequence.
     if (own.key == kOrder) return {std::move(text)};
     found.push_back(std::move(text));
   }

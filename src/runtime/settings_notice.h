@@ -29,9 +29,9 @@ class SettingsNotice {
   struct Outputs {
     std::function<MemberId()> self;
     std::function<void(NodeId to, const BufferRef& packet)> send;
-    /// Why the node is ignored, for `peal status`; replaces the line that was given before.
+    /// Why the node is ignored, for `peal status`; replaces the node's previous line.
     std::function<void(NodeId node, const std::string& line)> reason;
-    /// Such a line, as a message to a person; each line comes once.
+    /// Reports such a line to a person; each line comes once.
     std::function<void(const std::string& line)> tell;
   };
 
@@ -49,7 +49,7 @@ class SettingsNotice {
   /// valid and from a node of this cluster with other settings. Otherwise give the packet to the
   /// engine, which drops it and counts the reason.
   bool on_packet(Instant now, NodeId from, ByteView packet);
-  /// A view has this node: its settings no longer differ.
+  /// A view has this node, so its settings no longer differ: forgets the node.
   void forget(NodeId node);
 
   std::optional<Instant> next_deadline() const { return next_deadline_; }
@@ -59,12 +59,12 @@ class SettingsNotice {
   static constexpr std::size_t kLinesMax = 8;
 
   struct Peer {
-    std::uint32_t questions = 0;                 ///< sent after the engine reported the node
-    std::optional<Instant> ask_at;               ///< the next question; none: the node is not asked
-    Instant answer_from{};                       ///< no answer before this
-    Instant tell_from{};                         ///< no line before this
-    std::string line;                            ///< the newest that names settings; empty: none
-    std::string held;                            ///< a line that waits for `tell_from`; empty: none
+    std::uint32_t questions = 0;    ///< sent since the engine reported the node
+    std::optional<Instant> ask_at;  ///< time of the next question; none: no question follows
+    Instant answer_from{};          ///< no answer before this time
+    Instant tell_from{};            ///< no reported line before this time
+    std::string line;               ///< the newest line about received settings; empty: none
+    std::string held;               ///< a line that waits for `tell_from`; empty: none
     FixedVector<std::uint64_t, kLinesMax> told;  ///< digests of the reported lines
   };
 

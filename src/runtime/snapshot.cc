@@ -13,7 +13,7 @@
 
 namespace peal::runtime {
 
-/// What the order waits for, and in which domain, unless it is the domain of all nodes.
+/// Says what the ordering waits for, and in which domain. The domain of all nodes is not named.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
   const std::string_view name = domain_name(runtime.nodes().settings(), reason.domain);
@@ -75,7 +75,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   if (runtime.nodes().pending()) {
     now.next_list = config::names_in(runtime.nodes().pending()->nodes);
   } else if (wait.kind != order::NodesWait::Kind::nothing) {
-    now.next_list = now.list;  // this node's configured list; the other nodes have another one
+    now.next_list = now.list;  // this node's configured list; the other nodes have another list
   }
   now.list_waits_for = config::nodes_wait_text(wait, runtime.names());
   if (const auto lost = runtime.trace_lines_lost())

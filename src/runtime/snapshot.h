@@ -14,7 +14,7 @@ class Runtime;
 struct NodeAddress {
   std::string name;
   std::uint32_t number{};
-  std::string address;  ///< as configured
+  std::string address;  ///< the configured address
   std::string at;       ///< IP address and port; empty: unknown
   std::string problem;  ///< why the last lookup of the name failed; empty: no failure
 };
@@ -22,13 +22,13 @@ struct NodeAddress {
 /// A node of the active list that is not in the view.
 struct MissingNode {
   std::string name;
-  std::string reason;  ///< why it is missing, one line; empty: unknown
+  std::string reason;  ///< why the node is missing, one line; empty: unknown
 };
 
 /// A chosen engine option.
 struct ChosenOption {
-  std::string key;   ///< "ridge.ensembles"
-  std::string text;  ///< without quotes
+  std::string key;   ///< such as "ridge.ensembles"
+  std::string text;  ///< the value, without quotes
   bool is_number = false;
 };
 
@@ -41,18 +41,19 @@ struct Snapshot {
   std::uint64_t queued_bytes{};
   std::uint64_t unread_bytes{};
   std::string order;                  ///< the engine's name
-  std::vector<ChosenOption> options;  ///< of the engine, those that the status shows
-  std::vector<std::string> domains;   ///< that the node is in
+  std::vector<ChosenOption> options;  ///< the engine's options that the status shows
+  std::vector<std::string> domains;   ///< domains that the node is in
   std::string waits_for;
-  bool without_majority = false;  ///< the order waits for a majority: the view cannot act for the
-                                  ///< cluster, even if it is primary
+  /// The ordering waits for a majority: the view cannot act for the cluster, even if the view is
+  /// primary.
+  bool without_majority = false;
   std::vector<MissingNode> missing;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
   std::string seal;                    ///< the key for sealing packets, or "insecure"
   std::vector<NodeAddress> nodes;      ///< the other nodes, of both lists
-  std::vector<std::string> list;       ///< names of the active list
-  std::vector<std::string> next_list;  ///< names of the pending list; empty: none
+  std::vector<std::string> list;       ///< names of the nodes in the active list
+  std::vector<std::string> next_list;  ///< names of the nodes in the pending list; empty: none
   std::string list_waits_for;          ///< what the pending list waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };

@@ -12,7 +12,8 @@ namespace peal::runtime {
 
 namespace {
 
-/// "b", "b and c", "b, c and d"; `otherwise` if there are no names.
+/// The awaited members: "b", "b and c" or "b, c and d". Returns `otherwise` if no member is
+/// awaited.
 std::string awaited_text(const order::WaitReason& reason, const trace::Names& names,
                          std::string_view otherwise) {
   if (reason.all.empty()) {
@@ -26,7 +27,7 @@ std::string awaited_text(const order::WaitReason& reason, const trace::Names& na
   return text;
 }
 
-/// A text of order/vocabulary.h, its words in braces replaced by values.
+/// Returns a text of order/vocabulary.h with its words in braces replaced by values.
 std::string filled(std::string_view text,
                    const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string out(text);

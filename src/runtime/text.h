@@ -15,39 +15,42 @@
 
 namespace peal::runtime {
 
-/// What a node waits for, in plain words; empty if nothing.
+/// Says in plain words what a node waits for; empty if the node waits for nothing.
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names);
 
-/// What new messages wait for, in plain words: `node` does not accept what is sent to it.
+/// Says in plain words what new messages wait for: `node` does not accept the data sent to it.
 std::string congested_text(NodeId node, const trace::Names& names);
-/// How data travel, and which nodes cannot be reached that way.
+/// Says how data are sent ("datagrams" or "streams"), and to which nodes no stream is open.
 std::string data_text(const io::UdpTransport& transport, const trace::Names& names);
 /// The message that a node's port for streams cannot be reached, and what to check.
 std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
-/// Why a member gave its view up, in plain words; `event` is a gather_started. `pause` is the time
-/// for which this process was suspended, if it was. Empty if the event has no reason.
+/// Says in plain words why a member gave up its view; `event` is a gather_started event. `pause` is
+/// the time for which this process was suspended; 0 if it was not. Empty if the event has no
+/// reason.
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names);
 
-/// Why a view of `members` ended, in plain words, if only `company` continues together.
+/// Says in plain words why a view of `members` ended. `company` are the members that go on to the
+/// next view together.
 std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
                          const trace::Names& names);
 
-/// Why the packets of `who` are refused, and what to do about it.
+/// Says why the packets of `who` are refused, and what the operator can do.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
-/// The message about discarded values: an absent node lacks them, and there was no space to retain
-/// them.
+/// The message about discarded values: an absent node lacks these values, and there was no space to
+/// retain them.
 std::string owed_text(const order::Event& event, const trace::Names& names);
 
-/// Why packets from a node's address were not opened, and what to do about it; empty if such
-/// packets are normal on networks, or an attack.
+/// Says why packets from a node's address could not be opened, and what the operator can do. Empty
+/// for reasons that need no action, because such packets occur on every network or come from an
+/// attacker.
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);
 
-/// The new address of another node, or why it is unknown.
+/// The message about another node's new address, or about a failed lookup of the address.
 std::string address_text(const io::AddressBook::Change& change, const trace::Names& names);
 
-/// The message of an acceptor that had no log in this folder.
+/// The message of an acceptor that found no log in `folder` and created a new log.
 std::string new_log_text(const std::string& folder);
 
 /// The message about an acceptor that lost its votes and may vote again. `self`: the acceptor is
@@ -59,7 +62,7 @@ std::string renewed_text(NodeId node, bool self, const trace::Names& names);
 std::string put_back_text(NodeId other, const trace::Names& names);
 std::string put_back_text(const std::string& folder);
 
-/// The warning of a member without keys when it starts.
+/// The warning of a member that starts without keys.
 inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
     "reaches the network can read and forge everything; see key_file";

@@ -44,7 +44,7 @@ void TraceLog::submit(std::uint64_t number, Service service, ByteView payload,
   line.domain = domain;
   line.hash = digest_of(payload);
   line.bytes = payload.size();
-  // Until the first view the incarnation may change, and with it the message's name.
+  // Before the first view, the incarnation may change, and the message's name contains it.
   if (named_) {
     write(line);
   } else {

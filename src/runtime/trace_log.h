@@ -17,16 +17,16 @@
 
 namespace peal::runtime {
 
-/// Writes what one node's application sees, in the order in which it happens. The node's owner
-/// calls flush() before a packet leaves and before the application sees an event, so that
-/// everything known outside is in the file even if the process is killed at once.
+/// Writes the events that one node's application sees, in their order. The node's owner calls
+/// flush() before a packet leaves, and before the application sees an event. So each event that is
+/// known outside this process is in the file, even if the process is killed at once.
 class TraceLog {
  public:
-  /// What a trace needs to know of the engine.
+  /// Properties of the engine that the trace needs.
   struct Order {
-    std::string engine;  ///< its name
+    std::string engine;  ///< the engine's name
     bool optimistic = false;
-    order::Domain (*domain_of)(Seq) = nullptr;  ///< of a position; null without domains
+    order::Domain (*domain_of)(Seq) = nullptr;  ///< the domain of a position; null without domains
     std::uint16_t own_domains = 0;              ///< the bits of trace::Event::domains
   };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
@@ -44,10 +44,10 @@ class TraceLog {
   void view(const order::View& view);
   void leave();
 
-  /// Hands all lines to the operating system. Never blocks: lines for which there is no space are
-  /// lost, and the trace says so.
+  /// Passes all lines to the operating system. Never blocks: lines for which there is no space are
+  /// lost, and the trace gets a line about the loss.
   void flush();
-  /// Why lines were lost: returned once, after the first loss; otherwise nothing.
+  /// Returns why lines were lost, once after the first loss; otherwise nothing.
   std::optional<io::IoError> take_error();
   /// Lines that are missing in the trace.
   std::uint64_t lost_lines() const { return file_->lost(); }
@@ -67,7 +67,7 @@ class TraceLog {
   std::vector<trace::Event> unnamed_;  ///< submissions that wait for the first view
   std::string text_;
   bool told_ = false;
-  std::unique_ptr<io::FileSink> file_;  ///< last member: closing may add a line about lost lines
+  std::unique_ptr<io::FileSink> file_;  ///< declared last: closing it may call lost()
 };
 
 }  // namespace peal::runtime

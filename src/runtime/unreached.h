@@ -12,10 +12,10 @@
 
 namespace peal::runtime {
 
-/// Detects nodes whose packets arrive here, but which no data stream reaches, as behind a firewall
-/// that lets datagrams pass, but not TCP. Looks once a second, and reports a node after three
-/// consecutive looks that found new packets of the node. The node is reported again only after its
-/// packets stopped for a while, or its stream opened. A node that is down is not reported.
+/// Detects nodes whose packets arrive here, but to which no data stream opens, for example because
+/// a firewall passes datagrams, but not TCP. Looks once a second. Reports a node after three
+/// consecutive looks that found new packets of the node. Reports the node again only after its
+/// packets stopped for a while, or its stream opened. Does not report a node that is down.
 class Unreached {
  public:
   using Streams = std::function<std::vector<io::StreamState>()>;
@@ -31,7 +31,7 @@ class Unreached {
  private:
   struct Record {
     std::uint32_t looks{};  ///< consecutive looks that found new packets
-    bool heard = false;     ///< a packet has arrived after the last look
+    bool heard = false;     ///< a packet has arrived since the last look
   };
 
   std::map<NodeId, Record> nodes_;  ///< nodes whose stream is not open, for a known reason

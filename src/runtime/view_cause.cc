@@ -9,7 +9,7 @@ void ViewCause::on_event(const order::Event& event, const trace::Names& names) {
   if (event.kind == &order::event::paused) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
-  // The later events of the view change follow from the first.
+  // Later gather_started events of a view change follow from the first event.
   if (event.kind == &order::event::gather_started && gather_.empty()) {
     gather_ = gather_text(event, pause_, names);
   }

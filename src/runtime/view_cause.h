@@ -11,27 +11,27 @@
 
 namespace peal::runtime {
 
-/// Knows the newest regular view, and why it ended.
+/// Remembers the newest regular view, and why this view ended.
 class ViewCause {
  public:
   void on_event(const order::Event& event, const trace::Names& names);
   /// Call it before Application::on_view().
   void on_view(const order::View& view, const trace::Names& names);
-  /// The application knows a regular view and why the one before ended: from here on, text() is
-  /// about the end of the new view.
+  /// Call it after Application::on_view() for a regular view: from then on, text() is about the end
+  /// of that view.
   void on_told() { gather_.clear(); }
 
   /// Why a regular view ended, in plain words. Valid while Application::on_view() reports the
-  /// transitional and the regular view that follow that view.
+  /// transitional and the regular view that follow the ended view.
   const std::string& text() const { return gather_.empty() ? passage_ : gather_; }
   /// Members of the newest regular view.
   const std::vector<MemberId>& members() const { return members_; }
 
  private:
   std::vector<MemberId> members_;
-  Duration pause_{};     ///< for how long this process was suspended last
+  Duration pause_{};     ///< duration of this process's last suspension
   std::string gather_;   ///< the engine's reason why the newest regular view ended; empty: none yet
-  std::string passage_;  ///< the reason if the engine gives none: who left, or that others came
+  std::string passage_;  ///< the reason if the engine gives none: members left, or others came
 };
 
 }  // namespace peal::runtime

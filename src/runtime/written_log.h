@@ -19,7 +19,7 @@ namespace peal::runtime {
 /// never waits for the disk. Thread: the loop's.
 class WrittenLog {
  public:
-  /// Opens and locks the folder, creating it if needed. Errors: as of io::FolderDisk.
+  /// Opens and locks the folder, creating it if needed. Errors: those of io::FolderDisk::open().
   static Result<std::unique_ptr<WrittenLog>, io::IoError> open(const std::string& folder);
   ~WrittenLog();
   WrittenLog(const WrittenLog&) = delete;
@@ -31,11 +31,11 @@ class WrittenLog {
   wal::Log& log() { return *log_; }
   const std::optional<port::LogFailure>& failure() const { return log_->failure(); }
 
-  /// Calls `on_written` in `loop`, which must outlive this object, whenever more is durable or the
-  /// log failed.
+  /// Calls `on_written` in `loop`, which must outlive this object, whenever more records are
+  /// durable or the log failed.
   Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
-  /// Begins to write what was appended. Does nothing while a write is in progress: call it again
-  /// after `on_written` (see attach()).
+  /// Begins to write the appended records. Does nothing while a write is in progress: call commit()
+  /// again after `on_written` (see attach()).
   void commit();
 
  private:
@@ -44,7 +44,7 @@ class WrittenLog {
 
   std::unique_ptr<io::FolderDisk> disk_;
   std::unique_ptr<wal::Log> log_;
-  std::unique_ptr<io::Worker> worker_;  ///< destroyed before the log that it writes
+  std::unique_ptr<io::Worker> worker_;  ///< destroyed before `log_`, which it writes
   io::Loop* loop_ = nullptr;
   std::function<void()> on_written_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AES-GCM from libipsec-mb: one call for a whole packet, which OpenSSL 3.0 does not have.
+// AES-GCM from libipsec-mb. It seals a whole packet with one call; OpenSSL 3.0 has no such call.
 #include <intel-ipsec-mb.h>
 #include <openssl/crypto.h>
 
@@ -66,9 +66,9 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
   std::array<std::byte, kTagBytes> expected;
   functions().gcm256_dec(&key_->data, &context, raw(text), raw(text), text.size(), raw(nonce),
                          raw(header), header.size(), raw(ByteSpan(expected)), kTagBytes);
-  // Constant time: the comparison must not reveal how many bytes are right.
+  // Compares in constant time, because the time must not reveal how many bytes are right.
   if (::CRYPTO_memcmp(expected.data(), tag.data(), kTagBytes) == 0) return true;
-  // Zeroes the bytes, which were decrypted before the tag was checked, so that no caller uses them.
+  // The bytes were decrypted before the tag was checked. Zeroes them, so that no caller uses them.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

@@ -75,7 +75,7 @@ bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteVie
   PEAL_ASSERT(good);
   std::array<unsigned char, kTagBytes> rest{};
   if (::EVP_DecryptFinal_ex(cipher, rest.data(), &written) == 1) return true;
-  // Zeroes the bytes, which were decrypted before the tag was checked, so that no caller uses them.
+  // The bytes were decrypted before the tag was checked. Zeroes them, so that no caller uses them.
   std::fill(text.begin(), text.end(), std::byte{0});
   return false;
 }

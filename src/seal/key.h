@@ -15,8 +15,8 @@
 namespace peal::seal {
 
 inline constexpr std::size_t kSecretBytes = 32;
-/// Maximum number of keys that a node holds at once. A change of keys needs two; the rest is for
-/// unfinished changes.
+/// Maximum number of keys that a node holds at once. A change of keys needs two keys; the others
+/// are for unfinished changes.
 inline constexpr std::size_t kKeysMax = 4;
 
 /// 32 secret bytes. The destructor wipes them from memory.
@@ -28,7 +28,8 @@ struct Secret {
   ~Secret();
 };
 
-/// Derived from a key's secret, so that one id never means two keys, wherever the keys were made.
+/// The id of a key. It is derived from the key's secret, so that keys from different machines have
+/// different ids with high probability.
 struct KeyId {
   std::uint32_t value{};
   friend constexpr auto operator<=>(KeyId, KeyId) = default;
@@ -51,8 +52,8 @@ struct Key {
 /// The key with this secret.
 Key make_key(const Secret& secret, std::string created);
 
-/// The keys of a node, 1 to kKeysMax, each id once. The node opens packets with all of them and
-/// seals with one.
+/// The keys of a node, 1 to kKeysMax, each id once. The node opens packets with all keys and seals
+/// with the key `sending`.
 struct Keys {
   std::vector<Key> all;
   KeyId sending{};

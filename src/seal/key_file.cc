@@ -49,8 +49,8 @@ Unexpected<std::string> refuse(std::string_view file, std::size_t line, const st
   return unexpected(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-/// A word of the file as an error may show it: of a long word, which might be a misplaced secret,
-/// the error shows only the length.
+/// A word of the file, as an error shows it. A long word might be a misplaced secret, so the error
+/// shows only the length of the word.
 std::string shown(std::string_view word) {
   constexpr std::size_t kShownMax = 20;
   if (word.size() <= kShownMax) return quote(word);
@@ -218,7 +218,7 @@ Result<Keys, std::string> parse_keys(std::string_view text, std::string_view nam
 
 std::string format_keys(const Keys& keys) {
   std::string text(kExplanation);
-  // Reserved in full: a string that grows would leave secrets in its old memory.
+  // Reserved in full, because a string that grows would leave secrets in its old memory.
   text.reserve(text.size() + kKeysMax * 128);
   for (const Key& key : keys.all) {
     Wiped secret{to_hex(key.secret.bytes)};

@@ -8,8 +8,8 @@
 #include "base/result.h"
 #include "seal/key.h"
 
-// Key files: text that explains itself, the same on every node of a cluster. An error is one line
-// with the file, the line, the value and the remedy; it never shows a secret.
+// Reads and writes key files: texts with an explanation, the same on every node of a cluster. An
+// error is one line with the file, the line, the value and the remedy. It never shows a secret.
 
 namespace peal::seal {
 

@@ -112,7 +112,8 @@ std::size_t Opener::index_of(KeyId key) const {
   return index;
 }
 
-/// Finds the incarnation that a header names: `current`, `next`, or one that now becomes `next`.
+/// Finds the incarnation that a long header names: `current`, `next`, or an incarnation that now
+/// becomes `next`.
 Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, Opened& out) {
   if (header.to.value != 0 && header.to != self_.node) return Refusal::other_receiver;
   const std::size_t key = index_of(header.key);
@@ -127,7 +128,8 @@ Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, O
   return reason;
 }
 
-/// Finds all incarnations and keys with the packet's short tag, almost always one.
+/// Finds all pairs of an incarnation and a key with the packet's short tag; almost always there is
+/// one pair.
 Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) const {
   for (Session* session : {&slot.current, &slot.next}) {
     if (!session->known) continue;
@@ -139,9 +141,9 @@ Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) 
   return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
 }
 
-/// Handles an incarnation that is neither `current` nor `next`: if its tag is right and it is newer
-/// than both, it becomes `next`. Only a holder of the key can make the tag. So no invented
-/// incarnation becomes `next`, and none becomes `next` twice.
+/// Handles an incarnation that is neither `current` nor `next`. The incarnation becomes `next` if
+/// its tag is right and it is newer than both. Only a holder of the key can make the tag, so an
+/// invented incarnation never becomes `next`. No incarnation becomes `next` twice.
 Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& out) {
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;
@@ -179,10 +181,10 @@ Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates&
   return reason;
 }
 
-/// A control packet that was opened from one kind of socket is not opened again from the other
-/// kind. `window` is the index of the packet's own window. True if the other kind's window has
-/// `counter` or, for a packet from a data socket, if `counter` is too old for the control socket's
-/// window.
+/// True if a control packet may have been opened from the other kind of socket. `window` is the
+/// index of the packet's own window. The result is true if the other kind's window has `counter`.
+/// For a packet from a data socket, the result is also true if `counter` is too old for the control
+/// socket's window.
 bool Opener::was_opened_otherwise(const Session& session, std::uint64_t counter,
                                   std::size_t window) {
   using Verdict = ReplayWindow::Verdict;

@@ -25,25 +25,25 @@ enum class Way : std::uint8_t { tokens, data };
 struct Opened {
   Refusal reason = Refusal::none;
   Lane lane{};
-  /// If the reason is `none`, the sender. If the reason is `own` or `old_incarnation` and the
-  /// header is long, an incarnation that existed but need not have sent this packet. Otherwise
-  /// zero.
+  /// If the reason is `none`, this is the sender. If the reason is `own` or `old_incarnation` and
+  /// the header is long, this is an incarnation that existed but need not have sent this packet.
+  /// Otherwise zero.
   MemberId sender{};
-  MemberId newest{};     ///< with `old_incarnation`: the newest known incarnation of that node
-  std::uint32_t mark{};  ///< of data, if the reason is `none`: as set by Sealer::set_mark()
+  MemberId newest{};  ///< with `old_incarnation`: the newest known incarnation of the sending node
+  std::uint32_t mark{};  ///< of an opened data packet: the sender's value of Sealer::set_mark()
   ByteSpan plain;        ///< the plain text within the packet; empty unless the reason is `none`
 };
 
 /// Opens packets that other nodes sealed. For each node it holds at most two incarnations, with
-/// their subkeys and replay windows: the newest one from which it opened a packet, and a newer one
-/// from which it opened none yet. So packets from senders without a key increase neither memory nor
-/// work. It allocates for the first packet of an incarnation under a key, and once if two
-/// incarnations or keys have the same short tag; otherwise nothing per packet. Thread: its owner's,
-/// for everything.
+/// their subkeys and replay windows. The first is the newest incarnation from which it opened a
+/// packet. The second is a newer incarnation from which it opened no packet yet. So senders without
+/// a key increase neither the memory nor the work per packet. Allocates for the first packet of an
+/// incarnation under a key, and once if two incarnations or keys have the same short tag; otherwise
+/// nothing per packet. Thread: its owner's, for everything.
 class Opener {
  public:
-  /// Only the constructor reads `keys`. `cluster` must equal that of the Sealers. `senders` are the
-  /// configured nodes, at most 65,535; `self` may be among them.
+  /// Only the constructor reads `keys`. `cluster` must be the same number as in the Sealers.
+  /// `senders` are the configured nodes, at most 65,535; `self` may be among them.
   Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
          std::span<const NodeId> senders);
 
@@ -78,7 +78,7 @@ class Opener {
     std::array<UnderKey, kKeysMax> under;  ///< in the order of schedules_
     /// One window for each lane, and one for control packets from the data sockets. The data
     /// sockets are read at other times than the control socket: with a shared window, packets that
-    /// wait in one socket would become too old because of packets from the other.
+    /// wait in one socket would become too old because of packets from another socket.
     std::array<ReplayWindow, kLanes + 1> windows;
   };
   struct Slot {
@@ -88,8 +88,8 @@ class Opener {
     Session next;       ///< a newer incarnation of which no packet was opened yet
   };
 
-  /// An incarnation that may have made a packet, and the index in schedules_ of the key that it
-  /// used.
+  /// An incarnation that may have made a packet, and a key that it may have used, as an index in
+  /// schedules_.
   struct Candidate {
     Session* session = nullptr;
     std::size_t key = 0;
@@ -114,9 +114,9 @@ class Opener {
   std::uint64_t cluster_;
   MemberId self_;
   std::vector<KeySchedule> schedules_;
-  std::vector<Slot> slots_;      ///< sorted by node
-  std::vector<std::byte> copy_;  ///< a packet with several candidates, for all attempts after the
-                                 ///< first
+  std::vector<Slot> slots_;  ///< sorted by node
+  /// Copy of a packet with several candidates, for the attempts after the first.
+  std::vector<std::byte> copy_;
   std::array<std::uint64_t, kRefusals> counts_{};
   std::uint64_t derived_ = 0;
 };

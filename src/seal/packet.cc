@@ -67,7 +67,7 @@ Refusal read_short(ByteView packet, Header& out) {
   return Refusal::none;
 }
 
-/// A member as input for its tag and subkey: node (2 bytes), six zeros, epoch (8 bytes).
+/// Size of a member as input for its tag and subkey: node (2 bytes), six zeros, epoch (8 bytes).
 constexpr std::size_t kMemberBytes = 16;
 void store_member(const MemberId& member, ByteSpan out) {
   PEAL_ASSERT(member.node.value >= 1 && member.node.value <= 0xffff);

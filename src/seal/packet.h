@@ -24,8 +24,8 @@ inline constexpr std::uint8_t kDataForm = 0xd0 | 2;
 inline constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::byte, kSaltBytes>;
 
-/// Bytes of the header of a data packet. This header names key and incarnation only by a short tag,
-/// and has no receiver, since data is for everyone.
+/// Bytes of the header of a data packet. This header names the key and the incarnation only by a
+/// short tag. It has no receiver, because data is for everyone.
 inline constexpr std::size_t kShortHeaderBytes = 17;
 /// Bytes of the header of all other packets. This header also introduces the sender's incarnation.
 inline constexpr std::size_t kLongHeaderBytes = 50;
@@ -45,20 +45,22 @@ inline constexpr std::uint64_t kCounterMax = (1ULL << 48) - 1;
 /// Why a packet was not opened; `none` if it was. Each reason is counted.
 enum class Refusal : std::uint8_t {
   none,
-  too_short,            ///< no room for a header and a tag
-  unknown_version,      ///< not sealed, or by another version
-  unknown_sender,       ///< the node is not configured
-  other_receiver,       ///< sealed for another node
-  unknown_key,          ///< not in this node's key file
-  unknown_incarnation,  ///< data of an incarnation that has not introduced itself, or under a key
-                        ///< that is not in this node's key file
-  bad_badge,            ///< introduces an incarnation that no holder of the key made
-  own,                  ///< names this node as sender: this incarnation, an earlier one or, in
-                        ///< data, an unknown one
-  old_incarnation,      ///< of an incarnation before the newest known one of the sending node
-  replayed,             ///< opened before
-  too_old,              ///< so late that a replay cannot be excluded
-  bad_tag,              ///< changed, or not made with the key
+  too_short,        ///< shorter than a header and a tag
+  unknown_version,  ///< not sealed, or sealed by another version
+  unknown_sender,   ///< the node is not configured
+  other_receiver,   ///< sealed for another node
+  unknown_key,      ///< not in this node's key file
+  /// Data of an incarnation that has not introduced itself, or data under a key that is not in this
+  /// node's key file.
+  unknown_incarnation,
+  bad_badge,  ///< introduces an incarnation that no holder of the key made
+  /// The header names this node as sender: this incarnation, an earlier one or, in data, an unknown
+  /// one.
+  own,
+  old_incarnation,  ///< of an incarnation before the newest known one of the sending node
+  replayed,         ///< opened before
+  too_old,          ///< so late that a replay cannot be excluded
+  bad_tag,          ///< changed, or not made with the key
   count_,
 };
 inline constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count_);
@@ -79,7 +81,7 @@ struct Header {
   Salt salt{};
 };
 /// The part of an incarnation tag that a short header holds. It is so short that two incarnations
-/// or keys may share it; the receiver then tries a data packet with each.
+/// or keys may share it; the receiver then tries to open a data packet with each of them.
 constexpr std::uint64_t short_badge(std::uint64_t badge) { return badge & 0xffff'ffff; }
 
 /// `out` has headroom(header.lane) bytes.
@@ -98,9 +100,9 @@ struct Incarnation {
   friend bool operator==(const Incarnation&, const Incarnation&) = default;
 };
 
-/// Derives the tag of each incarnation, which only holders of the key can make, and the subkey with
-/// which the incarnation encrypts. Both depend on a key and a cluster: clusters that share a key
-/// cannot open each other's packets.
+/// Derives two values for each incarnation: its tag, which only holders of the key can make, and
+/// the subkey with which the incarnation encrypts. Both values depend on the key and on the
+/// cluster, so clusters that share a key cannot open each other's packets.
 class KeySchedule {
  public:
   KeySchedule(const Key& key, std::uint64_t cluster);

@@ -10,8 +10,8 @@
 
 #include "base/assert.h"
 
-// OpenSSL fails here for two reasons only: invalid arguments, which are a bug of ours, or no memory
-// left, and then no part of Peal can continue.
+// OpenSSL fails here for two reasons only. Invalid arguments are a bug of this code. Without free
+// memory, no part of Peal can continue.
 
 namespace peal::seal {
 namespace {
@@ -43,8 +43,8 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, ByteSpan out) {
   std::size_t count = 0;
   params[count++] = ::OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0);
   params[count++] = octets(OSSL_KDF_PARAM_KEY, secret);
-  // An absent parameter means the same as an empty one, and OpenSSL refuses a null address, which
-  // an empty view may have.
+  // Omits an empty parameter, which means the same: an empty view may have a null address, and
+  // OpenSSL refuses a null address.
   if (!salt.empty()) params[count++] = octets(OSSL_KDF_PARAM_SALT, salt);
   if (!info.empty()) params[count++] = octets(OSSL_KDF_PARAM_INFO, info);
   params[count] = ::OSSL_PARAM_construct_end();

@@ -11,10 +11,10 @@
 
 struct evp_cipher_ctx_st;
 
-// All cryptography comes from libraries: HKDF and the short MAC from OpenSSL; AES-GCM from
-// libipsec-mb, which needs far less time per packet, or from OpenSSL on processors that libipsec-mb
-// does not support. Contexts are made once and used for every packet; after construction only
-// hkdf_sha256 allocates.
+// All cryptography comes from libraries. HKDF and the short MAC come from OpenSSL. AES-GCM comes
+// from libipsec-mb, which needs far less time per packet, or from OpenSSL on processors that
+// libipsec-mb does not support. Contexts are made once and used for every packet. After
+// construction, only hkdf_sha256() allocates.
 
 namespace peal::seal {
 
@@ -31,7 +31,7 @@ struct FreeCipher {
 };
 using Cipher = std::unique_ptr<evp_cipher_ctx_st, FreeCipher>;
 
-/// An expanded AES-GCM key; each of gcm_*.cc defines its own.
+/// An expanded AES-GCM key; each gcm_*.cc file has its own definition.
 struct GcmKey;
 struct FreeGcmKey {
   void operator()(GcmKey* key) const;
@@ -53,8 +53,8 @@ class GcmSealer {
 class GcmOpener {
  public:
   explicit GcmOpener(const Secret& key);
-  /// Decrypts `text` in place. False if anything differs from what was sealed; `text` is then all
-  /// zeros.
+  /// Decrypts `text` in place. False if any argument differs from the sealed packet; `text` is then
+  /// all zeros.
   [[nodiscard]] bool open(const Nonce& nonce, ByteView header, ByteSpan text, ByteView tag);
 
  private:

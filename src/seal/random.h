@@ -4,13 +4,13 @@
 #include "seal/key.h"
 #include "seal/packet.h"
 
-// The only randomness of this module: the operating system's, through OpenSSL. If that fails, no
-// key would be safe, and the process stops.
+// The random bytes of this module come from the operating system, through OpenSSL. If OpenSSL
+// fails, no key would be safe, so the process stops.
 
 namespace peal::seal {
 
 Secret random_secret();
-/// For one incarnation of a node; never use it for another.
+/// A salt for one incarnation of a node. Never use the salt for another incarnation.
 Salt random_salt();
 
 }  // namespace peal::seal

@@ -8,17 +8,17 @@
 
 namespace peal::seal {
 
-/// Records which of the latest packets of one sender in one lane were opened. Their counters begin
-/// at 1. The bits of the latest counters are in a ring of words. The word of the highest counter
-/// also has the bits of higher counters, so the window is one word narrower than the ring (as in
+/// Records which of the latest packets of one sender in one lane were opened. The packets' counters
+/// begin at 1. Each counter has a bit in a circular array of words. The word of the highest counter
+/// also has the bits of higher counters, so the window is one word narrower than the array (as in
 /// RFC 6479).
 class ReplayWindow {
  public:
   static constexpr std::size_t kWords = 256;
   static constexpr std::size_t kWordBits = 64;
-  /// A counter this far or farther below the highest one is too old. The width exceeds
-  /// the number of small packets that the largest receive buffer can hold while another socket is
-  /// read first.
+  /// A counter this far or farther below the highest one is too old. The width exceeds the number
+  /// of small packets that can wait in the largest receive buffer while another socket is read
+  /// first.
   static constexpr std::uint64_t kWidth = (kWords - 1) * kWordBits;
 
   enum class Verdict : std::uint8_t { fresh, replayed, too_old };
@@ -46,7 +46,8 @@ class ReplayWindow {
   }
 
   std::uint64_t highest_ = 0;
-  std::array<std::uint64_t, kWords> words_{1};  ///< as if counter 0 was opened: no packet has it
+  /// The bits of the counters. Counter 0 counts as opened, because no packet has it.
+  std::array<std::uint64_t, kWords> words_{1};
 };
 
 }  // namespace peal::seal

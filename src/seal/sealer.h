@@ -25,19 +25,20 @@ class Sealer {
   /// Seals with the sending key of `keys` from now on. Counters continue, so that returning to an
   /// earlier key is safe.
   void set_keys(const Keys& keys);
-  /// Sets the 4 bytes that every data packet carries from now on, authenticated but not encrypted;
-  /// at first they are zero.
+  /// Sets the 4 bytes that every data packet carries from now on. They are authenticated but not
+  /// encrypted, and zero at first.
   void set_mark(std::uint32_t mark) { mark_ = mark; }
   const MemberId& self() const { return self_.member; }
 
   /// Seals `plain` for node `to`, or for everyone if `to` is 0; for data, `to` must be 0. Writes
   /// the packet to `out`, which is overhead(lane) bytes longer than `plain`. `plain` lies at
   /// out.subspan(headroom(lane)), or does not overlap `out`. False if this incarnation has sealed
-  /// kCounterMax packets in the lane: it can seal no more there, and the node has to restart.
+  /// kCounterMax packets in the lane. It can seal no more packets in the lane, and the node has to
+  /// restart.
   [[nodiscard]] bool seal(Lane lane, NodeId to, ByteView plain, ByteSpan out);
 
   /// For tests: continues as if `counter` packets had been sealed in `lane`. `counter` must be at
-  /// least the number of packets that really were.
+  /// least the number of packets that were really sealed.
   void skip_to(Lane lane, std::uint64_t counter);
 
  private:

@@ -14,18 +14,18 @@ namespace {
 /// Larger limits are reduced to this value, so that sums do not overflow.
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 
-/// True if a membership with `bytes` more bytes exceeds `most`. Limits apply to events that the
-/// connection has not taken. Written events that are not reported as seen count only beyond
-/// kUnseenBytesMax, since the client's report may be queued behind its own messages, and these may
-/// wait for room.
+/// Returns true if `bytes` more bytes would exceed the limit `most` of the membership. The limit
+/// applies to events that are not yet written to the connection. All unseen events, written or not,
+/// may take kUnseenBytesMax more: the client's `seen` may be queued behind its own messages, which
+/// this limit may delay.
 bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
-  // With `spill`, events on disk have their own limit.
+  // With policy `spill`, events on disk have a limit of their own.
   if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
   return member.unwritten_bytes + bytes > most ||
          member.memory_bytes + bytes > most + kUnseenBytesMax;
 }
 
-/// True if 1/`part` of a limit, or more, is used.
+/// True if at least 1/`part` of any limit of the membership is used.
 bool is_near(const Membership& member, std::uint64_t part) {
   const wire::SlowLimits& limits = member.limits;
   return member.unwritten_bytes >= limits.memory_bytes / part ||
@@ -48,7 +48,6 @@ wire::SlowLimits Backlog::limits_of(const wire::SlowLimits& asked) const {
   return limits;
 }
 
-/// Call when a membership may have changed to or from policy `block`.
 void Backlog::note_block(Session& it, std::uint32_t slot) {
   const Membership& member = it.events.membership(slot);
   std::erase(it.block_slots, slot);
@@ -66,9 +65,10 @@ void Backlog::note_block(Session& it, std::uint32_t slot) {
 
 // ---- limits ----
 
-/// How many bytes one session may have in memory once half of Options::memory_bytes_max is in use;
-/// std::nullopt before that. The other half is divided evenly among the sessions with waiting
-/// events. A session below its share is not affected by other sessions, and the sum stays bounded.
+/// The share of one session, in bytes of memory; std::nullopt while at most half of
+/// Options::memory_bytes_max is in use. The other half is divided evenly among the sessions with
+/// waiting events. Other sessions do not affect a session below its share, and the sum stays
+/// bounded.
 std::optional<std::uint64_t> Backlog::share() const {
   const std::uint64_t half = context_.options.memory_bytes_max / 2;
   if (chunks_.bytes_in_use() <= half) return std::nullopt;
@@ -81,8 +81,8 @@ bool Backlog::is_over(const Session& of, const Membership& member, std::uint64_t
   return most && of.events.memory_bytes() + bytes > *most;
 }
 
-/// True below three quarters of the limit. This hysteresis keeps dropping from starting and
-/// stopping with every message.
+/// True below three quarters of the limit. Because of this hysteresis, dropping does not start and
+/// stop with every message.
 bool Backlog::is_under_again(const Session& of, const Membership& member) const {
   return !is_over(of, member, member.limits.memory_bytes / 4);
 }
@@ -93,17 +93,17 @@ std::uint64_t Backlog::room_bytes() const {
   return room;
 }
 
-/// The number of bytes for which the session's memberships with policy `block` have room.
+/// How many more bytes the session's memberships with policy `block` accept.
 std::uint64_t Backlog::room_of(const Session& it) const {
-  // After its goodbye a client reports nothing as seen. Its last messages must still be ordered for
-  // the session to end, so they must not wait for this client.
+  // After its goodbye a client sends no `seen`. The session ends only after the client's last
+  // messages are ordered, so these messages must not wait for the client.
   if (it.is_ending() || it.leaving) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   const auto most = share();
-  // Written events do not count, even if they are not seen: the client's report may be queued
-  // behind its own messages, which wait for room themselves. Events on disk do not count either:
-  // they have a limit of their own.
+  // Written but unseen events do not count: the client's `seen` may be queued behind its own
+  // messages, which this limit may delay. Events on disk do not count either: they have a limit of
+  // their own.
   const std::uint64_t all = it.events.unwritten_bytes();
   // This function is called often, and there may be many groups. So skip the loop while few bytes
   // wait in all groups together.
@@ -140,7 +140,7 @@ void Backlog::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   if (make_room(to, slot, bytes)) push(to, slot, chunk);
 }
 
-/// Policy `drop`: returns true if the message is dropped.
+/// Applies policy `drop` to a message: returns true if the message is dropped.
 bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
                          const wire::Place& place) {
   Membership& member = to.events.membership(slot);
@@ -179,8 +179,8 @@ void Backlog::push_gap(Session& to, std::uint32_t slot) {
   push(to, slot, encoder_.gap(gap));
 }
 
-/// Called before events other than messages. A dropped message counts for one group only, but may
-/// have been sent to other groups too. So its gap must precede the next view of any group.
+/// Called before events that are no messages. A dropped message counts for one group only, but may
+/// have been sent to other groups too. So the gap must precede the next view of any group.
 void Backlog::push_all_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
@@ -188,7 +188,7 @@ void Backlog::push_all_gaps(Session& to) {
   }
 }
 
-/// Queues gaps for slots that have room again.
+/// Queues the gaps of slots that are well below their limits again.
 void Backlog::push_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
@@ -199,7 +199,8 @@ void Backlog::push_gaps(Session& to) {
   }
 }
 
-/// Policy `block`: true if written but unseen events leave no memory for more.
+/// For policy `block`: true if written but unseen events use so much memory that `bytes` more do
+/// not fit.
 bool Backlog::keeps_too_much(const Session& of, const Membership& member,
                              std::uint64_t bytes) const {
   if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
@@ -230,7 +231,7 @@ bool Backlog::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
       if (!is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
-    default:  // block: senders wait, see room_bytes()
+    default:  // `block`: the senders wait, see room_bytes()
       if (to.leaving || !keeps_too_much(to, member, bytes)) break;
       too_slow(to, member, "it reads, and does not say what it has seen");
       return false;
@@ -309,13 +310,13 @@ void Backlog::check_ages(Session& it) {
 }
 
 void Backlog::on_written(Session& it) {
-  // Written events must stay if the session can be resumed, or if the client reads them in shared
-  // memory: of these events, only the places have been written to the connection.
+  // Written events must stay if the session can be resumed. They must also stay if the client reads
+  // them in shared memory, because only their places were written to the connection.
   if (it.keep > Duration{} || it.events.shares()) {
     if (it.events.spills() && read_back(it) && it.events.has_output()) it.link->want_write();
     return;
   }
-  // The session cannot be resumed, so written events need not be kept.
+  // The session cannot be resumed, so it need not keep written events.
   const bool known = release_events(it, it.events.written_events());
   PEAL_ASSERT(known);
 }
@@ -340,8 +341,8 @@ bool Backlog::release_events(Session& it, std::uint64_t number) {
   return true;
 }
 
-/// Reads events back from the disk if there is room. Returns false if that failed: the session then
-/// ends.
+/// Reads events back from the disk if there is room. Returns false if the read fails: the session
+/// then ends.
 bool Backlog::read_back(Session& it) {
   const std::uint64_t disk_before = it.events.disk_bytes();
   const Result<void, Errc> refilled =

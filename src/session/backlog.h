@@ -12,7 +12,7 @@
 
 namespace peal::session {
 
-/// Enforces the limits of the events that wait for clients, and the policies for slow clients.
+/// Enforces the limits on events that wait for clients, and the policies for slow clients.
 class Backlog {
  public:
   Backlog(Context& context, Registry& registry, ChunkPool& chunks, native::EventEncoder& encoder)
@@ -24,7 +24,7 @@ class Backlog {
   /// Releases the events up to `number`, which the client has seen. Returns false, and releases
   /// nothing, if some of these events were not written.
   bool release_events(Session& it, std::uint64_t number);
-  /// Call after the session's connection has taken output.
+  /// Call after output was written to the session's connection.
   void on_written(Session& it);
   /// Ends the session if the first unwritten event of a membership has reached the membership's
   /// age limit, except with policy `drop`. Warns the client at half of the limit.

@@ -17,18 +17,18 @@ namespace peal::session {
 
 class ChunkPool;
 
-/// The bytes of one record, shared by the queues of all sessions that get it. The bytes are in this
-/// chunk or in a region.
+/// The bytes of one record, shared by the queues of all sessions that get the record. The bytes are
+/// in this chunk or in a region.
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;  ///< the record; or, if the record is in a region, a `shared`
-                                 ///< record that tells the place in the region
+  /// The record; or, if the record is in a region, a `shared` record that gives its place there.
+  std::vector<std::byte> bytes;
   Region* region = nullptr;
   Region::Block block;
 };
 
-/// A counted reference to a chunk, or to nothing.
+/// A counted reference to a chunk; may be empty.
 class ChunkRef {
  public:
   ChunkRef() = default;
@@ -51,9 +51,10 @@ class ChunkRef {
     return chunk_->region == nullptr ? chunk_->bytes.size() : chunk_->block.at.bytes;
   }
   bool is_shared() const { return chunk_->region != nullptr; }
-  /// The `shared` record, which is written in place of the record itself. Requires is_shared().
+  /// The `shared` record, which is written to connections in place of the record itself. Requires
+  /// is_shared().
   ByteView place() const { return chunk_->bytes; }
-  /// The memory that the chunk takes.
+  /// The memory that the chunk uses, in bytes.
   std::uint64_t cost() const {
     return sizeof(Chunk) + chunk_->bytes.capacity() + chunk_->block.block_bytes;
   }
@@ -67,8 +68,8 @@ class ChunkRef {
   Chunk* chunk_ = nullptr;
 };
 
-/// Allocates and counts chunks. Keeps small ones for reuse, so that a steady stream of messages
-/// allocates nothing. Must outlive all references.
+/// Allocates chunks, and counts their memory. Keeps small chunks for reuse, so that a steady stream
+/// of messages allocates nothing. Must outlive all references.
 class ChunkPool {
  public:
   ChunkPool() = default;
@@ -97,8 +98,8 @@ class ChunkPool {
     append(chunk->bytes, block->at);
     ChunkRef made(chunk.release());
     bytes_in_use_ += made.cost();
-    // Write to the region last: its memory is not in the cache, and reads that follow these writes
-    // would wait for them.
+    // Write to the region last: its memory is not in the cache, so any later read would wait for
+    // these writes.
     region.write(*block, head, rest);
     return made;
   }
@@ -108,9 +109,9 @@ class ChunkPool {
  private:
   friend class ChunkRef;
   static constexpr std::array<std::size_t, 5> kClasses{256, 512, 1'024, 2'048, 4'096};
-  static constexpr std::size_t kKept = 1'024;         ///< limit of free chunks of each class
-  static constexpr std::size_t kPlacesKept = 16'384;  ///< limit of free chunks whose records were
-                                                      ///< in a region
+  static constexpr std::size_t kKept = 1'024;  ///< limit of free chunks of each class
+  /// Limit of free chunks whose records were in a region.
+  static constexpr std::size_t kPlacesKept = 16'384;
 
   std::unique_ptr<Chunk> take(std::size_t bytes) {
     for (std::size_t i = 0; i < kClasses.size(); ++i) {

@@ -14,7 +14,8 @@
 
 namespace peal::session {
 
-/// What all classes of this module share: the options, the node, the time, and what is counted.
+/// The state that all classes of this module share: the options, the node, the time and the
+/// counters.
 struct Context {
   Context(Options its_options, Host& its_host) : options(std::move(its_options)), host(its_host) {}
 
@@ -27,7 +28,7 @@ struct Context {
   Counters counters;
   Digest outcome;
 
-  /// Sessions::work() must check connections and sessions at `deadline`.
+  /// Makes Sessions::work() check connections and sessions at `deadline`.
   void due(Instant deadline) { next_check = std::min(next_check.value_or(deadline), deadline); }
   /// Size of the largest payload that fits into a message, whatever the message's targets are.
   std::uint32_t payload_bytes_max() const {

@@ -10,14 +10,14 @@
 namespace peal::session {
 namespace {
 
-/// Smaller events are written to each connection, which costs no more than a region.
+/// Smaller events are written to each connection: a region would not be cheaper.
 constexpr std::size_t kSharedBytesMin = 512;
 /// A client that lags by more than 1/kBehindPart of a region gets events on its connection, so that
-/// clients that keep up have room.
+/// the region has room for faster clients.
 constexpr std::uint64_t kBehindPart = 8;
 
-/// The slot of the membership to which an event counts: that of the first target group that the
-/// client is in; otherwise 0, the private name.
+/// The slot of the membership for which an event counts: the slot of the first target group that
+/// the client is in. Slot 0, for the private name, if the client is in no target group.
 std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
   for (const std::string_view target : targets) {
     if (target.front() == '#') continue;
@@ -127,7 +127,8 @@ void Delivery::left(std::uint32_t client, std::string_view group) {
   it->events.drop_membership(slot);
 }
 
-/// Like a view, this gap is never dropped, and follows the gaps of policy `drop`.
+/// Like a view, a gap with reason `away` is never dropped. It is queued behind the gaps of policy
+/// `drop`.
 void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view group) {
   wire::GapEvent event;
   event.group = group;

@@ -11,9 +11,9 @@
 
 namespace peal::session {
 
-/// Carries out what groups ask for: queues events in the sessions of clients, and passes requests
-/// for the node to Host. Encodes each event once for each kind of memory, however many clients get
-/// the event.
+/// Carries out the effects of group::Groups: queues events in the sessions of clients, and passes
+/// requests for the node to Host. Encodes each event once for each kind of memory, however many
+/// clients get the event.
 class Delivery final : public group::Effects {
  public:
   Delivery(Context& context, Registry& registry, Backlog& backlog, native::EventEncoder& encoder)
@@ -38,7 +38,8 @@ class Delivery final : public group::Effects {
   void settled(const ViewId& view) override;
 
  private:
-  /// The encoder's event: in the client's region if possible, otherwise in the daemon's own memory.
+  /// The encoder's current event: in the client's region if possible, otherwise in the daemon's own
+  /// memory.
   const ChunkRef& chunk_for(const Session& it);
   void append_private_name(const group::ClientKey& client, std::string_view name,
                            std::string& out) const;

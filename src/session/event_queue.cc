@@ -12,7 +12,7 @@ namespace {
 
 /// Header of each record on disk: u32 slot, u64 time in nanoseconds when the event was queued.
 constexpr std::size_t kDiskHeaderBytes = 4 + 8;
-constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< limits of the bytes read back at once
+constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< least and most bytes read back at once
 constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;
 
 }  // namespace
@@ -154,8 +154,9 @@ std::size_t EventQueue::take_records(ByteView block) {
 
 // ---- writing ----
 
-/// Chooses how an event is written. Once kSharedUnseenMax bytes in shared memory are unseen, events
-/// are written whole. The connection of a slow client then fills up, so that limits take effect.
+/// Chooses how an event is written. If unseen events in shared memory would take more than
+/// kSharedUnseenMax bytes, the event is written whole. So the connection of a slow client fills up,
+/// and the limits take effect.
 void EventQueue::settle_form(Event& event) {
   const std::uint64_t bytes = event.chunk.size();
   const bool fits = places_bytes_ + bytes <= wire::kSharedUnseenMax;
@@ -203,7 +204,8 @@ void EventQueue::pass() {
   unwritten_bytes_ -= cost;
   --member.unwritten;
   // If the time of the membership's next event is not known, that next event is on disk. Events on
-  // disk are newer than those in memory, so the newest in memory gives a lower bound for its time.
+  // disk are newer than those in memory, so the newest event in memory gives a lower bound for that
+  // time.
   if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
   if (PEAL_MUTANT(sm7_let_go_when_written) && event.form == Form::place) event.chunk.write_over();
   ++next_;

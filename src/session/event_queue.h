@@ -18,11 +18,11 @@
 
 namespace peal::session {
 
-/// What a waiting event costs in addition to its bytes.
+/// The number of bytes that limits count for a waiting event in addition to the bytes of its chunk.
 inline constexpr std::uint64_t kEventCost = 64;
 
 /// The number of bytes that a client may have received without reporting them as seen, in addition
-/// to the limit of waiting bytes. It exceeds the size of a connection's buffers.
+/// to the limit of waiting bytes. This number exceeds the size of a connection's buffers.
 inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 
 /// One session's membership in a group, and the waiting events of this membership. The membership
@@ -30,30 +30,30 @@ inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 struct Membership {
   std::string group;
   wire::SlowLimits limits;
-  std::uint32_t joins = 0;  ///< joins minus leaves; at 0 the slot stays until its events are
-                            ///< seen
+  /// Number of joins minus number of leaves. At 0 the slot stays until its events are seen.
+  std::uint32_t joins = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t unwritten_bytes = 0;  ///< part of memory_bytes that is not written
   std::uint64_t disk_bytes = 0;
-  std::uint64_t events = 0;     ///< that wait, in memory and on disk
-  std::uint64_t unwritten = 0;  ///< of these, those that are not written
+  std::uint64_t events = 0;     ///< number of waiting events, in memory and on disk
+  std::uint64_t unwritten = 0;  ///< number of waiting events that are not written
   Instant oldest{};             ///< when the first unwritten event was queued
   std::uint64_t last = 0;       ///< number of the membership's last event in memory
   wire::GapEvent gap;           ///< dropped messages, for the next gap; `gap.messages` 0: none
   std::uint64_t left_out = 0;
 
   std::uint64_t waiting_bytes() const { return memory_bytes + disk_bytes; }
-  /// How long the first unwritten event has waited; nothing if there is none. Written events do
-  /// not count: the client's `seen` may be queued behind the client's own messages, which the
-  /// daemon may not be reading.
+  /// How long the first unwritten event has waited; std::nullopt if there is none. Written events
+  /// do not count: the client's `seen` may be queued behind the client's messages, and the daemon
+  /// may not read these messages now.
   std::optional<Duration> age(Instant now) const {
     return unwritten == 0 ? std::nullopt : std::optional<Duration>(now - oldest);
   }
 };
 
 /// The events of one session that the client has not seen, in order, numbered from 1. The first
-/// events are in memory, and are written from there. If too many events wait, later ones are on
-/// disk. Events from the disk are read back before any newer event is written.
+/// events are in memory, and are written from there. If too many events wait, the later events are
+/// on disk. Events from the disk are read back before any newer event is written.
 class EventQueue {
  public:
   EventQueue(Spool& spool, SpoolId id, ChunkPool& chunks)
@@ -101,13 +101,16 @@ class EventQueue {
   /// Releases the events up to `number`, which the client has seen. Returns false, and releases
   /// nothing, if some of these events were not written.
   bool seen(std::uint64_t number);
-  /// Reads events back from the disk while unwritten events in memory take at most half of the
-  /// `memory_bytes` of begin_spill(), all events in memory at most half of `memory_bytes_most`, and
-  /// written but unseen events at most kUnseenBytesMax. Errors: those of Spool.
+  /// Reads events back from the disk while memory has room. Memory has room if three conditions
+  /// hold: unwritten events in memory take at most half of the `memory_bytes` of begin_spill(), all
+  /// events in memory at most half of `memory_bytes_most`, and written but unseen events at most
+  /// kUnseenBytesMax. Errors: those of Spool.
   Result<void, Errc> refill(std::uint64_t memory_bytes_most);
 
-  std::uint64_t pushed() const { return pushed_; }      ///< total number of events
-  std::uint64_t released() const { return released_; }  ///< of these, seen by the client
+  /// Number of events that were appended so far.
+  std::uint64_t pushed() const { return pushed_; }
+  /// Number of events that the client has seen.
+  std::uint64_t released() const { return released_; }
   /// Number of the last event that was written completely.
   std::uint64_t written_events() const { return released_ + next_; }
   std::optional<Instant> oldest() const;
@@ -122,7 +125,7 @@ class EventQueue {
   enum class Form : std::uint8_t {
     open,   ///< not chosen yet
     whole,  ///< the record itself
-    place,  ///< a `shared` record that tells the place of the event's record in a region
+    place,  ///< a `shared` record that gives the place of the record in a region
   };
   struct Event {
     ChunkRef chunk;
@@ -152,7 +155,7 @@ class EventQueue {
   std::vector<std::unique_ptr<Membership>> memberships_;
   RingQueue<Event> memory_;
   std::size_t next_ = 0;    ///< index in memory_ of the next event to write
-  std::size_t offset_ = 0;  ///< number of that event's bytes that are written
+  std::size_t offset_ = 0;  ///< number of written bytes of the event at next_
   std::size_t formed_ = 0;  ///< index in memory_ of the first event with form `open`
   bool shares_ = false;
   std::uint64_t places_bytes_ = 0;  ///< sizes of the records of events with form `place`
@@ -164,8 +167,8 @@ class EventQueue {
   bool spilling_ = false;
   std::uint64_t spill_memory_bytes_ = 0;
   bool on_disk_ = false;          ///< an append to the spool was attempted
-  std::uint64_t appended_ = 0;    ///< total bytes
-  std::uint64_t discarded_ = 0;   ///< of these, those that were read back
+  std::uint64_t appended_ = 0;    ///< bytes appended to the spool so far
+  std::uint64_t discarded_ = 0;   ///< bytes read back so far
   std::vector<std::byte> block_;  ///< scratch
 };
 

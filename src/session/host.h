@@ -45,9 +45,9 @@ class Host {
   virtual ~Host() = default;
 
   // The node.
-  /// Queues a message to be ordered for the members that learn `domain`; copies it. Returns the
-  /// message's number, which grows by one each time. Errors: would_block, too_large, closed. After
-  /// would_block the owner calls Sessions::on_room() when there may be room again.
+  /// Copies a message, and queues it to be ordered for the members that learn `domain`. Returns the
+  /// message's number; each message gets the next number. Errors: would_block, too_large, closed.
+  /// After would_block the owner calls Sessions::on_room() when there may be room again.
   virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
                                              order::Domain domain) = 0;
   /// Drops the queued control messages that the engine has not taken yet, then queues `message`
@@ -60,7 +60,7 @@ class Host {
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
-  /// The name of `node` as in private names, the same on all nodes. Returns an empty name if the
+  /// The name of `node` in private names; it is the same on all nodes. Returns an empty name if the
   /// node is unknown; private names then have the node's number.
   virtual std::string_view node_name(NodeId node) const = 0;
   /// Random bytes that cannot be guessed.
@@ -70,7 +70,7 @@ class Host {
   /// Returns an empty span if no memory is available.
   virtual ByteSpan open_region(RegionId /*id*/, std::uint32_t /*bytes*/) { return {}; }
   virtual void close_region(RegionId /*id*/) {}
-  /// Answers a client's question; `admin`: true if the client may know and do everything.
+  /// Answers a client's question; `admin`: true if the client may ask for everything.
   virtual Answer ask(std::string_view what, bool admin) = 0;
 };
 

@@ -51,11 +51,11 @@ std::optional<Denial> Lifecycle::resume(Link& link, const wire::Hello& hello,
                     std::to_string(it->events.released()) + " before, and was told " +
                     std::to_string(it->events.written_events()));
   }
-  context_.due(context_.now);  // the ages of events that are written again still count
+  context_.due(context_.now);  // check the ages of events that are written again
   ++context_.counters.resumed;
   attach(*it, link, hello.events_seen, hello.shares);
   const bool known = backlog_.release_events(*it, hello.events_seen);
-  PEAL_ASSERT(known);  // rewind() accepted it
+  PEAL_ASSERT(known);  // rewind() accepted events_seen
   return std::nullopt;
 }
 
@@ -153,7 +153,7 @@ void Lifecycle::attach(Session& it, Link& to, std::optional<std::uint64_t> event
   welcome.shared_bytes = to.region == 0 ? 0 : it.shared->region.bytes();
   // A refusal must be written before the acknowledgement that covers it. So the welcome
   // acknowledges only messages before the first refusal that the client may have missed; later
-  // messages are acknowledged after the refusals were repeated.
+  // messages are acknowledged once the refusals were repeated.
   const std::uint64_t refusal = account.refusals.empty() ? 0 : account.refusals.front().first;
   welcome.acked = account.settled;
   if (refusal > 0) welcome.acked = std::min(welcome.acked, refusal - 1);
@@ -172,7 +172,7 @@ std::string_view Lifecycle::map_region(Session& it) {
 void Lifecycle::detach(Session& it) {
   it.link = nullptr;
   it.detached_at = context_.now;
-  if (it.leaving) return;  // ends once everything is acknowledged
+  if (it.leaving) return;  // the session ends once all its messages are acknowledged
   if (it.keep == Duration{}) {
     registry_.end_later(it, wire::ClientCode::silent, "the connection is gone");
   } else {

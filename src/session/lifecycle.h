@@ -18,7 +18,8 @@ struct Denial {
   std::string text;
 };
 
-/// Begins sessions, resumes them on another connection, and ends them. Client protocols call it.
+/// Begins sessions, resumes them on another connection, and ends them. Client protocols call this
+/// class.
 class Lifecycle {
  public:
   Lifecycle(Context& context, Spool& spool, ChunkPool& chunks, Registry& registry,
@@ -32,7 +33,7 @@ class Lifecycle {
         groups_(groups) {}
 
   /// Begins or resumes a session on the connection, and calls Link::welcome(). If the client gets
-  /// no session, only returns the reason.
+  /// no session, returns only the reason.
   std::optional<Denial> enter(Link& link, const wire::Hello& hello);
   /// Call when the client has mapped the region. Returns the error as text, or an empty text if
   /// there is no error.
@@ -44,7 +45,7 @@ class Lifecycle {
   // For the owner.
   /// Returns false if there is no session of this private name.
   bool evict(std::string_view private_name);
-  /// Checks the deadlines of disconnected clients and of waiting events.
+  /// Checks the deadlines of sessions without a connection, and the ages of waiting events.
   void check();
   /// Ends the sessions for which Registry::end_later() was called.
   void end_due();
@@ -54,8 +55,8 @@ class Lifecycle {
   std::optional<Denial> begin(Link& link, const wire::Hello& hello, Person person);
   std::optional<Denial> resume(Link& link, const wire::Hello& hello, const Person& person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
-  /// `events_seen`: for a resumed session, number of the last event that the client has; nothing
-  /// for a new session.
+  /// `events_seen`: for a resumed session, number of the last event that the client has;
+  /// std::nullopt for a new session.
   void attach(Session& it, Link& to, std::optional<std::uint64_t> events_seen, bool shares);
   void check(Session& it);
 

@@ -17,7 +17,7 @@ struct Session;
 
 /// A client's connection, as its session sees it. A client protocol derives its connections from
 /// this class. The derived class turns received bytes into calls of Lifecycle and Requests, and
-/// writes the session's notifications and the events in the session's EventQueue.
+/// writes to the client the session's notifications and the events in the session's EventQueue.
 class Link {
  public:
   /// Why the daemon does not read from the connection.

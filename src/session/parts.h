@@ -12,7 +12,8 @@
 
 namespace peal::session {
 
-/// The parts of Sessions. Each part uses only parts above it.
+/// The parts of Sessions. Each part uses only parts above it, except that `delivery` also uses
+/// `groups`.
 struct Sessions::Parts {
   Parts(const Options& options, Host& host, Spool& spool);
 

@@ -58,7 +58,8 @@ bool Reconfiguration::check(Session& it, const std::string& group, const Members
   const auto why = requests_.why_not(it, group, member.limits);
   if (!why) return true;
   const auto left = groups_.leave(it.id, group);
-  if (!left) return left.error() != group::Refusal::would_block;  // otherwise it left already
+  // After any other error than would_block, the client has left already.
+  if (!left) return left.error() != group::Refusal::would_block;
   if (it.link != nullptr) {
     it.link->membership_ends("the membership in '" + group + "' ends: " + *why);
   }

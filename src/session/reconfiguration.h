@@ -25,10 +25,10 @@ class Reconfiguration {
       : context_(context), registry_(registry), requests_(requests), groups_(groups) {}
 
   void begin(const Options& options);
-  /// Ends memberships that the rules no longer allow: a bounded number per call, while the node
-  /// accepts the leaves.
+  /// Checks a bounded number of memberships, and ends those that the rules no longer allow. Stops
+  /// early if the node does not accept a leave.
   void work();
-  /// True if work() has something to do, and the node may have room for it.
+  /// True if memberships are left to check, and the node may accept leaves.
   bool has_work() const { return done_ && !waits_for_room_; }
 
  private:
@@ -38,8 +38,8 @@ class Reconfiguration {
   Registry& registry_;
   const Requests& requests_;
   group::Groups& groups_;
-  std::optional<Reconfigured> done_;  ///< nothing: no membership is left to check
-  bool waits_for_room_ = false;       ///< work() waits until the node has room
+  std::optional<Reconfigured> done_;  ///< std::nullopt: no membership is left to check
+  bool waits_for_room_ = false;       ///< the node did not accept the last leave
 };
 
 }  // namespace peal::session

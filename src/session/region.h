@@ -13,9 +13,9 @@
 namespace peal::session {
 
 /// Memory that the clients of one person read, divided into spans. A span is divided into blocks of
-/// one size; four sizes lie above each power of two, up to and including the next. A span may
-/// change its block size once all its blocks are free. Taking or returning a block takes constant
-/// time and allocates nothing.
+/// one size. There are four sizes between each power of two and the next, the larger power
+/// included. A span may change its block size once all its blocks are free. Taking or returning a
+/// block takes constant time and allocates nothing.
 class Region {
  public:
   /// Bounds for the size of a span. Within these bounds the size is the largest power of two that
@@ -35,8 +35,8 @@ class Region {
     wire::Shared at;
     std::uint32_t block_bytes{};  ///< size of the block
   };
-  /// Takes a block for a record of this size. Returns nothing if there is no room, or if no block
-  /// is large enough.
+  /// Takes a block for a record of this size. Returns std::nullopt if no block is free, or if no
+  /// block is large enough.
   std::optional<Block> reserve(std::size_t record_bytes);
   /// Writes a record, `head` followed by `rest`, for clients to read.
   void write(const Block& block, ByteView head, ByteView rest);
@@ -62,9 +62,9 @@ class Region {
     std::uint32_t size = kNone;    ///< index of its block size; kNone: the span is free
     std::uint32_t used = 0;        ///< blocks in use
     std::uint32_t fresh = 0;       ///< offset in the span of the first block that was never used
-    std::uint32_t given = kNone;   ///< first block of its free list, as offset in the memory
+    std::uint32_t given = kNone;   ///< first block of the span's free list: offset in the memory
     std::uint32_t before = kNone;  ///< previous span in the list of spans with room
-    std::uint32_t next = kNone;    ///< next span in this list
+    std::uint32_t next = kNone;    ///< next span in the same list
   };
 
   static std::uint32_t size_index(std::uint32_t bytes);

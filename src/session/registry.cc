@@ -51,7 +51,7 @@ void Registry::remove(Session& it, wire::ClientCode code, std::string_view text)
 }
 
 void Registry::note_ended(const Session& it, wire::ClientCode code, std::string_view text) {
-  // After a goodbye the client does not resume. After a silence, session_lost is reason enough.
+  // After a goodbye the client does not resume. After a silence, the answer session_lost is enough.
   if (code == wire::ClientCode::goodbye || code == wire::ClientCode::silent) return;
   if (ended_.size() == kEndedMax) ended_.pop_front();
   ended_.push_back({it.token, it.person, code, std::string(text)});

@@ -63,7 +63,7 @@ class Registry {
   std::uint32_t count_of(const ClientRule& rule) const { return by_rule_[index_of(rule)]; }
   /// Sets the session's rule; null: none.
   void set_rule(Session& it, const ClientRule* rule);
-  /// Call when the options have new rules, before set_rule() sets one of these.
+  /// Call when the options have new rules, before the first set_rule() with a new rule.
   void reset_rules() { by_rule_.assign(options_.clients.size(), 0); }
   void check_invariants() const;
 
@@ -76,7 +76,7 @@ class Registry {
   const Options& options_;
   Map sessions_;
   std::map<wire::SessionToken, Session*> tokens_;
-  std::deque<Ended> ended_;             ///< the latest; at most kEndedMax
+  std::deque<Ended> ended_;             ///< the sessions that ended last; at most kEndedMax
   std::vector<std::uint32_t> by_rule_;  ///< number of sessions under each rule for clients
   std::vector<std::uint32_t> ending_;   ///< sessions that are to end
 };

@@ -9,11 +9,11 @@
 namespace peal::session {
 namespace {
 
-/// What each request costs of a quota in addition to its bytes, since even an empty request must be
-/// ordered.
+/// What each request costs of a quota in addition to its bytes, because even an empty request must
+/// be ordered.
 constexpr std::size_t kRequestBytes = 64;
 /// Answers to questions take time of the event loop. The first two limits apply to each client; the
-/// last two apply to all clients together, without administrators.
+/// last two apply to all clients together, except administrators.
 constexpr Duration kAskEvery = milliseconds(250);
 constexpr int kAsksAtOnce = 4;
 constexpr Duration kAskEveryAll = milliseconds(25);
@@ -96,12 +96,12 @@ std::optional<std::pair<wire::ClientCode, std::string>> Requests::why_not(
   return std::nullopt;
 }
 
-/// A client can save up the quota of one second. A larger request needs all of this quota, and
-/// leaves a debt.
+/// A client can accumulate the quota of one second. A request that costs more needs this full
+/// quota, and leaves the client a debt.
 bool Requests::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);
-  // In microseconds, at most an hour, so that the products below stay under 2^63.
+  // At most an hour, so that the products below stay under 2^63.
   const std::int64_t elapsed_us =
       std::min<std::int64_t>((context_.now - it.quota_at).ns / 1'000, 3'600'000'000);
   const std::int64_t earned =
@@ -227,8 +227,9 @@ std::optional<Answer> Requests::leave(Session& it, std::string_view group) {
 
 // ---- the rest ----
 
-/// Returns true if a question is allowed now: one per `every`, and bursts of `at_once`. `next`:
-/// when the next question is due at this rate; updated.
+/// Returns true if a question is allowed now. Allowed are one question per `every`, and bursts of
+/// `at_once` questions. `next` is the earliest time of the next question at this rate; this
+/// function updates it.
 bool Requests::may_ask(Instant& next, Duration every, int at_once) const {
   next = std::max(next, context_.now);
   if (next - context_.now > every * (at_once - 1)) return false;

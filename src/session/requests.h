@@ -17,9 +17,9 @@ namespace peal::session {
 /// The result of Requests::send().
 struct Sent {
   enum class State : std::uint8_t {
-    taken,         ///< also if the message had been taken before
-    refused,       ///< for the reason in `code` and `text`
-    waits,         ///< until the cause in `pause` is gone; then call send() again
+    taken,         ///< the daemon has the message now, or already had it
+    refused,       ///< `code` and `text` give the reason
+    waits,         ///< call send() again when the cause in `pause` is gone
     out_of_order,  ///< a number was skipped: the client is at fault
   } state = State::taken;
   Link::Pause pause = Link::Pause::none;
@@ -27,13 +27,14 @@ struct Sent {
   std::string text;
 };
 
-/// Carries out the requests of clients that have a session. Client protocols call it.
+/// Carries out the requests of clients that have a session. Client protocols call this class.
 class Requests {
  public:
   Requests(Context& context, Registry& registry, Backlog& backlog, group::Groups& groups)
       : context_(context), registry_(registry), backlog_(backlog), groups_(groups) {}
 
-  /// `cost`: the bytes that the request takes of the client's quota, besides a fixed part.
+  /// `cost`: number of bytes that the request takes from the client's quota, in addition to a fixed
+  /// number.
   Sent send(Session& it, const wire::SendRequest& request, std::size_t cost);
   /// join() and leave() return no answer if the node has no room. The request then had no effect,
   /// and the client protocol repeats the call later.
@@ -41,16 +42,18 @@ class Requests {
   std::optional<Answer> leave(Session& it, std::string_view group);
   Answer ask(Session& it, std::string_view what);
   void goodbye(Session& it);
-  /// Why the rules do not allow a membership with the limits `asked`; nothing if they allow it.
+  /// Why the rules do not allow a membership with the limits `asked`; std::nullopt if they allow
+  /// it.
   std::optional<std::string> why_not(const Session& it, std::string_view group,
                                      const wire::SlowLimits& asked) const;
 
   // Acknowledgements.
   /// Call when message `number` of this node was delivered.
   void on_delivered(std::uint64_t number);
-  /// Acknowledges every message that was delivered here.
+  /// Acknowledges all messages of this node's clients that were delivered here.
   void settle();
-  /// Sends a marker, a safe message of the daemon's own, if messages need one to be acknowledged.
+  /// Sends a marker, a safe message of the daemon itself, if delivered messages need a marker to be
+  /// acknowledged.
   void mark();
   bool all_settled() const { return settlement_.empty(); }
   void check_invariants() const;
@@ -71,7 +74,7 @@ class Requests {
   Backlog& backlog_;
   group::Groups& groups_;
   Settlement settlement_;
-  Instant next_ask_{};  ///< see may_ask(): for all clients that are no administrators
+  Instant next_ask_{};  ///< see may_ask(); for all clients except administrators
 };
 
 }  // namespace peal::session

@@ -8,7 +8,8 @@
 namespace peal::session {
 namespace {
 
-/// With texts of equal length, takes the same time wherever they differ.
+/// Compares two secrets. The time depends on their lengths only, so it does not reveal where they
+/// differ.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

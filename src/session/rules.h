@@ -15,7 +15,7 @@ struct Person {
   std::string secret;
 };
 bool same_person(const Person& a, const Person& b);
-/// For logs and status: "user ann (1000)", "certificate feed.example".
+/// A text for logs and status, for example "user ann (1000)", "certificate feed.example".
 std::string person_text(const Person& person);
 /// A name in quotes, for texts that people read.
 inline std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
@@ -23,7 +23,7 @@ inline std::string quoted(std::string_view name) { return "'" + std::string(name
 bool fits(const Who& who, const Person& person);
 using group::fits;
 
-/// The first rule that allows this person the name (empty: any name), or null.
+/// The first rule that allows the person a session of this name (empty: of any name); null: none.
 const ClientRule* find_rule(const Options& options, const Person& person, std::string_view name);
 /// True if some rule for clients has this secret.
 bool knows_secret(const Options& options, std::string_view secret);

@@ -74,7 +74,8 @@ void Sessions::on_view(Instant now, const order::View& view, MemberId self) {
   parts_->context.now = now;
   parts_->self = self;
   parts_->groups.on_view(view, self);
-  // All members that moved together to this view delivered the same messages in the old view.
+  // The members that moved together to this view delivered the same messages in the old view: these
+  // messages are now acknowledged.
   if (!view.transitional) parts_->requests.settle();
 }
 

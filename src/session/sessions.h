@@ -24,17 +24,18 @@
 #include "session/wanted.h"
 #include "wire/client.h"
 
-// The daemon's side of its clients, without sockets: sessions, rules, and events that wait for
-// clients. Pure: the owner passes in bytes from connections and fetches bytes for them.
+// The part of the daemon that serves clients, without sockets: sessions, rules, and events that
+// wait for clients. Pure: the owner passes in the bytes that connections receive, and fetches the
+// bytes that they should send.
 
 namespace peal::session {
 
-/// All clients of one node. Thread: one. Only Spool may block. `now` never goes back.
+/// All clients of one node. Thread: one. Only Spool may block. `now` never decreases.
 ///
-/// The owner passes in what connections receive and what the node delivers. After each round of
-/// such calls the owner calls work(), and then serves the connections that take_wanted() lists.
-/// Clients cannot harm each other: Sessions refuses a bad request, or closes the client's
-/// connection, with a reason.
+/// The owner passes in the bytes that connections receive, and the views and messages that the node
+/// delivers. After each round of such calls the owner calls work(), and then serves the connections
+/// that take_wanted() lists. A client cannot harm other clients: Sessions answers a bad request
+/// with a refusal, or closes the client's connection, and gives the reason.
 class Sessions {
  public:
   /// `options` must be valid. `host` and `spool` must outlive this object.
@@ -44,14 +45,15 @@ class Sessions {
   Sessions& operator=(const Sessions&) = delete;
 
   /// Applies new rules and limits, which must be valid. Ends sessions that no rule allows any more.
-  /// `cluster`, `node`, `nodes` and `message_bytes_max` keep their values.
+  /// `cluster`, `node`, `nodes` and `message_bytes_max` keep their values. A larger `sessions_max`
+  /// than at the start has no effect.
   void reconfigure(Instant now, const Options& options);
 
   // Connections.
   void accepted(Instant now, ConnectionId connection, const Identity& identity);
-  /// Passes in bytes from the connection, in order. Returns how many bytes were taken. If it took
-  /// only some, the owner reads nothing more until take_wanted() lists the connection for reading.
-  /// Then the owner passes in the rest again, with or without more bytes.
+  /// Passes in bytes from the connection, in order. Returns how many bytes were taken. If not all
+  /// bytes were taken, the owner reads nothing more from the connection until take_wanted() lists
+  /// it for reading. Then the owner passes in the other bytes again, with or without more bytes.
   std::size_t received(Instant now, ConnectionId connection, ByteView bytes);
   /// The bytes to write next, in pieces; an empty span if there are none. Valid until the next
   /// non-const call.
@@ -63,24 +65,24 @@ class Sessions {
   void written(Instant now, ConnectionId connection, std::size_t bytes);
   /// Call when the peer is gone, or the connection failed. The session may outlive the connection.
   void closed(Instant now, ConnectionId connection);
-  /// Moves to `out` what connections want.
+  /// Moves the requests of connections to the owner into `out`.
   void take_wanted(Wanted& out);
 
   /// Sets the nodes that may be in a view, sorted; see group::Groups.
   void set_nodes(std::vector<NodeId> nodes);
 
-  // What the node delivers, in order.
+  // The views and messages that the node delivers, in order.
   void on_view(Instant now, const order::View& view, MemberId self);
   void on_message(Instant now, const Delivered& message);
   /// How many bytes of messages the node may still deliver; fewer while a member with policy
-  /// `block` is slow. At 0 the node delivers nothing more, and so slows all senders down.
+  /// `block` is slow. At 0 the node must deliver nothing; this slows all senders down.
   std::uint64_t room_bytes() const;
 
-  /// Call when the node ordered something, and so may have room again.
+  /// Call when the node has ordered messages, so that it may accept new messages again.
   void on_room(Instant now);
-  /// Does everything that is due. The owner calls it after any other call, and at next_deadline().
-  /// work() submits messages. While the node delivers, Sessions changes the node only through
-  /// Host::replace_control() and Host::block().
+  /// Does all work that is due. The owner calls work() after any other call, and at
+  /// next_deadline(). on_view() and on_message() submit no messages, because the node is
+  /// delivering: they call only Host::replace_control() and Host::block() to change the node.
   void work(Instant now);
   std::optional<Instant> next_deadline() const;
   /// Ends all sessions with `shutdown`, and acknowledges nothing more. Connections are listed for
@@ -90,7 +92,7 @@ class Sessions {
   /// Ends a session with `evicted`. Returns false if there is no session of this private name.
   bool evict(Instant now, std::string_view private_name);
 
-  /// `prefix`: list only sessions whose private names begin with it.
+  /// Lists only sessions whose private names begin with `prefix`.
   Status status(Instant now, std::string_view prefix = {}) const;
   const group::Groups& groups() const;
   std::size_t sessions() const;

@@ -9,7 +9,8 @@
 namespace peal::session {
 
 void Account::note_refusal(std::uint64_t number, wire::ClientCode code) {
-  // A client that sends `number` knows the result of every message more than a window earlier.
+  // A client that sends `number` knows the result of every message that is more than `window`
+  // numbers earlier.
   while (!refusals.empty() && refusals.front().last + window < number) refusals.pop_front();
   if (!refusals.empty() && refusals.back().last + 1 == number && refusals.back().code == code) {
     refusals.back().last = number;

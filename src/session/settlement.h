@@ -11,10 +11,11 @@
 
 namespace peal::session {
 
-/// The messages that one client sent, and which of them are acknowledged. Numbers are the client's.
+/// The messages that one client sent, and which of these messages are acknowledged. The client has
+/// numbered the messages.
 struct Account {
   std::uint64_t received = 0;  ///< number of the last message received
-  std::uint64_t settled = 0;   ///< all messages up to this one are acknowledged
+  std::uint64_t settled = 0;   ///< all messages up to this number are acknowledged
   std::uint64_t unsettled_messages = 0;
   std::uint64_t unsettled_bytes = 0;
   std::uint64_t last_entry = 0;  ///< place in Settlement of the client's last entry
@@ -33,23 +34,25 @@ struct Account {
 
 /// Clients' messages that were submitted to the node, in order, until they are acknowledged. A
 /// message is acknowledged when it was delivered here and every daemon of the view has it. A daemon
-/// knows that every daemon has the message in two cases. When the daemon delivers a safe message of
-/// its own, all daemons have the messages that it submitted before. When the view ends, all members
-/// that move together to the next view have delivered the same messages.
+/// knows in two cases that all daemons have a message. First, when the daemon delivers a safe
+/// message of its own, all daemons have the messages that this daemon submitted earlier. Second,
+/// when the view ends, all members that move together to the next view have delivered the same
+/// messages.
 class Settlement {
  public:
   struct Entry {
     std::uint64_t number{};   ///< as returned by Host::submit()
     std::uint32_t session{};  ///< 0: the entry is a marker
-    std::uint64_t up_to{};    ///< number of the client's message, or of the last refusal behind it
+    /// Number of the client's message, or of the last refused message behind it.
+    std::uint64_t up_to{};
     std::uint32_t bytes{};
     bool safe{};
   };
 
   /// Returns the entry's place, for extend().
   std::uint64_t add(const Entry& entry);
-  /// Makes the entry at `place`, which must not be acknowledged yet, also acknowledge refusals up
-  /// to number `up_to`.
+  /// Makes the entry at `place` also acknowledge the refused messages up to number `up_to`. The
+  /// entry must not be acknowledged yet.
   void extend(std::uint64_t place, std::uint64_t up_to);
   /// Call when message `number` of this node was delivered. Returns true if this delivery
   /// acknowledges all delivered entries.
@@ -73,9 +76,9 @@ class Settlement {
 
  private:
   RingQueue<Entry> entries_;
-  std::uint64_t added_ = 0;    ///< total number of entries
-  std::uint64_t back_ = 0;     ///< of these, delivered
-  std::uint64_t settled_ = 0;  ///< of these, acknowledged
+  std::uint64_t added_ = 0;    ///< number of entries added so far
+  std::uint64_t back_ = 0;     ///< number of delivered entries so far
+  std::uint64_t settled_ = 0;  ///< number of acknowledged entries so far
   std::uint64_t safe_under_way_ = 0;
 };
 

@@ -20,8 +20,8 @@ bool same_rights(const Person& a, const Person& b) {
 
 }  // namespace
 
-/// The region for persons with the same rights. Makes one if there is none; returns null if it
-/// cannot.
+/// The region for persons with the same rights. Makes a region if there is none; returns null if it
+/// cannot make one.
 SharedRegion* SharedRegions::region_for(const Person& person) {
   for (const auto& each : regions_) {
     if (same_rights(each->person, person)) return each.get();

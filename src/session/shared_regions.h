@@ -13,7 +13,7 @@
 
 namespace peal::session {
 
-/// Memory that all clients with the same rights read, and the person that has these rights.
+/// Memory that all clients with the same rights read; `person` has these rights.
 struct SharedRegion {
   SharedRegion(RegionId its_id, Person whose, ByteSpan memory)
       : id(its_id), person(std::move(whose)), region(memory) {}
@@ -23,15 +23,15 @@ struct SharedRegion {
   std::uint32_t sessions = 0;
 };
 
-/// All regions: which persons read them, and how long regions and their events must stay.
+/// All regions: which persons read each region, and how long regions and their events must stay.
 class SharedRegions {
  public:
   explicit SharedRegions(Context& context) : context_(context) {}
 
   /// Decides whether the client may read from a region, and records the decision in `link`.
-  /// `wanted`: true if the client said that it can read from a region.
+  /// `wanted`: true if the client can read from a region, according to its hello.
   void attach(Session& it, Link& link, bool wanted);
-  /// Keeps the unseen events of a session that ends in their region for a second, since its client
+  /// Keeps the unseen events of an ending session in the region for one second, because the client
   /// may still read them.
   void keep_places(const Session& it);
   void leave(Session& it);

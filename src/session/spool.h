@@ -14,8 +14,8 @@ using SpoolId = std::uint64_t;
 
 /// Queues of bytes on disk, one for each session that needs it: appended at the end, read and
 /// discarded at the front. The daemon implements the spool with files. The daemon may remove old
-/// files when it starts, since a queue does not outlive the process. Sessions calls the spool on
-/// its own thread; a call may block as long as the disk does. The spool never calls back.
+/// files when it starts, because a queue does not outlive the process. Sessions calls the spool on
+/// the thread of Sessions; a call may block as long as the disk blocks. The spool never calls back.
 class Spool {
  public:
   virtual ~Spool() = default;
@@ -27,7 +27,7 @@ class Spool {
   virtual Result<void, Errc> read(SpoolId id, std::uint64_t offset, ByteSpan out) = 0;
   /// Bytes before `offset` are no longer needed.
   virtual void discard(SpoolId id, std::uint64_t offset) = 0;
-  /// Nothing of the queue is needed any more.
+  /// The whole queue is no longer needed.
   virtual void remove(SpoolId id) = 0;
 };
 

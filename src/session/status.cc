@@ -4,15 +4,16 @@
 #include "base/assert.h"
 #include "session/parts.h"
 
-// Status for people.
+// The status that people read.
 
 namespace peal::session {
 namespace {
 
 constexpr std::size_t kMembershipsLookedAt = 256;
 
-/// True if unacknowledged messages have reached the limit of messages, or nearly that of bytes. A
-/// client that knows the limits then stops sending, so the daemon never pauses it.
+/// True if the unacknowledged messages have reached the limit of their number, or nearly the limit
+/// of their bytes. A client that knows these limits then stops sending, so the daemon never pauses
+/// its connection.
 bool has_sent_its_fill(const Account& account, const Options& options) {
   constexpr std::uint64_t kNearly = 16;
   return account.unsettled_messages >= options.unsettled_messages_max ||

@@ -27,15 +27,15 @@ struct SessionStatus {
   std::string identity;  ///< "user ann (1000)", "certificate feed.example", …
   bool connected = false;
   std::uint64_t sent{};         ///< messages received from the client
-  std::uint64_t settled{};      ///< of these, acknowledged
-  std::uint64_t events{};       ///< total, written or waiting
-  std::uint64_t events_seen{};  ///< of these, seen by the client
+  std::uint64_t settled{};      ///< acknowledged messages of the client
+  std::uint64_t events{};       ///< events so far, written or waiting
+  std::uint64_t events_seen{};  ///< events seen by the client
   Duration oldest{};            ///< age of the first event that the client has not seen
-  std::string waits_for;        ///< why the client or others wait, or the session ends; may be
-                                ///< empty
+  /// Why the client waits, why other clients wait for it, or why the session ends; may be empty.
+  std::string waits_for;
   std::uint64_t memberships_count{};
-  /// At most kStatusMembershipsMax memberships; if there are more, those with waiting events are
-  /// preferred.
+  /// At most kStatusMembershipsMax memberships; if the session has more, memberships with waiting
+  /// events are preferred.
   std::vector<MembershipStatus> memberships;
 };
 inline constexpr std::size_t kStatusSessionsMax = 100;
@@ -43,14 +43,14 @@ inline constexpr std::size_t kStatusMembershipsMax = 8;
 /// Status of the module. Its size is bounded, however many clients and groups there are.
 struct Status {
   std::uint64_t connections{};
-  std::uint64_t memory_bytes{};  ///< of waiting events, each counted once
+  std::uint64_t memory_bytes{};  ///< bytes of waiting events, each event counted once
   std::uint64_t disk_bytes{};
-  std::uint64_t input_bytes{};  ///< of unfinished records
+  std::uint64_t input_bytes{};  ///< bytes of unfinished records
   std::uint64_t regions{};      ///< number of regions
   std::uint64_t region_bytes{};
   std::uint64_t region_bytes_in_use{};
   std::uint64_t sessions_count{};
-  /// At most kStatusSessionsMax sessions; those that are blocked, or block others, come first.
+  /// At most kStatusSessionsMax sessions; those with a text in `waits_for` come first.
   std::vector<SessionStatus> sessions;
 };
 

@@ -6,18 +6,18 @@
 
 namespace peal::session {
 
-/// A connection of this daemon. The owner assigns the ids, and never uses one twice.
+/// A connection of this daemon. The owner assigns the ids, and never uses an id twice.
 using ConnectionId = std::uint64_t;
 
-/// What connections need from the owner since the last take_wanted(). No list has an id twice.
+/// The requests of connections to the owner since the last take_wanted(). No list has an id twice.
 /// Connections that closed meanwhile may be listed; the owner ignores them.
 struct Wanted {
   std::vector<ConnectionId> write;  ///< output() has bytes
   /// received() accepts bytes again. The owner calls received() in the order of this list, even
   /// without bytes.
   std::vector<ConnectionId> read;
-  /// The owner closes these connections now, and does not call closed() for them. Their last output
-  /// was written, or the time for writing it is over.
+  /// The owner closes these connections now, and does not call closed() for them. Either their last
+  /// output was written, or the time limit for this output has passed.
   std::vector<ConnectionId> close;
 };
 

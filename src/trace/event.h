@@ -16,7 +16,7 @@ namespace peal::trace {
 
 enum class Layer : std::uint8_t {
   unit,   ///< the units of an engine: each position of a view's order is one unit
-  order,  ///< the messages of applications, at the level of nodes
+  order,  ///< the messages that applications submit to nodes
 };
 
 enum class Kind : std::uint8_t {
@@ -27,16 +27,16 @@ enum class Kind : std::uint8_t {
   originate,
   view,
   deliver,
-  early,  ///< optimistic delivery, before the message has a place; layer order only
+  early,  ///< optimistic delivery, before the message has a place; only at layer order
   lost,   ///< lines are missing here, so the trace is not a complete history
 };
 
-/// The engine of traces that do not name one.
+/// The engine of a trace that names no engine.
 inline constexpr std::string_view kUnnamedEngine = "ring";
 /// Maximum length of an engine's name, in bytes. A name has lower-case letters, digits and '-'.
 inline constexpr std::size_t kEngineNameMax = 32;
 
-/// Domains are numbered from 1 to this number.
+/// Domains have the numbers 1 to kDomainMax.
 inline constexpr std::uint32_t kDomainMax = 15;
 
 enum class Claim : std::uint8_t { absent, yes, no };  ///< whether a view claims to be primary
@@ -51,8 +51,8 @@ struct MessageId {
 struct Event {
   Kind kind{};
   Layer layer = Layer::order;
-  std::int64_t at_ns{};  ///< nanoseconds since any fixed origin
-  MemberId node{};       ///< the member where it happened
+  std::int64_t at_ns{};  ///< nanoseconds since a fixed origin, which may be any time
+  MemberId node{};       ///< the member where the event happened
 
   /// start: the engine's name, which selects the guarantees that the oracle checks in the process's
   /// history; empty means kUnnamedEngine.
@@ -60,25 +60,26 @@ struct Event {
   bool optimistic = false;    ///< start: the application gets optimistic deliveries
   std::uint16_t domains = 0;  ///< start: bit i is set if the process is in domain i, from 1
 
-  // submit, originate, deliver, early
+  // For submit, originate, deliver and early:
   MessageId message{};
   Service service = Service::agreed;
   std::uint8_t domain = 0;  ///< the domain that learns the message; 0: all nodes
-  std::uint64_t hash{};   ///< of the payload: submit, deliver, early; at layer unit also originate
-  std::uint64_t bytes{};  ///< of the payload: submit
+  /// Hash of the payload. For submit, deliver and early; at layer unit also for originate.
+  std::uint64_t hash{};
+  std::uint64_t bytes{};  ///< size of the payload; for submit
 
   // originate, deliver: the regular view in which the message got its place. early: the regular
-  // view in which it probably will. view: the regular view that is installed; for a transitional
-  // view, the regular view after it.
+  // view in which the message will probably get its place. view: the regular view that is
+  // installed; for a transitional view, the regular view after it.
   ViewId view{};
   Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
   std::uint32_t index{};  ///< originate, deliver, early: place within one position, from 0
 
   bool as_guessed = false;        ///< deliver: the optimistic delivery named the same place
-  bool transitional = false;      ///< view: it is transitional; deliver: in the transitional view
-  ViewId old{};                   ///< view, transitional: the regular view that ends
-  std::vector<MemberId> members;  ///< view; sorted
-  Claim primary = Claim::absent;  ///< view
+  bool transitional = false;      ///< view: a transitional view; deliver: in a transitional view
+  ViewId old{};                   ///< transitional view: the regular view that ends
+  std::vector<MemberId> members;  ///< view: its members, sorted
+  Claim primary = Claim::absent;  ///< view: whether it claims to be primary
   std::uint64_t lines{};          ///< lost: number of missing lines
 };
 

@@ -86,7 +86,7 @@ class LineReader {
     return static_cast<std::size_t>(found - words.begin());
   }
 
-  /// The name of an engine. It need not be in this program's list: another program may have written
+  /// The name of an engine. This program need not know the engine: another program may have written
   /// the trace.
   std::string engine(const char* key) {
     const std::string_view name = text(key);
@@ -126,7 +126,7 @@ class LineReader {
     next = parse_view(key, value.substr(arrow + 1));
   }
 
-  /// A set of domains: bit i is domain i.
+  /// Reads a list of domains into a set: bit i is domain i.
   std::uint16_t domains(const char* key) {
     const json* value = find(key);
     if (value == nullptr) return 0;
@@ -170,7 +170,7 @@ class LineReader {
            *number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   }
 
-  // Accepts only what to_chars writes: no sign, no leading zero.
+  // Accepts only numbers as to_chars writes them: no sign, no leading zero.
   static bool decimal(std::string_view digits, std::uint64_t& value) {
     if (digits.empty() || digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) {
       return false;

@@ -15,7 +15,7 @@ bool name_character(char c) {
          c == '_' || c == '-';
 }
 
-// `#7` is node 7; anything else that starts with `#` is no node.
+// The node with this number, which followed `#` in a name; node 0 if no node has such a number.
 NodeId from_number(std::string_view digits) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

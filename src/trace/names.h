@@ -16,14 +16,14 @@ class Names {
   /// True for 1 to 255 letters, digits, `.`, `_` or `-`.
   static bool valid(std::string_view name);
 
-  /// Names `node`. False if the name is not valid, or if another node has it.
+  /// Gives `node` the name. Returns false if the name is not valid, or if another node has it.
   bool set(NodeId node, std::string_view name);
-  /// Names `node`, and takes the name from the node that had it. Does nothing if the name is not
-  /// valid.
+  /// Gives `node` the name, and takes the name from the node that had it. Does nothing if the name
+  /// is not valid.
   void replace(NodeId node, std::string_view name);
-  /// The node with that name. The new name `#7` gets node 7 if that node has no name. Every other
-  /// new name gets the node after the highest known one. Returns node 0 if the name is not valid or
-  /// no node is left.
+  /// The node with that name; a new name gets a node. The new name `#7` gets node 7 if that node
+  /// has no name. Every other new name gets the number after the highest known number. Returns node
+  /// 0 if the name is not valid or no node is left.
   NodeId intern(std::string_view name);
   /// The node's name, or `#` and its number.
   std::string name(NodeId node) const;

@@ -58,8 +58,8 @@ Result<DecodedHeader, HeaderFault> decode_header(ByteView bytes) {
   if (load<std::uint64_t>(bytes) != kMagic) return unexpected(HeaderFault::no_segment);
   const auto checksum = load<std::uint32_t>(bytes.subspan(kHeaderChecksumAt));
   const bool right = checksum == header_checksum(bytes);
-  // A wrong checksum with our version means damage. Another version may have another layout, and
-  // its checksum elsewhere.
+  // With this release's version, a wrong checksum means damage. Another version may have another
+  // layout, with its checksum at another offset.
   if (!right && version_of(bytes) == kVersion) return unexpected(HeaderFault::bad_checksum);
   if (version_of(bytes) != kVersion) return unexpected(HeaderFault::unknown_version);
   DecodedHeader decoded;

@@ -11,14 +11,14 @@
 #include "base/ids.h"
 #include "base/result.h"
 
-// Encodes and decodes segments and what they hold: docs/wal.md.
+// Encodes and decodes the segments of a log and their frames: see docs/wal.md.
 
 namespace peal::wal {
 
 inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::size_t kHeaderBytes = 80;  ///< header of a segment
-inline constexpr std::size_t kFrameBytes = 40;   ///< head of a frame, without its record
-inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of this
+inline constexpr std::size_t kFrameBytes = 40;   ///< head of a frame: the frame without its record
+inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of kAlign
 
 /// The owner of a log.
 struct Identity {
@@ -29,13 +29,13 @@ struct Identity {
 
 struct SegmentHeader {
   Identity owner{};
-  /// The file's length in bytes. The length was durable before the segment got its name, so a
-  /// shorter file without an end frame was cut.
+  /// The file's length in bytes. The length was durable before the segment got its name. So a
+  /// shorter file without an end frame was cut later.
   std::uint32_t file_bytes{};
-  std::uint64_t epoch{};   ///< incarnation that began the segment
-  std::uint64_t serial{};  ///< of this segment, from 1; never used twice
+  std::uint64_t epoch{};   ///< incarnation of the node that began the segment
+  std::uint64_t serial{};  ///< serial of this segment, from 1; never used twice
   LogPosition first{};     ///< position of the segment's first record, written or not
-  std::uint64_t oldest{};  ///< serial of the oldest segment needed when this one began
+  std::uint64_t oldest{};  ///< serial of the oldest segment that was needed when this segment began
   std::uint64_t salt{};    ///< random, so that nobody can invent a frame of the segment
   std::uint64_t log{};     ///< random, not 0, the same in all segments of a log: port::Log::id()
   friend constexpr bool operator==(const SegmentHeader&, const SegmentHeader&) = default;
@@ -44,8 +44,8 @@ struct SegmentHeader {
 enum class HeaderFault : std::uint8_t { too_short, no_segment, unknown_version, bad_checksum };
 
 /// Fills the first kHeaderBytes of `out` and returns the segment's seed. All frames of the segment
-/// hold the seed, and their checksums continue from it. So a frame of an earlier segment is never
-/// taken for one of this segment, although a segment may reuse the file of an earlier
+/// hold the seed, and their checksums start from the seed. So a frame of an earlier segment is
+/// never taken for a frame of this segment, although a segment may reuse the file of an earlier
 /// segment.
 std::uint32_t encode(const SegmentHeader& header, ByteSpan out);
 struct DecodedHeader {
@@ -53,7 +53,7 @@ struct DecodedHeader {
   std::uint32_t seed{};
 };
 Result<DecodedHeader, HeaderFault> decode_header(ByteView bytes);
-/// The version number in `bytes`, which must be long enough to hold it.
+/// The version number in `bytes`, which must be long enough to hold this number.
 std::uint32_t version_of(ByteView bytes);
 
 enum class FrameKind : std::uint32_t {
@@ -64,10 +64,12 @@ enum class FrameKind : std::uint32_t {
 
 struct Frame {
   FrameKind kind{};
-  LogPosition position{};  ///< of this record; in a mark or an end, of the last record before it
+  /// The position of the record. In a mark or an end: the position of the last record before the
+  /// frame.
+  LogPosition position{};
   LogPosition durable{};   ///< last position known to be durable when the frame was written
   std::uint64_t oldest{};  ///< serial of the oldest needed segment
-  ByteView record;         ///< in a mark, zeros that fill its space; empty in an end
+  ByteView record;         ///< in a mark: zeros that fill its space; in an end: empty
   friend bool operator==(const Frame&, const Frame&) = delete;
 };
 
@@ -81,9 +83,9 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
 /// The size of the frame whose first kFrameBytes are `head`; 0 if `head` is no frame head of the
 /// segment with this seed. Bytes of a client's record or of an earlier segment almost never look
-/// like a head, since they do not hold the seed.
+/// like a frame head, because they do not hold the seed.
 std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
-/// The frame that begins at `at`; nothing unless it is whole and unchanged.
+/// The frame that begins at `at`; nothing unless the frame is whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
 /// Names of files. A segment gets its name only when its header is durable; until then the file's

@@ -10,13 +10,13 @@
 namespace peal::wal {
 namespace {
 
-/// The options, with the id of the log that was found or created.
+/// The options, with the id of the found or created log.
 Options with_id(Options options, std::uint64_t log) {
   options.log = log;
   return options;
 }
 
-/// What is wrong with the options; empty if nothing is.
+/// The first fault of the options, as one line; empty if there is none.
 std::string fault_of(const Options& options) {
   const auto text = [](const char* name, std::uint64_t value, const std::string& accepted) {
     return std::string(name) + " = " + std::to_string(value) + ": accepted is " + accepted;
@@ -106,7 +106,7 @@ Result<LogPosition, Errc> Log::take(ByteView first, ByteView rest, std::uint64_t
   if (size > options_.record_bytes_max) return unexpected(Errc::too_large);
   const std::size_t bytes = frame_bytes(size);
   if (filling_.size() + bytes > options_.batch_bytes_max) return unexpected(Errc::would_block);
-  // Includes the segment that this record may begin.
+  // Includes the bytes of a new segment, which this record may begin.
   const std::uint64_t after =
       disk_bytes_ + committing_.size() + filling_.size() + bytes + options_.segment_bytes;
   if (after > disk_bytes_max) return unexpected(Errc::would_block);

@@ -17,18 +17,19 @@
 namespace peal::wal {
 
 /// A write-ahead log in segments. append() adds records to a batch in memory. A commit writes the
-/// batch and syncs once, which makes all its records durable. While one batch is committed, the
-/// next one fills.
+/// batch and syncs once, which makes all its records durable. During a commit, new records go into
+/// the next batch.
 ///
 /// A commit has three steps, so that another thread can carry out the middle one:
 ///
 ///     if (log.begin()) { log.carry_out(); log.finish(); }
 ///
 /// Thread: one, except for carry_out(), which any thread may run once between begin() and finish().
-/// The caller orders the three steps (io/worker.h does).
+/// Each step must happen before the next step, as in io/worker.h.
 ///
-/// The first disk error ends the log for good: failure() reports it, and no further record becomes
-/// durable, since the content of the disk is unknown. Only opening the log again shows its content.
+/// The first disk error ends the log for good: failure() reports the error. No further record
+/// becomes durable, because the content of the disk is unknown. Only opening the log again shows
+/// its content.
 class Log : public port::Log, public port::Work {
  public:
   /// Opens or creates the log in the disk's folder, as `start` says. Nothing else may use the disk
@@ -49,17 +50,18 @@ class Log : public port::Log, public port::Work {
   std::uint64_t id() const override { return options_.log; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
-  /// Takes the batch for a commit. False if there is nothing to commit, a commit is under way, or
-  /// the log failed.
+  /// Takes the batch for a commit. False if there is nothing to commit, if a commit is in progress,
+  /// or if the log failed.
   bool begin();
   /// Blocks until the batch is durable or the disk fails.
   void carry_out() override;
-  /// Takes over the result of carry_out(): durable() or failure() reports it from now on.
+  /// Takes over the result of carry_out(): durable() or failure() reports the result from now on.
   void finish();
   /// Runs all three steps. True if every appended record is durable.
   bool commit();
-  /// Commits, and writes the end of the newest segment, so that the next start sees that nothing is
-  /// missing. Append nothing afterwards. Do not call it while a commit is under way.
+  /// Commits, and writes the end frame of the newest segment. The end frame tells the next start
+  /// that no record is missing. Append nothing afterwards. Do not call it while a commit is in
+  /// progress.
   Result<void, port::LogFailure> close();
 
  private:
@@ -70,14 +72,15 @@ class Log : public port::Log, public port::Work {
   port::Disk& disk_;
   Options options_;
   Found found_;
-  Writer writer_;  // belongs to carry_out() while a commit is under way
+  Writer writer_;  // used only by carry_out() while a commit is in progress
   std::uint64_t disk_bytes_;
   LogPosition last_;
   LogPosition durable_;
   BlockBytes filling_;     // frames of the records that wait
   BlockBytes committing_;  // frames of the records being committed
   LogPosition filling_first_;
-  std::atomic<bool> more_ = false;  // records wait during a commit; carry_out() reads it
+  // True if records wait during a commit. carry_out() reads this flag.
+  std::atomic<bool> more_ = false;
   std::optional<LogPosition> keep_from_;
   bool under_way_ = false;
   bool closed_ = false;

@@ -26,7 +26,7 @@ struct Options {
   std::uint64_t log{};                      ///< the id for a log that is created: random, not 0
   std::uint64_t segment_bytes = 64U << 20;  ///< kSegmentBytesMin to kSegmentBytesMax
   std::uint64_t bytes_max = 4ULL << 30;     ///< on disk, without a spare file; at least 4 segments
-  std::size_t read_bytes = 512U << 10;      ///< read at once; should fit the processor's cache
+  std::size_t read_bytes = 512U << 10;      ///< bytes per read; should fit the processor's cache
   std::size_t record_bytes_max = 1U << 20;  ///< must fit a segment and a batch
   std::size_t batch_bytes_max = 4U << 20;   ///< of one batch; two batches are in memory
   Pages pages = Pages::ordinary;            ///< of the memory for the two batches
@@ -57,7 +57,7 @@ struct Problem {
   std::string message;
 };
 
-/// What opening the log found, for a person.
+/// What Log::open() found in the folder, for a person.
 struct Found {
   std::uint64_t segments{};
   LogPosition first{};      ///< the oldest record that is kept

@@ -14,7 +14,7 @@
 namespace peal::wal {
 namespace {
 
-/// Limit of positions and serials: no log gets this far, and larger numbers could wrap.
+/// Limit of positions and serials: no log reaches it, and larger numbers could overflow.
 constexpr std::uint64_t kNumberMax = 1ULL << 62;
 
 using Kind = Problem::Kind;
@@ -191,7 +191,8 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
     const std::string name = segment_name(serial);
     const Scan& scan = older->scan;
     if (!scan.ended) {
-      // A segment is begun only after the end of the one before is durable.
+      // A segment begins only after the end frame of the segment before it is durable. So a segment
+      // without an end frame, if it is not the newest, is damaged.
       Scan cut = scan;
       cut.damage_at = cut.proof_at = scan.end;
       return unexpected(damage(name, cut));
@@ -235,8 +236,8 @@ Recovery::Done Recovery::remove_leftovers() {
 }
 
 /// Removes the segments before `oldest`. The newest segment states that these segments are not
-/// needed. Call this function only once the newest segment is durable: when it was read, its bytes
-/// may have been in memory only.
+/// needed. Call this function only once the newest segment is durable. Before, the bytes of the
+/// newest segment may have been in memory only.
 Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
   for (const std::uint64_t serial : serials_) {
     if (serial >= oldest) break;
@@ -258,8 +259,8 @@ port::DiskResult<void> Recovery::copy(SegmentReader& from, std::uint64_t bytes,
   return {};
 }
 
-/// The newest segment is read twice, to judge it and to copy it. This function checks that the copy
-/// equals the judged bytes.
+/// The newest segment is read twice: to judge it, and to copy it. This function checks that the
+/// copy equals the judged bytes.
 Recovery::Done Recovery::check_copy(const std::string& name, const std::string& beside,
                                     const Read& newest) {
   SegmentReader file(disk_, beside, options_.read_bytes);
@@ -278,9 +279,9 @@ Recovery::Done Recovery::check_copy(const std::string& name, const std::string& 
                             " was not the same when it was read a second time: see to the disk"));
 }
 
-/// Rewrites the newest segment with its end, and without the write that a crash cut off. The bytes
-/// that were read may be in memory only, for instance because a sync failed earlier; the new file
-/// is durable in any case.
+/// Rewrites the newest segment with its end frame, and without the write that a crash cut off. The
+/// bytes that were read may be in memory only, for instance because a sync failed earlier. The new
+/// file is durable in any case.
 Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from) {
   const std::string name = segment_name(serial);
   const Scan& scan = newest.scan;
@@ -354,7 +355,7 @@ Result<Recovered, Problem> Recovery::run_new() {
   }
   if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
   const SegmentHeader header{.owner = options_.owner,
-                             .file_bytes = kHeaderBytes + kFrameBytes,  // header and end
+                             .file_bytes = kHeaderBytes + kFrameBytes,  // header and end frame
                              .epoch = options_.epoch,
                              .serial = 1,
                              .first = LogPosition{1},
@@ -387,7 +388,8 @@ port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHead
                                              const Options& options, const std::string& spare) {
   const std::string name = segment_name(header.serial);
   const std::string beside = name + std::string(kNewSuffix);
-  // The header and the rest of its block, which the disk would otherwise have to read first.
+  // The header, and zeros up to the end of its block. Without the zeros, the disk would have to
+  // read the block first.
   std::vector<std::byte> start(
       std::clamp<std::uint64_t>(options.block_bytes, kHeaderBytes, options.segment_bytes));
   const std::uint32_t seed = encode(header, start);

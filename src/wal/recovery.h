@@ -12,7 +12,7 @@
 
 namespace peal::wal {
 
-/// The instruction for a person whose log is no longer whole.
+/// The end of the error message for a damaged or incomplete log: what the person must do.
 inline constexpr std::string_view kRestore =
     ": this node must not take part with it; keep a copy of the folder, empty it, and start the "
     "node: "
@@ -31,16 +31,16 @@ struct Recovered {
   std::uint64_t log{};  ///< the log's id
 };
 
-/// Reads the whole folder and refuses anything but a whole log of this owner. On return, every
-/// record of the log is durable and every segment has its end frame, so that no write goes to
+/// Reads the whole folder. Fails unless the folder holds a complete log of this owner. On return,
+/// every record of the log is durable, and every segment has its end frame. So no write goes to
 /// these segments again.
 Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 /// Creates the first segment of a new log.
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
-/// Creates a segment; its length, its header and then its name are durable on return. Returns the
-/// segment's seed. `spare` names a file of a segment's size to reuse, whatever the file holds. If
-/// `spare` is empty, creates a new file.
+/// Creates a segment and returns the segment's seed. On return, the segment's length, header and
+/// name are durable; the name becomes durable last. `spare` names a file of a segment's size to
+/// reuse, whatever the file holds. If `spare` is empty, creates a new file.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              const Options& options, const std::string& spare);
 /// Replays the records of the segments that recover() returned.

@@ -15,7 +15,8 @@ Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
     if (!first) return unexpected(port::LogFailure{name, first.error().message});
     const auto header = decode_header(*first);
     const bool same = header && file.size() == segment.bytes;
-    // Checks the segment again, although recovery found it whole: no damaged record is delivered.
+    // Recovery found the segment whole. Replay checks the segment again, so that no damaged record
+    // is delivered.
     port::DiskResult<Scan> scan = Scan{};
     if (same) {
       scan = scan_segment(file, *header, [&reader](const Frame& frame) {

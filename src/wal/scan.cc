@@ -9,11 +9,11 @@
 namespace peal::wal {
 namespace {
 
-/// Limits the search for frames behind a bad frame: the search reads at most this many times the
-/// segment's size, whatever the file holds.
+/// Limits the search for frames behind a bad frame. The search checksums at most this many times
+/// the segment's size, whatever the file holds.
 constexpr std::uint64_t kTriesMax = 64;
 
-/// True if a frame at this place agrees with the frames before it.
+/// True if `frame` agrees with the frames before it.
 bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) {
   const LogPosition expected =
       frame.kind == FrameKind::record ? LogPosition{scan.last.value + 1} : scan.last;
@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// How many bytes must be checksummed to learn whether the frame at `at` is whole; 0 if its head
-/// shows that it is no frame, or that it does not call a record after `last` durable.
+/// How many bytes must be checksummed to learn whether the frame at `at` is whole. Returns 0 if its
+/// head is no frame head, or does not call any record after `last` durable.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -40,7 +40,7 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
-/// The frame that begins at `at`; nothing unless it is whole and unchanged.
+/// The frame that begins at `at`; nothing unless the frame is whole and unchanged.
 port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uint64_t at,
                                                 std::uint32_t seed) {
   const std::uint64_t left = segment.size() - at;
@@ -72,8 +72,9 @@ port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t 
 }
 
 /// Sets Scan::tail to torn or damaged. The bytes from `first` on have parts of frames: either of a
-/// write that was cut off, or of durable records that are damaged. If the records were durable, a
-/// later frame proves it: each frame carries the durable position at the time of its writing.
+/// write that a crash cut off, or of damaged records that were durable. In the second case, a later
+/// frame proves that the records were durable: each frame carries the durable position at the time
+/// of its writing.
 void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& scan) {
   scan.tail = Tail::torn;
   PEAL_PROBE("wal.torn_tail");
@@ -121,7 +122,7 @@ port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader&
   }
   const bool shorter = segment.size() < header.header.file_bytes;
   if (!scan.ended && shorter && !PEAL_MUTANT(wm11_cut_not_noticed)) {
-    // No crash does this: the length was durable before the segment had its name.
+    // A crash does not shorten the file: its length was durable before the segment had its name.
     PEAL_PROBE("wal.cut_file");
     scan.tail = Tail::cut;
     scan.damage_at = scan.proof_at = scan.end;
@@ -135,7 +136,7 @@ port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader&
     call_damaged(scan, first, first);
     return scan;
   }
-  // This is rare, and frames may lie anywhere: read the whole segment at once.
+  // This case is rare, and frames may begin anywhere. So the whole segment is read at once.
   const auto whole = segment.at(0, static_cast<std::size_t>(segment.size()));
   if (!whole) return unexpected(whole.error());
   judge_rest(*whole, first, header.seed, scan);

@@ -27,11 +27,12 @@ struct Scan {
   bool ended = false;      ///< the segment has its end frame
   Tail tail = Tail::clean;
   std::size_t damage_at{};  ///< if damaged or cut: offset where the damage begins
-  std::size_t proof_at{};   ///< if damaged: offset of the frame that proves it; may be damage_at
+  /// If damaged: the offset of the frame that proves the damage. It may equal damage_at.
+  std::size_t proof_at{};
 };
 
-/// Reads the frames of a segment, whose header is decoded already, and judges its tail. `on_frame`
-/// gets each frame in order.
+/// Reads the frames of a segment, whose header is decoded already, and judges its tail. Passes each
+/// frame to `on_frame`, in order.
 port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader& header,
                                     const std::function<void(const Frame&)>& on_frame);
 

@@ -12,9 +12,8 @@
 
 namespace peal::wal {
 
-/// Reads a segment piece by piece. A log may be far larger than a processor's caches, and getting
-/// memory for all of it takes longer than reading it. So the reader reuses one small piece of
-/// memory.
+/// Reads a segment piece by piece into one small piece of memory. A log may be far larger than a
+/// processor's caches. To get memory for the whole log would take longer than to read it.
 class SegmentReader {
  public:
   /// The file must not change while it is read; open() finds its length.
@@ -23,13 +22,13 @@ class SegmentReader {
   /// Reads from bytes in memory instead of a file.
   explicit SegmentReader(ByteView whole) : size_(whole.size()), window_(whole) {}
 
-  /// Reads the first piece. Returns the bytes of the header, or fewer if the file is shorter. They
-  /// are valid until the next call. Errors: the disk's, or the file is longer than a segment may
-  /// be.
+  /// Reads the first piece. Returns the bytes of the header, or fewer bytes if the file is shorter.
+  /// The bytes are valid until the next call. Errors: those of the disk, and a file that is longer
+  /// than a segment may be.
   port::DiskResult<ByteView> open();
   std::uint64_t size() const { return size_; }
   /// The `bytes` bytes from `offset` on, which must exist; valid until the next call. A range
-  /// longer than a piece is read at once, into as much memory as it needs.
+  /// longer than a piece is read in one call, into as much memory as the range needs.
   port::DiskResult<ByteView> at(std::uint64_t offset, std::size_t bytes);
 
  private:

@@ -10,7 +10,7 @@
 namespace peal::wal {
 namespace {
 
-/// Room that a segment keeps behind the frames of a batch: for two marks and the end.
+/// Bytes that a segment keeps free behind the frames of a batch: for two marks and the end frame.
 constexpr std::uint64_t kReserveBytes = 3 * kFrameBytes;
 
 std::size_t frame_at(ByteView frames, std::size_t at) {
@@ -41,9 +41,9 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
   Done done = write_frames(batch);
   if (done && !PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
   if (done) durable_ = written_;
-  // The mark is not synced. It only proves that the record before it was durable, in case
-  // that record is damaged later. A power failure before the next sync may lose the mark, and
-  // nothing else. If records wait for the next commit, their frames prove the same.
+  // The mark is not synced. If the record before the mark is damaged later, the mark proves that
+  // this record was durable. A power failure before the next sync may lose only the mark. If
+  // records wait for the next commit, their frames prove the same, and no mark is needed.
   if (done && !batch.more->load(std::memory_order_relaxed)) done = write_mark();
   if (done && batch.keep_from) done = remove_unneeded(*batch.keep_from);
   if (!done) return unexpected(done.error());
@@ -51,7 +51,7 @@ port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
 }
 
 Writer::Done Writer::write_frames(const Batch& batch) {
-  std::size_t run = 0;  // the frames from here to `at` are sealed, and go to the disk in one write
+  std::size_t run = 0;  // the frames from `run` to `at` are sealed, and go to the disk in one write
   std::size_t at = 0;
   LogPosition position = written_;
   const bool whole_blocks = batch.bytes >= options_.blocks_from;
@@ -79,8 +79,8 @@ Writer::Done Writer::write_frames(const Batch& batch) {
   return done;
 }
 
-/// Writes the frames, and fills the rest of their last block with a mark, or with zeros that the
-/// next frame replaces. Otherwise the disk would have to read the block first.
+/// Writes the frames. Fills the rest of their last block with a mark, or with zeros that the next
+/// frame replaces. Otherwise the disk would have to read the block first.
 Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_blocks) {
   const std::uint64_t place = end_ + frames;
   const std::size_t mark = mark_to_fill(place);
@@ -94,7 +94,7 @@ Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_
 }
 
 /// Writes `bytes` behind the segment's last frame. The first `frames` bytes are frames; the next
-/// write replaces the bytes behind them.
+/// write replaces the other bytes.
 Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
   PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
   Done done = disk_.write(file_, end_, bytes);
@@ -114,8 +114,8 @@ Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
   return write(frame, bytes);
 }
 
-/// Writes a mark. If the mark reaches into a block without frames, it fills that block; otherwise
-/// the disk would have to read the rest of the block.
+/// Writes a mark. A mark that reaches into a block without frames fills that block. Otherwise the
+/// disk would have to read the rest of the block.
 Writer::Done Writer::write_mark() {
   const std::size_t rest = to_block_end(end_);
   const std::size_t fills = rest < kFrameBytes ? rest + options_.block_bytes : kFrameBytes;
@@ -123,7 +123,7 @@ Writer::Done Writer::write_mark() {
 }
 
 /// Fills the current block with a mark, so that the next frame, of `next` bytes, begins at a block
-/// boundary. Does nothing if the segment has no room for both.
+/// boundary. Does nothing if the mark and the next frame do not fit into the segment.
 Writer::Done Writer::fill_block(std::size_t next) {
   const std::size_t mark = mark_to_fill(end_);
   if (mark == 0 || !fits(mark + next)) return {};
@@ -139,7 +139,8 @@ std::size_t Writer::to_block_end(std::uint64_t place) const {
   return in == 0 ? 0 : options_.block_bytes - in;
 }
 
-/// The size of a mark at `place` that ends at the end of a block; 0 if a block ends at `place`.
+/// The size of a mark that begins at `place` and ends at the end of a block; 0 if a block ends at
+/// `place`.
 std::size_t Writer::mark_to_fill(std::uint64_t place) const {
   const std::size_t rest = to_block_end(place);
   return rest == 0 || rest >= kFrameBytes ? rest : rest + options_.block_bytes;
@@ -154,7 +155,7 @@ port::DiskResult<void> Writer::close() {
 
 Writer::Done Writer::sync() { return disk_.sync(file_); }
 
-/// Writes the end frame and syncs: on return, the whole content of the segment is durable.
+/// Writes the end frame and syncs. On return, the whole content of the segment is durable.
 Writer::Done Writer::end_segment() {
   Done done = write_frame(FrameKind::end, kFrameBytes);
   if (done) done = sync();
@@ -186,9 +187,9 @@ Writer::Done Writer::next_segment() {
   return {};
 }
 
-/// Removes segments only after a durable frame states that they are not needed, so that recovery
-/// knows whether an absent segment should be there. Keeps one file for the next segment: its bytes
-/// have their places on the disk already, so a sync costs less than with a new file.
+/// Removes segments only after a durable frame states that they are not needed. So recovery knows
+/// whether an absent segment is missing. Keeps one file for the next segment: its bytes already
+/// have their places on the disk, so a sync costs less than with a new file.
 Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   std::size_t count = 0;
   while (count + 1 < segments_.size() && segments_[count + 1].first <= keep_from) ++count;

@@ -14,31 +14,31 @@
 
 namespace peal::wal {
 
-/// Records that are committed together, in frames. Log has written each record into its frame; in
-/// the frame's head, it has written only the record's length.
+/// Records that are committed together, in frames. Log has copied each record into its frame. In
+/// the frame's head, Log has written only the record's length.
 struct Batch {
-  ByteSpan memory;                          ///< the frames, and room_behind() bytes behind them
-  std::size_t bytes{};                      ///< of the frames
-  LogPosition first{};                      ///< of the first record
-  std::optional<LogPosition> keep_from;     ///< once the batch is durable, records before this
-                                            ///< position are not needed
-  const std::atomic<bool>* more = nullptr;  ///< true if records wait for the next commit already
+  ByteSpan memory;      ///< the frames, then room_behind() free bytes
+  std::size_t bytes{};  ///< of the frames
+  LogPosition first{};  ///< of the first record
+  /// Once the batch is durable, the records before this position are not needed.
+  std::optional<LogPosition> keep_from;
+  const std::atomic<bool>* more = nullptr;  ///< true if more records wait for the next commit
 };
 
-/// Writes batches to the disk. Every call blocks. After an error, no call may follow. Thread: one
-/// at a time.
+/// Writes batches to the disk. Every call blocks until the disk is done. After an error, no call
+/// may follow. Thread: one at a time.
 class Writer {
  public:
   Writer(port::Disk& disk, const Options& options, std::deque<Segment> segments, LogPosition last);
 
-  /// Writes and syncs the batch: without an error, all its records are durable on return. Returns
+  /// Writes and syncs the batch. On return without an error, all its records are durable. Returns
   /// the position up to which every record is durable.
   port::DiskResult<LogPosition> commit(const Batch& batch);
-  /// Writes the end of the newest segment.
+  /// Writes the end frame of the newest segment.
   port::DiskResult<void> close();
 
-  /// How many bytes commit() needs behind the frames: room for a mark that fills the rest of the
-  /// last block. If the mark's head does not fit there, the mark also fills the next block.
+  /// The number of bytes that commit() needs behind the frames, for a mark that fills the rest of
+  /// the last block. If the mark's head does not fit there, the mark also fills the next block.
   static std::size_t room_behind(const Options& options) {
     return options.block_bytes + kFrameBytes;
   }
@@ -71,7 +71,7 @@ class Writer {
   std::uint64_t oldest_;    // serial of the oldest needed segment
   std::string file_;        // name of the newest segment
   std::string spare_;       // name of a file for the next segment; empty if there is none
-  bool open_ = false;       // the newest segment takes frames
+  bool open_ = false;       // frames may be added to the newest segment
   std::uint32_t seed_ = 0;  // if open_: the segment's seed
   std::uint64_t end_ = 0;   // if open_: offset behind the segment's last frame
   LogPosition written_;     // position of the last record written to the disk

@@ -13,8 +13,8 @@
 namespace peal::wire {
 
 /// Reads little-endian fields one after another and remembers the first error, so that a decoder
-/// can read a whole block and check once. After an error every read gives zero. Never reads outside
-/// its bytes and never asserts on them.
+/// can read a whole block and check once. After an error every read gives zero. No input makes the
+/// reader read outside its bytes, or fail an assertion.
 class ByteReader {
  public:
   explicit ByteReader(ByteView bytes) : bytes_(bytes) {}
@@ -49,10 +49,11 @@ class ByteReader {
   void require(bool condition, Drop reason) {
     if (!condition) reject(reason);
   }
-  /// True if at least count * each bytes are left; otherwise notes `truncated`. False after any
-  /// earlier error.
+  /// Returns true if at least count * each bytes are left; otherwise notes `truncated`. Returns
+  /// false after any earlier error.
   bool holds(std::uint64_t count, std::uint64_t each) {
-    // Counts are at most 32 bits wide and `each` is a small constant: 64 bits cannot wrap.
+    // Counts are at most 32 bits wide and `each` is a small constant: their product fits into 64
+    // bits.
     require(count * each <= bytes_.size(), Drop::truncated);
     return !failed();
   }
@@ -71,7 +72,7 @@ class ByteReader {
   Drop failure_ = Drop::none;
 };
 
-// Fields shared by several frames. Each function notes its error in the reader.
+// Fields shared by several frames. Each function notes an error in the reader.
 
 /// A counter or position: at most kCounterMax.
 std::uint64_t read_counter(ByteReader& in);
@@ -82,8 +83,8 @@ ViewId read_formed_view(ByteReader& in);
 /// A formed view, a member's birth view (number 0: the view in which the member starts, alone), or
 /// no view (all fields zero).
 ViewId read_any_view(ByteReader& in);
-/// Reads `count` members into `out`, in place of its content. Notes not_sorted if they do not
-/// ascend, and count_too_large if `count` is above `count_max`.
+/// Replaces the content of `out` with `count` members from the reader. Notes not_sorted if the
+/// members do not ascend, and count_too_large if `count` is above `count_max`.
 void read_members(ByteReader& in, std::uint64_t count, std::size_t count_max,
                   std::vector<MemberId>& out);
 /// As read_members(), but does not store the members.

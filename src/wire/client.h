@@ -14,25 +14,26 @@
 
 // The records that a client and its daemon exchange, over a Unix socket or TLS.
 //
-// In both directions a record is: u32 length of what follows, u8 kind, body. Integers are
+// In both directions a record is: u32 length of the following bytes, u8 kind, body. Integers are
 // little-endian. A name is a u8 length and that many bytes. A payload or text comes last and fills
-// the rest of its record. docs/client-protocol.md gives every byte. Decoders are total: any bytes
-// give a record or a reason to refuse them. Every record has exactly one encoding.
+// the rest of its record. docs/client-protocol.md gives every byte. Decoders accept any bytes: they
+// give a record, or a reason to refuse the bytes. Every record has exactly one encoding.
 //
-// The client speaks first, with `hello`; the daemon answers `welcome` or `closing`. Then:
+// The client first sends `hello`. The daemon answers with `welcome` or `closing`. Then:
 //
 // - The client numbers its messages from 1 in each session, without gaps. `acked` carries a number:
-//   all messages up to it are acknowledged. An acknowledged message either has its place in the
-//   order and every daemon of the view has it, or the daemon has sent `refused` for it before. The
-//   client keeps messages until they are acknowledged. After it resumes a session, a client may
-//   receive refusals that it has seen before.
+//   all messages up to this number are acknowledged. Either an acknowledged message has its place
+//   in the order, and every daemon of the view has the message; or the daemon has refused the
+//   message with `refused` before. The client keeps messages until they are acknowledged. After it
+//   resumes a session, a client may receive refusals that it has seen before.
 // - The ordered records from the daemon are events (message, group_view, transitional, left, gap).
-//   They too are numbered from 1 in each session, but the number is not on the wire: each event has
-//   the next number. `seen` carries the number of the last event that the client has; the daemon
+//   Events too are numbered from 1 in each session. Their numbers are not on the wire: both sides
+//   count the events. `seen` carries the number of the last event that the client has; the daemon
 //   keeps later events.
 // - A session outlives its connection for the time agreed in hello and welcome. A client that
-//   reconnects sends the session's token and the number of events it has. The daemon answers with
-//   the number of messages it has, and both sides continue from there.
+//   reconnects sends the session's token and the number of the last event that it has. The daemon
+//   answers with the number of the last message that it has. Both sides continue after these
+//   numbers.
 
 namespace peal::wire {
 
@@ -40,14 +41,15 @@ inline constexpr std::uint16_t kClientVersion = 1;
 inline constexpr std::size_t kRecordHeaderBytes = 5;
 /// Largest `length` that a daemon accepts before it has sent `welcome`.
 inline constexpr std::uint32_t kHelloLengthMax = 1'024;
-/// Largest `length` of a client's record, payload not counted.
+/// Largest `length` of a client's record without payload.
 inline constexpr std::uint32_t kRequestLengthMax = 16'384;
 inline constexpr std::size_t kSecretBytesMax = 256;
 inline constexpr std::size_t kTextBytesMax = 4'096;
 inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< a reply to `ask` may be long
 inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
-/// Blocks of shared memory, each with one event, begin at multiples of this: see wire/shared.h.
+/// Blocks of shared memory, each with one event, begin at multiples of kSharedAlign: see
+/// wire/shared.h.
 inline constexpr std::uint32_t kSharedAlign = 64;
 /// Maximum size of one record in shared memory in bytes, header included.
 inline constexpr std::uint32_t kSharedRecordMax = (1U << 20) - 8;
@@ -87,18 +89,18 @@ constexpr bool is_event(RecordKind kind) {
 
 /// What the daemon does when a group member does not read its events fast enough.
 enum class SlowPolicy : std::uint8_t {
-  normal,  ///< as the daemon's configuration says
+  normal,  ///< the policy of the daemon's configuration
   block,   ///< all senders to the group wait for the member
   spill,   ///< excess events go to the daemon's disk and are delivered later, in order
-  drop,    ///< excess messages are omitted, and a gap event says so
+  drop,    ///< excess messages are omitted, and a gap event replaces them
   evict,   ///< the daemon ends the session
 };
 
 /// Why the daemon refuses a request or ends a session.
 enum class ClientCode : std::uint8_t {
   ok,
-  bad_record,     ///< not a record, or a record that is not allowed now
-  bad_version,    ///< the daemon speaks another version of the protocol
+  bad_record,     ///< not a valid record, or a record that is not allowed now
+  bad_version,    ///< the daemon has another version of the protocol
   bad_name,       ///< not a valid name of a group, client or target
   bad_secret,     ///< the daemon does not know the secret that identifies the client
   not_permitted,  ///< no rule of the daemon permits the request
@@ -109,10 +111,10 @@ enum class ClientCode : std::uint8_t {
   too_large,   ///< the message is longer than the limit
   too_many,    ///< too many sessions, groups or targets
   over_quota,  ///< more bytes per second than the client may send
-  slow,        ///< the client did not read its events fast enough (policies evict, spill, block)
+  slow,        ///< the client did not read its events fast enough
   silent,      ///< the client sent nothing for too long
   replaced,    ///< another connection resumed the session
-  goodbye,     ///< the client said goodbye
+  goodbye,     ///< the client sent goodbye
   evicted,     ///< an administrator ended the session
   shutdown,    ///< the daemon stops
 };
@@ -120,27 +122,28 @@ inline constexpr std::uint8_t kClientCodes = 19;
 /// The name of a code, such as "not_permitted", for logs and programs.
 std::string_view client_code_name(ClientCode code);
 
-/// Identifies a session; whoever presents it may resume the session. All zero: no session.
+/// Identifies a session, and is secret: its client sends the token to resume the session. All zero:
+/// no session.
 using SessionToken = std::array<std::byte, 16>;
 
 // ---- from the client ----
 
 struct Hello {
   std::uint16_t version = kClientVersion;
-  std::string_view name;        ///< requested; empty: the daemon chooses one
+  std::string_view name;        ///< requested name; empty: the daemon chooses a name
   SessionToken session{};       ///< the session to resume
-  std::uint64_t events_seen{};  ///< number of the last event that the client has of that session
+  std::uint64_t events_seen{};  ///< number of that session's last event that the client has
   std::uint32_t keep_ms{};      ///< how long the session may outlive a connection; 0: not at all
   bool shares = false;          ///< the client can read events from shared memory
   std::string_view secret;      ///< identifies a client that has no certificate
 };
 
-/// The limits of one membership; 0 means the value of the daemon's configuration.
+/// The limits of one membership; 0: the value of the daemon's configuration.
 struct SlowLimits {
   SlowPolicy policy = SlowPolicy::normal;
-  std::uint64_t memory_bytes{};  ///< of events that wait for the client in memory
-  std::uint64_t disk_bytes{};    ///< of events that wait on disk; `spill` only
-  std::uint32_t age_ms{};        ///< age of the oldest waiting event
+  std::uint64_t memory_bytes{};  ///< limit of the events that wait in memory
+  std::uint64_t disk_bytes{};    ///< limit of the events that wait on disk; `spill` only
+  std::uint32_t age_ms{};        ///< limit of the age of the first unwritten event
 };
 
 struct JoinRequest {
@@ -155,11 +158,11 @@ struct LeaveRequest {
 };
 
 struct SendRequest {
-  std::uint64_t number{};  ///< one more than that of the previous message
+  std::uint64_t number{};  ///< the number of the previous message plus 1
   Service service = Service::agreed;
-  std::uint16_t type{};                                      ///< for the application's own use
-  bool self_discard = false;                                 ///< the sender does not get the
-                                                             ///< message
+  std::uint16_t type{};  ///< for the application's own use
+  /// The sender does not get the message.
+  bool self_discard = false;
   FixedVector<std::string_view, kClientTargetsMax> targets;  ///< in any order; 1 to 64
   ByteView payload;
 };
@@ -180,13 +183,14 @@ struct Welcome {
   std::string_view node;  ///< the daemon's node name
   std::string_view cluster;
   std::uint32_t message_bytes_max{};
-  std::uint32_t unsettled_messages_max{};  ///< maximum number of messages that the client may have
-                                           ///< sent without an acknowledgement
-  std::uint64_t unsettled_bytes_max{};     ///< maximum total bytes of these messages' payloads
-  std::uint64_t acked{};                   ///< the client's messages up to this number are
-                                           ///< acknowledged
-  std::uint64_t received{};     ///< number of the last message that the daemon has; the client
-                                ///< continues with the next
+  /// Maximum number of unacknowledged messages that the client may have sent.
+  std::uint32_t unsettled_messages_max{};
+  /// Maximum total payload bytes of unacknowledged messages.
+  std::uint64_t unsettled_bytes_max{};
+  /// The client's messages up to this number are acknowledged.
+  std::uint64_t acked{};
+  /// Number of the last message that the daemon has; the client continues with the next message.
+  std::uint64_t received{};
   std::uint64_t events_next{};  ///< number of the next event
   std::uint32_t keep_ms{};      ///< how long the session may outlive a connection, as granted
   std::uint32_t ping_ms{};      ///< longest time between two records from the client; 0: no limit
@@ -217,22 +221,22 @@ enum class ViewCause : std::uint8_t { join, leave, disconnect, network };
 
 struct GroupMember {
   std::string_view name;  ///< private name
-  std::uint32_t set{};    ///< members with equal numbers came to this view together
+  std::uint32_t set{};    ///< members with the same number came to this view together
 };
 
 struct GroupViewEvent {
   std::string_view group;
-  ViewId view{};  ///< (view, index) names this state of the group, equally at all members
+  ViewId view{};  ///< (view, index) identifies this state of the group at all members
   std::uint64_t index{};
   ViewCause cause{};
-  ClientCode reason{};       ///< for a disconnect: goodbye, slow, silent, …; else ok
+  ClientCode reason{};       ///< for a disconnect: goodbye, slow, silent, …; otherwise ok
   std::string_view changed;  ///< the client that joined, left or disconnected; empty for `network`
   std::uint32_t own_set{};   ///< `set` of the receiving client
   std::vector<GroupMember> members;
 };
 
-/// `transitional`: until the group's next view, guarantees hold only among the members that have
-/// the receiver's `set` in that next view. `left`: the last event that the client gets for that
+/// `transitional`: until the group's next view, the guarantees hold only among the members that
+/// will have the receiver's `set` in that view. `left`: this is the client's last event of the
 /// group.
 struct GroupEvent {
   std::string_view group;
@@ -240,14 +244,16 @@ struct GroupEvent {
 
 /// Why messages are missing.
 enum class GapReason : std::uint8_t {
-  slow,  ///< the daemon omitted them because the client did not keep up
-  away,  ///< ordered in a view without this client's daemon, which cannot know how many
+  slow,  ///< the daemon omitted the messages because the client was slow
+  /// The messages were ordered in a view without the client's daemon, so their number is not known.
+  away,
 };
 
-/// Messages of a group are missing at this place of the order.
+/// Messages of a group are missing at this place of the order. If the reason is `away`, the fields
+/// from `messages` to `last` are zero.
 struct GapEvent {
   std::string_view group;    ///< empty: messages to the private name
-  std::uint64_t messages{};  ///< this and the following fields are 0 if the reason is `away`
+  std::uint64_t messages{};  ///< number of missing messages
   std::uint64_t bytes{};
   Place first;
   Place last;
@@ -256,11 +262,11 @@ struct GapEvent {
 
 /// Stands for an event whose record lies in shared memory.
 struct Shared {
-  std::uint32_t offset{};      ///< from the start of the memory to the generation that precedes the
-                               ///< record
-  std::uint32_t bytes{};       ///< of the record, header included
-  std::uint64_t generation{};  ///< identifies the record; if the memory has another generation, the
-                               ///< block was freed or reused
+  /// From the start of the memory to the generation in front of the record.
+  std::uint32_t offset{};
+  std::uint32_t bytes{};  ///< size of the record, header included
+  /// Identifies the record: if the memory has another generation, the block was freed or reused.
+  std::uint64_t generation{};
 };
 
 struct Acked {
@@ -270,16 +276,16 @@ struct Acked {
 struct Refused {
   std::uint64_t number{};
   ClientCode code{};
-  std::string_view text;  ///< for a person: what, which value, what to do
+  std::string_view text;  ///< for people: what is wrong, which value, what to do
 };
 
 struct Reply {
   std::uint32_t request{};
   ClientCode code{};
-  std::string_view text;  ///< the answer, or for a person the reason of the refusal
+  std::string_view text;  ///< the answer; or the reason of a refusal, for people
 };
 
-/// Half of a limit of a membership is used up.
+/// A membership has used at least half of one of its limits.
 struct Warning {
   std::string_view group;  ///< empty: messages to the private name
   SlowPolicy policy{};
@@ -302,7 +308,7 @@ struct Record {
   ByteView body;
 };
 
-/// The first record in some bytes.
+/// The first record in a buffer.
 struct Framed {
   enum class State : std::uint8_t {
     incomplete,
@@ -310,8 +316,8 @@ struct Framed {
     bad_length,  ///< the length is 0 or above the maximum; the following bytes cannot be parsed
   };
   State state = State::incomplete;
-  Record record;          ///< if complete; its kind may be unknown
-  std::size_t bytes = 0;  ///< of the whole record, header included; 0 if not yet known
+  Record record;          ///< set if complete; its kind may be unknown
+  std::size_t bytes = 0;  ///< size of the whole record, header included; 0: not yet known
 };
 /// `length_max` bounds the length field, which counts the kind and the body.
 Framed next_record(ByteView bytes, std::uint64_t length_max);
@@ -355,9 +361,9 @@ void append(std::vector<std::byte>& out, const Refused& record);
 void append(std::vector<std::byte>& out, const Reply& record);
 void append(std::vector<std::byte>& out, const Warning& record);
 void append(std::vector<std::byte>& out, const Closing& record);
-/// Appends all of the record but its payload; the caller appends the payload.
+/// Appends the record without its payload; the caller appends the payload.
 void append_head(std::vector<std::byte>& out, const MessageEvent& record);
-/// For a kind without a body: goodbye, mapped.
+/// Appends a record without a body: goodbye or mapped.
 void append(std::vector<std::byte>& out, RecordKind kind);
 
 }  // namespace peal::wire

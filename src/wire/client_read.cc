@@ -24,14 +24,14 @@ std::string_view read_text(ByteReader& in, std::size_t bytes_max) {
   return as_text(in.bytes(in.remaining()));
 }
 
-/// A number of a message or event; numbers start at 1.
+/// Reads the number of a message or event; numbers start at 1.
 std::uint64_t read_number(ByteReader& in) {
   const std::uint64_t number = read_counter(in);
   in.require(number > 0, Drop::bad_value);
   return number;
 }
 
-/// A byte from `first` to `last`.
+/// Reads a byte, whose value must be from `first` to `last`.
 template <class Enum>
 Enum read_choice(ByteReader& in, Enum first, Enum last) {
   const auto value = in.u<std::uint8_t>();
@@ -74,8 +74,8 @@ void read_targets(ByteReader& in, bool sorted, Targets& out) {
   }
 }
 
-/// False, with the reason noted, if the version is missing, or is another one: the layout of the
-/// rest is then unknown.
+/// Reads the protocol version. Notes the reason and returns false if the version is missing or not
+/// kClientVersion: the layout of the other fields is then unknown.
 bool read_version(ByteReader& in, std::uint16_t& out) {
   out = in.u<std::uint16_t>();
   in.require(in.failed() || out == kClientVersion, Drop::bad_version);

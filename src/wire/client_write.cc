@@ -36,7 +36,7 @@ class RecordWriter {
   }
   void flag(bool value) { u(static_cast<std::uint8_t>(value ? 1 : 0)); }
   void bytes(ByteView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  /// Counts `bytes` into the record's length; the caller appends them later.
+  /// Adds `bytes` to the record's length; the caller appends so many bytes later.
   void follows(std::size_t bytes) { following_ = bytes; }
   void name(std::string_view name) {
     PEAL_ASSERT(name.size() <= kClientNameMax);

@@ -11,10 +11,10 @@
 #include "base/fixed_vector.h"
 #include "base/ids.h"
 
-// The header of all frames, and the frames that do not need acceptors, as checked structs (paxos.h
-// has the frames of engines with acceptors). docs/wire.md gives every byte.
-// All integers are little-endian. Decoders are total: any bytes give a frame or a reason to drop
-// them, and every frame has exactly one encoding.
+// The header of all frames, and the frames of engines without acceptors, as structs. paxos.h has
+// the frames of engines with acceptors. docs/wire.md describes every byte. All integers are
+// little-endian. Decoders accept any bytes: they return a frame, or the reason to drop the packet.
+// Every frame has exactly one encoding.
 
 namespace peal::wire {
 
@@ -32,10 +32,10 @@ inline constexpr std::size_t kSectionsMax = 16;       // request sections on one
 inline constexpr std::size_t kCommitOptionsMax = 32;  // bytes of a protocol's options in a COMMIT
 inline constexpr std::size_t kRecordHeadMax = 64;     // bytes of the head of a record in a COMMIT
 inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations of the largest ring
-inline constexpr std::uint16_t kNoIndex = 0xffff;              // instead of a ring index: no member
+inline constexpr std::uint16_t kNoIndex = 0xffff;  // a ring index that stands for no member
 inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes have the numbers 1 to kNodeMax
-/// Positions, hops, view numbers and JOIN numbers are at most this, so that adding a window, a bit
-/// index or 1 cannot wrap.
+/// Maximum of positions, hops, view numbers and JOIN numbers. With this maximum, adding a window
+/// size, a bit index or 1 cannot overflow 64 bits.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 63) - 1;
 
 enum class FrameKind : std::uint8_t {
@@ -62,47 +62,48 @@ constexpr bool is_paxos_kind(FrameKind kind) {
 /// Why a packet was dropped; `none` if it was not dropped.
 enum class Drop : std::uint8_t {
   none,
-  truncated,       ///< shorter than its header or its counts say
-  trailing_bytes,  ///< longer than its content
+  truncated,       ///< shorter than its header or its counts require
+  trailing_bytes,  ///< bytes follow after the last field
   bad_magic,       ///< not a Peal packet
   bad_version,     ///< another protocol version
-  bad_checksum,    ///< damaged on the way
+  bad_checksum,    ///< damaged in transit
   bad_length,      ///< the length field is not the packet's length
   unknown_kind,
   other_cluster,   ///< another cluster name
   other_settings,  ///< same cluster name, other cluster-wide settings
   other_list,      ///< same cluster and settings, another list of nodes
   count_too_large,
-  not_sorted,     ///< a set that is not sorted, or holds an element twice
-  bad_value,      ///< a field outside its range, or in conflict with another field
+  not_sorted,     ///< a set is not sorted, or contains an element twice
+  bad_value,      ///< a field is outside its range, or contradicts another field
   bad_sender,     ///< this sender may not send such a frame
   stale,          ///< an older incarnation, view, hop or number
-  duplicate,      ///< seen before
+  duplicate,      ///< received before
   own,            ///< the node's own packet came back
-  foreign,        ///< of a view that the node is not in
-  wrong_state,    ///< not expected in this state
+  foreign,        ///< from a view that the node is not in
+  wrong_state,    ///< not expected in the receiver's current state
   out_of_window,  ///< a position outside the receive window
   count_,
 };
 std::string_view drop_name(Drop reason);
 
 /// Whether packets carry a checksum. The checksum is absent, and its field zero, where a lower
-/// layer has authenticated every byte. Both sides know this from their configuration, not from a
-/// packet.
+/// layer has authenticated every byte. Both sides know from their configuration whether packets
+/// carry a checksum.
 enum class Checksum : std::uint8_t { present, absent };
 
 /// The first 32 bytes of every frame: magic u16, version u8, kind u8, length u32, cluster u64,
 /// sender node u32, sender epoch u64, checksum u32 (CRC-32C of the packet with this field zero).
 struct Header {
   FrameKind kind{};
-  std::uint64_t cluster{};  ///< high 32 bits: hash of the cluster name; low 32: of the settings
-  MemberId sender{};        ///< the node that transmits the packet, not the one that originated the
-                            ///< unit
+  /// High 32 bits: hash of the cluster name. Low 32 bits: hash of the cluster-wide settings.
+  std::uint64_t cluster{};
+  /// The member that transmits the packet. Another member may have originated the packet's unit.
+  MemberId sender{};
   Checksum checksum = Checksum::present;  ///< not on the wire: whether the packet has a checksum
 };
 
-/// The kind field of a packet, unchecked: it may be a kind that does not exist. nullopt if the
-/// packet is too short.
+/// The kind field of a packet, unchecked: the value may be no known kind. nullopt if the packet is
+/// too short.
 inline std::optional<FrameKind> frame_kind_of(ByteView packet) {
   constexpr std::size_t kKindOffset = 3;  // after magic u16, version u8
   if (packet.size() <= kKindOffset) return std::nullopt;
@@ -130,34 +131,36 @@ struct RequestSection {
 struct Token {
   ViewId view{};
   std::uint64_t hop{};
-  Seq seq{};                                ///< highest position assigned in the view
-  Seq aru{};                                ///< candidate for "everyone has all up to here"; <= seq
-  std::uint16_t aru_index = kNoIndex;       ///< ring index of the member that lowered aru
-  std::uint32_t fcc{};                      ///< packets that were multicast in the last rotation
-  std::uint16_t recovery_run{};             ///< number of consecutive members with complete
-                                            ///< recovery, saturating
-  std::uint16_t recovery_block = kNoIndex;  ///< the last member whose recovery is incomplete
-  std::uint32_t window{};                 ///< global window chosen by the representative; 0: unused
-  std::uint32_t losses{};                 ///< positions first requested in the last rotation
-  std::uint32_t limited{};                ///< members that sent all that they were allowed
+  Seq seq{};  ///< highest position assigned in the view
+  Seq aru{};  ///< candidate for the position up to which every member has all units; <= seq
+  std::uint16_t aru_index = kNoIndex;  ///< ring index of the member that lowered aru
+  std::uint32_t fcc{};                 ///< packets that were multicast in the last rotation
+  /// Number of consecutive members with complete recovery, saturating.
+  std::uint16_t recovery_run{};
+  /// Ring index of the last member whose recovery is incomplete.
+  std::uint16_t recovery_block = kNoIndex;
+  std::uint32_t window{};  ///< global window chosen by the representative; 0: unused
+  std::uint32_t losses{};  ///< positions first requested in the last rotation
+  /// Number of members that sent as many packets as they were allowed, and have more to send.
+  std::uint32_t limited{};
   std::uint32_t backlog{};                ///< total number of units that wait at the members
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
-  std::uint16_t credit_index = kNoIndex;  ///< the member with that smallest space
+  std::uint16_t credit_index = kNoIndex;  ///< ring index of the member with that space
   std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none
-  std::uint16_t list_run{};               ///< number of consecutive members that have that list,
-                                          ///< at most kListRunMax
-  std::uint16_t list_block = kNoIndex;    ///< the last member that does not have that list
-  FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
+  /// Number of consecutive members that have that list; at most kListRunMax.
+  std::uint16_t list_run{};
+  std::uint16_t list_block = kNoIndex;  ///< ring index of the last member without that list
+  FixedVector<RequestSection, kSectionsMax> sections;  ///< all of different views
   friend bool operator==(const Token&, const Token&) = default;
 };
 
-/// A DATA packet: this header, then the unit (opaque here).
+/// A DATA packet: this header, then the bytes of the unit, which are not interpreted here.
 struct Data {
   ViewId view{};  ///< the view in which the unit was ordered; unchanged by retransmission
   Seq seq{};      ///< >= 1
   std::uint64_t hop{};
   MemberId origin{};
-  bool post = false;  ///< sent after the token
+  bool post = false;  ///< sent after the sender passed the token on
   bool retransmission = false;
   Service service = Service::agreed;  ///< agreed or safe
   friend bool operator==(const Data&, const Data&) = default;
@@ -165,7 +168,7 @@ struct Data {
 
 struct Join {
   std::uint64_t number{};  ///< grows with every JOIN of this incarnation
-  ViewId committed{};      ///< highest view the sender ever entered Commit for; may be zero
+  ViewId committed{};      ///< highest view whose commit stage the sender entered; may be zero
   std::uint64_t view_number_max{};
   bool leaving = false;
   std::vector<MemberId> processes;  ///< sorted
@@ -175,9 +178,9 @@ struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-// A COMMIT carries byte strings that belong to the ordering protocol of the view: options of the
-// next view, on which all members agree, and for each old view a record, on which the survivors of
-// that old view agree.
+// A COMMIT carries byte strings of the view's ordering protocol: the options of the next view, and
+// one record for each old view. All members agree on the options; the survivors of an old view
+// agree on its record.
 
 using CommitOptions = FixedVector<std::byte, kCommitOptionsMax>;
 
@@ -207,18 +210,20 @@ struct CommitFormat {
 /// The combined state of the survivors of one old view, merged on the commit token.
 struct OldView {
   ViewId view{};
-  std::vector<MemberId> survivors;  ///< members of the new view that come from it; sorted, at least
-                                    ///< one; no member comes from two old views
-  std::vector<std::byte> record;    ///< the protocol's: head and tail as its CommitFormat says
+  /// Members of the new view that come from this old view: sorted, at least one. No member comes
+  /// from two old views.
+  std::vector<MemberId> survivors;
+  /// The ordering protocol's record: a head and a tail, as its CommitFormat declares.
+  std::vector<std::byte> record;
   friend bool operator==(const OldView&, const OldView&) = default;
 };
 
 struct Commit {
   ViewId view{};
-  std::vector<MemberId> members;   ///< sorted, 1 to kMembersMax
-  std::uint32_t hops{};            ///< 0 to twice the number of members
-  CommitOptions options;           ///< the protocol's; its CommitFormat gives the length
-  std::vector<OldView> old_views;  ///< distinct views
+  std::vector<MemberId> members;  ///< sorted, 1 to kMembersMax
+  std::uint32_t hops{};           ///< 0 to twice the number of members
+  CommitOptions options;          ///< of the ordering protocol, whose CommitFormat gives the length
+  std::vector<OldView> old_views;  ///< of different views
   std::uint64_t list{};            ///< hash of the active list of nodes, equal at all members
   friend bool operator==(const Commit&, const Commit&) = default;
 };
@@ -226,7 +231,7 @@ struct Commit {
 struct ProbeFrame {
   ViewId view{};
   std::vector<MemberId> heard;  ///< sorted
-  std::uint64_t list{};         ///< as Join::list
+  std::uint64_t list{};         ///< hash of the sender's active list of nodes
   friend bool operator==(const ProbeFrame&, const ProbeFrame&) = default;
 };
 
@@ -243,11 +248,12 @@ struct EpochNotice {
 // Decoding. `decode_header` checks magic, version, kind, length and checksum of a whole packet. The
 // other functions decode a packet whose header has been checked, and check the rules in the
 // struct's comments. Each returns Drop::none and fills `out`, or returns the reason and leaves
-// `out` unspecified. Decoders of Token and Data do not allocate.
+// `out` unspecified. Decoders of Token and Data do not allocate. The unit of a DATA packet begins
+// at byte kDataHeaderBytes.
 [[nodiscard]] Drop decode_header(ByteView packet, Header& out,
                                  Checksum expected = Checksum::present);
 [[nodiscard]] Drop decode_token(ByteView packet, Token& out);
-[[nodiscard]] Drop decode_data(ByteView packet, Data& out);  ///< unit: from kDataHeaderBytes on
+[[nodiscard]] Drop decode_data(ByteView packet, Data& out);
 [[nodiscard]] Drop decode_join(ByteView packet, Join& out);
 [[nodiscard]] Drop decode_commit(ByteView packet, const CommitFormat& format, Commit& out);
 [[nodiscard]] Drop decode_probe(ByteView packet, ProbeFrame& out);
@@ -255,10 +261,10 @@ struct EpochNotice {
 [[nodiscard]] Drop decode_epoch_notice(ByteView packet, EpochNotice& out);
 
 // Encoding. Each function writes a whole packet, header and checksum included, and returns its size
-// in bytes. It returns 0, and the caller must send nothing, if `out` is too small, a list is longer
-// than its maximum, or the options or a record of a COMMIT do not have the length that `format`
-// gives. The function writes its own kind and ignores the kind in `header`. Encoders do not check
-// the rules of the structs; receivers drop a packet that breaks one.
+// in bytes. It returns 0 if `out` is too small, a list is longer than its maximum, or the options
+// or a record of a COMMIT do not have the length that `format` gives; the caller must then send
+// nothing. The function writes its own kind and ignores the kind in `header`. Encoders do not check
+// the rules of the structs; receivers drop a packet that breaks a rule.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in,
@@ -268,7 +274,8 @@ struct EpochNotice {
                                              ByteSpan out);
 [[nodiscard]] std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in,
                                               ByteSpan out);
-/// Writes the header into the first kDataHeaderBytes of `packet`; the unit already follows them.
+/// Writes the header into the first kDataHeaderBytes of `packet`; the unit is already behind the
+/// header.
 void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet);
 /// Writes the first kHeaderBytes of a DATA packet to `out`. The packet has no
 /// checksum and is `packet_bytes` bytes long, which may be more than a decoder accepts.

@@ -63,7 +63,7 @@ void read_old_views(ByteReader& in, const CommitFormat& format, Commit& out) {
   const auto count = in.u<std::uint16_t>();
   // Each old view has a survivor of its own, so there are at most as many old views as members.
   in.require(count <= out.members.size(), Drop::count_too_large);
-  // The smallest old view has only a view id, the head of a record, and the count of survivors.
+  // Every old view has at least a view id, the head of a record, and the count of survivors.
   const std::size_t least = kViewBytes + format.head_bytes + sizeof(std::uint16_t);
   if (in.failed() || !in.holds(count, least)) return;
   out.old_views.reserve(count);

@@ -32,7 +32,7 @@ ByteReader body_of(ByteView packet);
 /// The sender of a packet whose header has been checked.
 MemberId sender_of(ByteView packet);
 
-/// Writes the header, with zero as length and checksum, which complete() writes later.
+/// Writes the header. Its length and checksum are zero until complete() writes them.
 void write_header(Writer& out, FrameKind kind, const Header& header);
 /// Completes the packet that the writer `written` wrote to the front of `packet`. Returns the size
 /// of the written packet in bytes; 0 if the writer failed or the size is above kPacketBytesMax.

@@ -22,7 +22,7 @@ constexpr std::uint8_t kDiskHangs = 64;
 constexpr std::uint8_t kAppFull = 128;
 constexpr std::uint8_t kOwn = 1;
 
-/// A round, or no round (all fields zero).
+/// Reads a round, or no round (all fields zero).
 Round read_any_round(ByteReader& in) {
   Round round;
   round.count = read_counter(in);
@@ -216,7 +216,7 @@ Drop decode_promise(ByteView packet, Promise& out) {
     in.require(run.length >= 1 && run.length <= kVotesMax, Drop::bad_value);
     in.require(run.first >= free, Drop::not_sorted);
     in.require(run.round <= out.round, Drop::bad_value);
-    // Adjacent runs of one round must be merged, since a frame has one encoding.
+    // Adjacent runs of one round must be merged, because every frame has exactly one encoding.
     in.require(out.runs.empty() || run.first != free || out.runs.back().round != run.round,
                Drop::bad_value);
     free = run.first + run.length;

@@ -20,11 +20,12 @@ static_assert(kNodeMax < kIsAcceptor);
 constexpr std::uint16_t kHasLives = 1U << 15;
 static_assert(kMembersMax < kHasLives);
 /// The first view number of an order is the sum of its acceptors' epochs, shifted by kViewShift. So
-/// an order has at least 1 << kViewShift numbers before those of the next order begin.
+/// an order has at least 1 << kViewShift view numbers below the first one of the next order.
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
-/// Reads the count of members; 0 if it is too large or if the bytes of so many do not follow.
+/// Reads the count of members. Returns 0 if the count is too large, or if fewer bytes are left than
+/// so many members need.
 std::uint16_t read_member_count(ByteReader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
@@ -46,8 +47,8 @@ struct NodeCount {
   bool lives = false;
 };
 
-/// Reads the count of nodes; 0 if it is too large or if the bytes of so many do not follow. An
-/// empty list needs no check here: the caller rejects it, since it has no acceptor.
+/// Reads the count of nodes. Returns 0 if the count is too large, or if fewer bytes are left than
+/// so many nodes need. Zero nodes are no error here: the caller rejects a list without acceptors.
 NodeCount read_node_count(ByteReader& in) {
   const auto said = in.u<std::uint16_t>();
   const auto count = static_cast<std::uint16_t>(said & ~kHasLives);

@@ -24,8 +24,8 @@ Instance read_instance(ByteReader& in);
 /// Reads `count` acceptor incarnations into `out`; notes an error if one of them is 0.
 void read_lives(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& out);
 /// Checks the bytes of a value of `kind` without storing them, and notes an error in `in`. An
-/// acceptor must not vote for a value whose bytes are invalid: the value could be decided all the
-/// same, and no node could ever read it.
+/// acceptor must not vote for a value whose bytes are invalid: the value could then be decided,
+/// although no node could ever decode it.
 void require_value(ByteReader& in, ValueKind kind, ByteView bytes);
 
 }  // namespace peal::wire

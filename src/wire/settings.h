@@ -9,18 +9,18 @@
 #include "wire/frames.h"
 
 // The frame in which a node tells another node its cluster-wide settings, once packets have shown
-// that the settings differ. No engine reads it: the runtime compares the settings, and reports the
-// differing ones to a person.
+// that the settings differ. No engine reads the frame: the runtime compares the settings, and
+// reports the differences to people.
 
 namespace peal::wire {
 
 inline constexpr std::size_t kSettingsMax = 64;
-inline constexpr std::size_t kSettingKeyMax = 64;     // bytes of a key, which is not empty
+inline constexpr std::size_t kSettingKeyMax = 64;     // bytes of a key; at least 1
 inline constexpr std::size_t kSettingValueMax = 255;  // bytes of a value
 /// Maximum size of the whole packet, so that it fits into a datagram on any link.
 inline constexpr std::size_t kSettingsBytesMax = 1'200;
 
-/// Key and value hold any bytes and point into the decoded packet.
+/// Key and value may hold any bytes. They point into the decoded packet.
 struct Setting {
   std::string_view key;
   std::string_view value;

@@ -13,11 +13,12 @@ namespace {
 
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free, "readers write nothing");
 
-/// The generation is little-endian, as all of the wire; every supported processor stores it so.
+/// The generation is little-endian, like all integers on the wire, and is stored in the processor's
+/// own byte order.
 static_assert(std::endian::native == std::endian::little);
 
 std::atomic_ref<std::uint64_t> generation_of(const std::byte* block) {
-  // Readers only load through this; they have mapped the memory read-only.
+  // Readers only load through this reference: they have mapped the memory read-only.
   return std::atomic_ref<std::uint64_t>(
       *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(block)));
 }

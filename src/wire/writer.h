@@ -30,7 +30,7 @@ class Writer {
     if (!bytes.empty()) std::memcpy(out_.data() + written_, bytes.data(), bytes.size());
     written_ += bytes.size();
   }
-  /// A 16-bit count of a list; fails if the list is longer than `count_max`.
+  /// Writes the length of a list in 16 bits. Fails if the list is longer than `count_max`.
   void count(std::size_t count, std::size_t count_max) {
     if (count > count_max) return fail();
     u(static_cast<std::uint16_t>(count));

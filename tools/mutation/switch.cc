@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into every program of a build of tools/mutate; see switch.h beside this file.
+// Linked into every program that tools/mutate builds; see switch.h in this folder.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +17,8 @@ unsigned char not_asked_for[kNumbers];
   std::_Exit(3);
 }
 
-// Before anything else that runs at start, and after the first line above is true.
+// Runs before all other constructors, so that mutants in them are active too. The variables that
+// begin() sets have constant initial values, so they are initialized before.
 __attribute__((constructor(101))) void begin() {
   if (const char* number = std::getenv("PEAL_MUTATED")) peal_mutated_active = std::atoi(number);
   const char* path = std::getenv("PEAL_MUTATED_REACHED");

@@ -81,7 +81,8 @@ void check_group(ScenarioContext& context, Tokenizer& words, const std::vector<N
   }
 }
 
-/// A gap in the messages to a client's private name has an empty group name.
+/// Checks whether clients got a message or a gap. The group name "" means a gap in the messages to
+/// the client's private name.
 void check_client(ScenarioContext& context, Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::vector<std::string> clients = words.names("names of clients");
   const bool no_gap = words.accept("no-gap");

@@ -35,7 +35,7 @@ void read_engine(Tokenizer& words, WorldOptions& options) {
   }
 }
 
-/// Reads the keys domain1=n1-n3 domain2=n3-n5 and so on.
+/// Reads the keys domain1=n1-n3, domain2=n3-n5 and so on.
 void read_domains(Tokenizer& words, WorldOptions& options) {
   for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
     std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
@@ -116,7 +116,7 @@ void read_acceptor_keys(Tokenizer& words, WorldOptions& options) {
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
 }
 
-/// Starts all nodes that are listed, and waits for their view.
+/// Starts all nodes of the list, and waits until they form one view.
 void start_all(ScenarioContext& context) {
   World& world = context.world();
   const std::vector<NodeId>& list = context.cluster().list;
@@ -173,7 +173,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
   }
   const std::string problem = options.engine.validate(options.domains);
   if (!problem.empty()) words.fail(problem);
-  // A record of the log is a value with a small header.
+  // A segment must hold a record of the log: a value with a small header.
   if (options.engine.has_quorum() &&
       (options.segment_bytes % 8 != 0 ||
        options.segment_bytes < options.engine.packet_bytes_max() + (4U << 10))) {

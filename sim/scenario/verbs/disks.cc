@@ -19,9 +19,9 @@ void harm(NodeLog& folder, std::string_view what, Duration time) {
   if (what == "slow") folder.slow(time);
 }
 
-/// After `lost`, the node's next start finds an empty disk; after `put-back`, the last copy of the
-/// disk. The words `votes` and `owed` choose one of the disk's two logs; `owed` is the log of
-/// retained values.
+/// After `lost`, the node's next start finds an empty disk. After `put-back`, the next start finds
+/// the last copy of the disk. The words `votes` and `owed` choose one of the disk's two logs.
+/// `owed` is the log of retained values.
 void do_disk(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";

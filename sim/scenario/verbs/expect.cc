@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `expect ...`: expectations about nodes (view_checks(), delivery_checks(), client_checks()),
-// counts and the whole run.
+// `expect ...` checks nodes (view_checks(), delivery_checks(), client_checks()), counts and the
+// whole run.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -47,7 +47,7 @@ void compare_with_bound(ScenarioContext& context, Tokenizer& words, const std::s
 
 // ---- counts ----
 
-/// A function that returns the count of a running node; nullopt if the node does not run.
+/// Returns a function that reads the count of a running node; nullopt if the node does not run.
 template <class Of>
 std::function<Count()> of_process(ScenarioContext& context, NodeId node, Of of) {
   return [&context, node, of]() -> Count {
@@ -122,7 +122,7 @@ void check_clean(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Judges E13 while the present faults stay.
+/// Judges E13 (availability) while the present faults stay.
 void check_headway(ScenarioContext& context, Tokenizer& words) {
   words.take_keys();
   const Duration usual =
@@ -148,7 +148,7 @@ void check_no_view_change(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Accepted only with a mutant: without one, a violation is a bug.
+/// `expect violation` is accepted only with a mutant: without a mutant, a violation is a bug.
 void check_violation(ScenarioContext& context, Tokenizer& words) {
   const std::string property = words.take("a property");
   if (context.options().mutant == sim_hooks::Mutant::none) {

@@ -106,8 +106,8 @@ void do_cut(ScenarioContext& context, Tokenizer& words) {
   each_link(ends, [&](NodeId a, NodeId b) { context.world().network().cut(a, b); });
 }
 
-/// Until `heal`, the files of `others` have old addresses of `nodes`, so `nodes` and `others`
-/// cannot reach each other.
+/// Until `heal`, the configuration files of `others` contain old addresses of `nodes`, so that
+/// `nodes` and `others` cannot reach each other.
 void do_move(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("from");
@@ -117,7 +117,7 @@ void do_move(ScenarioContext& context, Tokenizer& words) {
   each_link({nodes, others}, [&](NodeId a, NodeId b) { context.world().network().cut(a, b); });
 }
 
-/// No packet reaches a deaf node, and no packet leaves a mute one; `heal` ends both.
+/// No packet reaches a deaf node, and no packet leaves a mute node. `heal` ends both faults.
 void cut_off(ScenarioContext& context, Tokenizer& words, bool deaf) {
   const std::vector<NodeId> nodes = words.nodes();
   if (!context.acting(words)) return;
@@ -146,7 +146,7 @@ void do_heal(ScenarioContext& context, Tokenizer& words) {
   each_link(ends, [&](NodeId a, NodeId b) { context.world().network().heal(a, b); });
 }
 
-/// A node in two parts is a bridge between them.
+/// Splits the network. A node that is in two parts connects these parts.
 void do_split(ScenarioContext& context, Tokenizer& words) {
   std::vector<std::vector<NodeId>> parts{words.nodes()};
   while (words.accept("|")) parts.push_back(words.nodes());

@@ -82,8 +82,7 @@ void do_application(ScenarioContext& context, Tokenizer& words) {
   for (const NodeId node : nodes) context.world().set_application(node, room, per_unit);
 }
 
-/// Sets the rate of clocks: a clock with rate=1.2 is a fifth too fast, and one with rate=1 is
-/// correct.
+/// Sets the rate of clocks. A clock with rate=1.2 is 20 % too fast; a clock with rate=1 is correct.
 void do_clock(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();

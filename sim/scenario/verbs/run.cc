@@ -8,7 +8,7 @@
 namespace peal::sim {
 namespace {
 
-/// Reads `[within 2s]`.
+/// Reads an optional `within 2s`, and returns the time at which it ends.
 Instant read_limit(ScenarioContext& context, Tokenizer& words) {
   const Duration within = words.accept("within") ? words.duration() : context.timeout();
   return context.has_world() ? context.now() + within : Instant{};
@@ -62,7 +62,8 @@ void until_idle(ScenarioContext& context, Tokenizer& words) {
   }
 }
 
-/// Lets time pass until a packet or an event matches; false if none does up to `limit`.
+/// Lets time pass until a packet or an event matches `pattern`. False if none matches until
+/// `limit`.
 bool wait_for(ScenarioContext& context, Pattern pattern, Instant limit) {
   Triggers& triggers = context.triggers();
   triggers.watch(std::move(pattern));

@@ -81,8 +81,8 @@ void add_engine(Builder& b, BenchCommand& c) {
           });
 }
 
-/// Adds an option for the settings in the table of the configuration file that has the engine's
-/// name, if users may tune any of these settings.
+/// Adds an option for the settings in the engine's table of the configuration file, if users may
+/// tune any of these settings.
 void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
   const auto options = engine.options();
   const auto tunable = [&engine](const order::Option& each) {
@@ -101,7 +101,7 @@ void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
           });
 }
 
-/// Adds the options of the nodes' rate.
+/// Adds the options --rate and --under-way.
 void add_pace(Builder& b, BenchCommand& c) {
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",

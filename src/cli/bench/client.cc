@@ -23,11 +23,11 @@ constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
-constexpr auto kSpin = std::chrono::milliseconds(1);  // how long the client polls before it
-                                                      // sleeps: as long as a member that the
-                                                      // application's thread runs
+// How long the client polls before it sleeps: as long as a member that runs on the application's
+// thread.
+constexpr auto kSpin = std::chrono::milliseconds(1);
 
-/// A Link to a client of a daemon: see worker.h.
+/// A Link (see worker.h) to a client of a daemon.
 class ClientLink {
  public:
   ClientLink(Client& client, const BenchDaemon& daemon)
@@ -93,7 +93,7 @@ class ClientLink {
   std::map<std::string, std::uint64_t, std::less<>> last_;
 };
 
-/// Connects once the daemon listens.
+/// Connects as soon as the daemon listens.
 Result<Client, std::string> connect(const BenchCommand& command, BenchDaemon& daemon) {
   ClientOptions options;
   options.daemon = daemon.socket();

@@ -27,7 +27,8 @@ constexpr std::uint64_t kListeners = 100;
 constexpr int kTrials = 50;
 constexpr std::uint64_t kBytesUnderWay = 1U << 20;
 constexpr std::uint64_t kMessagesUnderWayMax = 1'024;
-/// Limits of a membership whose client stopped reading. The measurement reaches them.
+/// Limits of the events that wait for one member of a group. A member that stopped reading is meant
+/// to reach the limit of memory, but not the limit of disk space.
 constexpr std::uint64_t kSlowMemoryBytes = 4U << 20, kSlowDiskBytes = 4ULL << 30;
 
 double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) / 1e3; }
@@ -47,7 +48,8 @@ class Place {
     if (::mkdtemp(path) == nullptr) return unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, {});
     if (!cluster) return unexpected(cluster.error());
-    // The limit for members of groups is divided by nodes_max: with 1, this daemon has all of it.
+    // Each node may use 1/nodes_max of the limit for members of groups. With nodes_max = 1, this
+    // daemon may use the whole limit.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
     if (!daemon) return unexpected(daemon.error());
@@ -70,7 +72,7 @@ class Place {
   BenchDaemon daemon_;
 };
 
-/// All measurements at one daemon; the first failure ends them.
+/// All measurements at one daemon. The first failure ends the run.
 class Measurement {
  public:
   Measurement(const BenchClientsCommand& command, BenchDaemon& daemon)
@@ -202,7 +204,7 @@ class Measurement {
   }
 
   /// Measures the throughput of one sender and its receivers: first while all receivers read, then
-  /// while the last of them does not.
+  /// while the last receiver does not read.
   bool one_stopped(wire::SlowPolicy policy) {
     StoppedReport stopped;
     stopped.policy = policy;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <ctime>
 
-// Time, equal in all processes of a benchmark.
+// The clock of a benchmark, equal in all its processes, and the CPU time of a process.
 
 namespace peal::cli {
 

@@ -11,7 +11,8 @@
 
 namespace peal::cli {
 
-/// The daemon of one node of a benchmark, as a process of its own. The destructor stops it.
+/// The daemon of one node of a benchmark, as a process of its own. The destructor stops the
+/// process.
 class BenchDaemon {
  public:
   /// Starts node `name` of DIR/peal.toml. The error is one line.

@@ -29,8 +29,8 @@ namespace {
 
 constexpr const char* kFailoverGroup = "failover";
 constexpr int kFailoverStopMs = 5'000;
-/// Time limit for each step: starting, connecting, installing a view, delivering again. Far more
-/// than a step takes.
+/// Time limit for each step: starting, connecting, installing a view, delivering again. Each step
+/// normally takes far less.
 constexpr std::int64_t kFailoverPatienceNs = 60 * kSecondNs;
 /// Nodes answer four queries per second (docs/daemon.md).
 constexpr std::int64_t kAskEveryNs = 260 * 1'000'000;
@@ -38,26 +38,27 @@ constexpr int kAnswerMs = 2'000;
 constexpr std::int64_t kAttemptNs = 20 * 1'000'000;
 /// The maximum delay of a due message; received events are handled at once.
 constexpr int kTurnMs = 1;
-/// Messages that are overdue by more than this, after this process was suspended, are skipped.
+/// After this process was suspended, messages that are overdue by more than this time are skipped.
 constexpr std::int64_t kLateMaxNs = 20 * 1'000'000;
 
 double ms_between(std::int64_t begin_ns, std::int64_t end_ns) {
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 
-/// One node, with its client if it has one.
+/// One node, and its client if the client is connected.
 struct Node {
   std::string name;
   std::vector<Child> process;  ///< exactly one
   std::optional<Client> client;
-  std::size_t members = 0;  ///< of the group, in the last view that the client got
+  std::size_t members = 0;  ///< members of the group in the last view that the client got
   // Times of events after the current kill; 0: not yet.
   std::int64_t view_at = 0;
   std::int64_t delivered_at = 0;
   std::int64_t fresh_at = 0;
 };
 
-/// The value of a counter of engines on quorums in a node's answer; 0 if the answer lacks it.
+/// The value of a counter of engines on quorums in a node's answer; 0 if the answer lacks the
+/// counter.
 std::uint64_t counter(const NodeReport& report, const char* name) {
   const auto answer = nlohmann::json::parse(report.json, nullptr, false);
   if (!answer.is_object() || !answer.contains("counters")) return 0;
@@ -179,7 +180,7 @@ class Failover {
   }
 
   /// The leading node: the coordinator or, with the ring, the first member of the view. Nothing if
-  /// there is none within the time limit.
+  /// no node leads within the time limit.
   std::optional<std::size_t> choose() {
     const bool quorum = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
@@ -188,7 +189,7 @@ class Failover {
       const auto reports = ask();
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
-        // Only the coordinator has a window.
+        // Only a coordinator has a window above 0.
         const bool leads = quorum ? counter(reports[i], "quorum_window") > 0
                                   : reports[i].view->members.front() == nodes_[i].name;
         const std::uint64_t round = quorum ? counter(reports[i], "quorum_round") + 1 : 1;

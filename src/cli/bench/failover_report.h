@@ -9,12 +9,12 @@
 
 namespace peal::cli {
 
-/// One node's measurements of one kill. Times count from the kill.
+/// One node's measurements of one kill.
 struct FailoverSurvivor {
   std::string name;
-  double view_ms = 0;      ///< to the view without the killed node
-  double delivery_ms = 0;  ///< to the first delivery in that view
-  double fresh_ms = 0;     ///< to the first delivery of a message that was sent after the kill
+  double view_ms = 0;      ///< from the kill to the view without the killed node
+  double delivery_ms = 0;  ///< from the kill to the first delivery in the new view
+  double fresh_ms = 0;     ///< from the kill to the first delivery of a message sent after the kill
 };
 
 struct FailoverKill {
@@ -28,7 +28,7 @@ struct FailoverReport {
   std::vector<FailoverKill> kills;
   double sync_max_ms = 0;  ///< the longest sync of the whole run
   std::uint64_t syncs = 0;
-  double load_1min = 0;  ///< of the machine, at the end
+  double load_1min = 0;  ///< load of the machine at the end of the run
   std::uint32_t processors = 0;
 };
 
@@ -36,7 +36,7 @@ struct FailoverReport {
 struct FailoverSpread {
   double min = 0, median = 0, max = 0;
 };
-/// All three are 0 if `values` is empty.
+/// All fields are 0 if `values` is empty.
 FailoverSpread failover_spread(std::vector<double> values);
 
 void print(const BenchFailoverCommand& command, const FailoverReport& report);

@@ -10,18 +10,19 @@
 
 namespace peal::cli {
 
-/// The header of each message; the shortest message is only a header. `start`, from one node, has
-/// the time to begin; `done`: its sender sends no more data; `bye`: its sender has delivered the
-/// data of all nodes. All three are ordered messages, so the nodes need no other channel.
+/// The header of each message. The shortest message is only a header. A message `start`, from the
+/// first node, has the time to begin. The sender of `done` sends no more data. The sender of `bye`
+/// has delivered the data of all nodes. These messages are ordered like data, so the nodes need no
+/// other channel.
 struct BenchHead {
   enum Kind : std::uint8_t { data, start, done, bye };
-  static constexpr std::size_t kTimeBytes = 6;  // low bytes of a time in nanoseconds,
-                                                // which repeat after three days
+  // The low bytes of a time in nanoseconds. They repeat after three days.
+  static constexpr std::size_t kTimeBytes = 6;
   static constexpr std::size_t kRestBytes = 4;
   static constexpr std::size_t kBytes = kTimeBytes + kRestBytes;
   static constexpr unsigned kNumberBits = 30;
 
-  std::int64_t time_ns;  ///< data: when it was due; start: when to begin
+  std::int64_t time_ns;  ///< data: when the message was due; start: when to begin
   Kind kind;
   std::uint32_t number;  ///< low bits of the message's number
 
@@ -34,7 +35,8 @@ struct BenchHead {
     std::memcpy(to, &time_ns, kTimeBytes);
     std::memcpy(to + kTimeBytes, &rest, kRestBytes);
   }
-  /// Of all times with the low bytes at `from`, the result has the one nearest to `now`.
+  /// Only the low bytes of the time are at `from`. The result has the full time that is nearest to
+  /// `now`.
   static BenchHead read(const std::byte* from, std::int64_t now) {
     const ByteView bytes{from, kBytes};
     const std::uint64_t time =

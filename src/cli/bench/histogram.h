@@ -7,8 +7,8 @@
 
 namespace peal::cli {
 
-/// Counts values in buckets whose width is at most 1/64 of the value: percentiles of latencies are
-/// within 1.6 %. Values above the range count as the largest.
+/// Counts values in buckets whose width is at most 1/64 of the value. So percentiles of latencies
+/// are exact to 1.6 %. Values above the range count as the largest value of the range.
 class Histogram {
  public:
   static constexpr std::uint32_t kSubBits = 6;  ///< 64 buckets for each power of two
@@ -28,8 +28,8 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
-  /// The smallest upper end of a bucket such that at least `share` (0 to 1) of all values are not
-  /// above it; 0 without values.
+  /// The upper end of the lowest bucket for which this bucket and all lower buckets have at least
+  /// `share` (0 to 1) of all values; 0 without values.
   std::uint64_t percentile(double share) const {
     if (total_ == 0) return 0;
     const double wanted = share * static_cast<double>(total_);

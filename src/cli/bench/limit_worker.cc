@@ -20,13 +20,12 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::int64_t kReachNs = 3 * kSecondNs;   // for multicast to be detected
-constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // for all processes to start
+constexpr std::int64_t kReachNs = 3 * kSecondNs;   // time limit for multicast to be detected
+constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // time limit for all processes to start
 constexpr std::int64_t kWarmUpNs = 3 * kSecondNs / 10;
 constexpr std::int64_t kGapNs = 2 * kSecondNs / 10;
-constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // after this time without
-                                                       // acknowledgements, packets in progress
-                                                       // count as lost
+// After this time without acknowledgements, packets in progress count as lost.
+constexpr std::int64_t kSilenceNs = kSecondNs / 50;
 constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // a longer round trip counts as lost
 constexpr std::uint32_t kBatchPackets = 64;
 constexpr int kBatchesPerTurn = 4;
@@ -38,8 +37,9 @@ struct Frame {
   enum Kind : std::uint32_t { data, ack, ping, pong };
   std::uint32_t kind;
   std::uint32_t phase;
-  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last number received;
-                         ///< ping and pong: of the round trip, from 1
+  /// Data: counts from 1 in each phase. Ack: the last number received. Ping and pong: the number of
+  /// the round trip, from 1.
+  std::uint64_t number;
 };
 static_assert(sizeof(Frame) == 16);
 
@@ -117,7 +117,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   struct Source {
     std::uint64_t last = 0;      ///< last number received
     std::uint64_t acked = 0;     ///< last number acknowledged
-    std::uint64_t received = 0;  ///< in the measured time, as is `lost`
+    std::uint64_t received = 0;  ///< in the measured time, like `lost`
     std::uint64_t lost = 0;
   };
 
@@ -145,15 +145,15 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     }
     acked_.resize(config_.nodes.size());
     sources_.resize(config_.nodes.size());
-    // The packets in progress of all senders together take up to half of a receiver's buffer: the
-    // kernel needs more memory for a packet than its bytes.
+    // The packets in progress of all senders together take up to half of a receiver's buffer: for a
+    // packet, the kernel needs more memory than the packet's bytes.
     const std::uint64_t share = udp_->receive_buffer_bytes() / 2 / (config_.nodes.size() - 1);
     window_ = std::clamp<std::uint64_t>(share / 2'304, 4, 2'048);
     return true;
   }
 
   /// Waits until multicast works or kReachNs has passed, and then until all processes are ready and
-  /// the time to begin is known. False: not within kReadyNs.
+  /// the time to begin is known. False if this takes longer than kReadyNs.
   bool meet() {
     const std::int64_t started = now_ns();
     const auto reached = [this] {
@@ -161,7 +161,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
       return std::all_of(reach.begin(), reach.end(),
                          [](const io::PeerReach& peer) { return peer.by_multicast; });
     };
-    // If multicast does not work in time, each receiver is sent its own copy of data, as in a node.
+    // If multicast does not work in time, the transport sends each receiver its own copy of data,
+    // as in a node.
     while (!reached() && now_ns() < started + kReachNs) turn();
     std::ofstream(dir_ + "/" + name_ + ".ready") << "ready";
     while (begin_ns_ == 0) {
@@ -266,7 +267,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     udp_->send(to, lane, packet);
   }
 
-  /// The first node sends a packet of one message to the second, which sends it back.
+  /// The first node sends a packet of one message to the second node, which sends the packet back.
   void run_round_trips() {
     const Span span = span_of(3);
     turn_until(span.start);
@@ -292,7 +293,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   BufferPool received_{io::UdpTransport::kSlabBytes, 32};
   BufferPool packets_{1'536, kSlabs};
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<io::UdpTransport> udp_;  // after the pools: it uses them until its end
+  std::unique_ptr<io::UdpTransport> udp_;  // uses the pools, so it is declared after them
   std::int64_t begin_ns_ = 0;
   std::uint32_t phase_ = 0;
   bool sending_ = false;

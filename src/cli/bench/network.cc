@@ -25,8 +25,8 @@ constexpr const char* kOtherwise = ", or measure on the loopback interface with 
 // A whole batch of one system call passes a shaped link at once: splitting it into packets would
 // make the machine's processors the bottleneck instead of the link.
 constexpr std::uint32_t kBurstBytes = 72U << 10;
-// The queue is longer than what a socket may have in progress, so that packets wait for the link
-// and are not dropped.
+// The queue is longer than the data that a socket may have in progress. So packets wait for the
+// link, and are not dropped.
 constexpr std::uint32_t kNodeQueueBytes = 16U << 20;
 
 std::string because() { return std::string(" (") + std::strerror(errno) + ")"; }

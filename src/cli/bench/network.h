@@ -10,9 +10,10 @@
 
 namespace peal::cli {
 
-/// Network namespaces for the nodes of a benchmark: one each, with one interface e0, connected by
-/// cables to one bridge. This process moves to a namespace of its own, which has the bridge;
-/// the kernel removes everything when the process and its children have ended, even by a crash.
+/// Network namespaces for the nodes of a benchmark. Each node has one namespace with one interface,
+/// e0. Cables connect the interfaces to one bridge. This process moves to a namespace of its own,
+/// which has the bridge. The kernel removes everything when the process and its children have
+/// ended, even by a crash.
 class BenchNetwork {
  public:
   /// If links are shaped: maximum number of bytes of packets that wait at each port of the bridge,

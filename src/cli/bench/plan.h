@@ -14,25 +14,26 @@
 #include "config/file/file.h"
 #include "daemon/order_digest.h"
 
-// The files that `peal bench` and its own processes exchange: a plan, and a result of each process.
+// The files that `peal bench` and its own processes exchange: one plan, and one result for each
+// process.
 
 namespace peal::cli {
 
 /// The plan of one run, for all its processes.
 struct BenchPlan {
-  bool limit = false;       ///< without a protocol: `peal bench limit`
-  bool own_thread = false;  ///< each member has its own thread; false: the thread that sends and
-                            ///< receives runs the member
-  bool daemon = false;      ///< the sender and receiver is a client of a daemon
+  bool limit = false;  ///< without a protocol: `peal bench limit`
+  /// Each member has its own thread. False: the thread that sends and receives runs the member.
+  bool own_thread = false;
+  bool daemon = false;  ///< the sender and receiver is a client of a daemon
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
-  double rate = 0;              ///< messages per second of each node; 0: as many as possible
-  std::uint64_t under_way = 0;  ///< without a rate: maximum number of messages in progress of each
-                                ///< node
-  double loss = 0;              ///< probability that a data packet is dropped on arrival
-  double warm_up_s = 0;         ///< at the beginning, not measured
-  double seconds = 0;           ///< measured
+  double rate = 0;  ///< messages per second of each node; 0: as many as possible
+  /// Without a rate: the maximum number of messages in progress of each node.
+  std::uint64_t under_way = 0;
+  double loss = 0;       ///< probability that a data packet is dropped on arrival
+  double warm_up_s = 0;  ///< at the beginning, not measured
+  double seconds = 0;    ///< length of the measurement
 };
 
 /// The maximum number of messages of each node in progress, if messages are sent as fast as
@@ -56,17 +57,18 @@ struct BenchView {
   daemon::OrderDigest digest;
 };
 
-/// One process's measurements between the end of the warm-up and the end.
+/// One process's measurements between the end of the warm-up and the end of the run.
 struct BenchResult {
-  std::string problem;          ///< empty if the run succeeded and the order was right
-  std::uint64_t due = 0;        ///< messages of this node that were due in the measured time;
-                                ///< without a rate, as many as `sent`
-  std::uint64_t sent = 0;       ///< of these, messages sent in time: at most 0.1 s after the end
+  std::string problem;  ///< empty if the run succeeded and the order was right
+  /// Messages of this node that were due in the measured time; without a rate, as many as `sent`.
+  std::uint64_t due = 0;
+  /// Messages among `due` that were sent in time: at most 0.1 s after the end of the measurement.
+  std::uint64_t sent = 0;
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
-  BenchLatency early;  ///< until optimistic delivery announced the messages
+  BenchLatency early;  ///< latencies until optimistic delivery announced the messages
   std::vector<BenchView> views;
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;
@@ -83,7 +85,8 @@ void wait_for_results(const std::string& dir, const std::vector<config::NodeEntr
                       const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 
-/// One phase of all processes of `peal bench limit`.
+/// One phase of `peal bench limit`: the packets and the CPU time of one process, or of all
+/// processes together.
 struct LimitPhase {
   std::uint64_t packets_sent = 0;  ///< this and the other fields: in the measured time
   std::uint64_t packets_received = 0;
@@ -93,7 +96,7 @@ struct LimitPhase {
 /// One process's measurements.
 struct LimitResult {
   std::string problem;
-  std::uint32_t packet_bytes = 0;  ///< all of which count as payload
+  std::uint32_t packet_bytes = 0;  ///< bytes of each packet; all bytes count as payload
   LimitPhase one;                  ///< the first node sends to all
   LimitPhase all;                  ///< all send to all
   BenchLatency round_trip;         ///< the first node only

@@ -200,7 +200,7 @@ Json json_of(const F& figures) {
   return out;
 }
 
-/// The fields "median", "least" and "greatest".
+/// Adds the fields "median", "least" and "greatest".
 template <class F>
 void add_spread(Json& out, const std::vector<F>& runs) {
   const Spread<F> spread = spread_of(runs);

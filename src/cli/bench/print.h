@@ -8,7 +8,8 @@
 
 namespace peal::cli {
 
-/// The measurements: all runs of the protocol and, if requested, of the limit and of a sweep.
+/// All measurements of one command: the runs of the protocol and, if requested, the runs without a
+/// protocol and the points of a sweep.
 struct BenchReport {
   std::vector<BenchRun> runs;
   std::vector<LimitFigures> limits;
@@ -19,7 +20,7 @@ struct BenchReport {
   bool one_order() const;
 };
 
-/// One line of a sweep.
+/// Prints one line of a sweep: a requested rate and its results.
 void print_point(const SweepPoint& point);
 /// Writes the report to standard output: for people, or as one JSON object.
 void print_text(const BenchCommand& command, const BenchReport& report);

@@ -21,7 +21,8 @@ namespace peal::cli {
 namespace {
 
 constexpr int kStopTimeoutMs = 3'000;
-constexpr std::uint16_t kPort = 4'800;  // of all nodes: each has its own namespace
+// The port of all nodes: each node has its own network namespace.
+constexpr std::uint16_t kPort = 4'800;
 
 Unexpected<BenchFailure> failure(int status, std::string line) {
   return unexpected(BenchFailure{status, std::move(line)});

@@ -36,8 +36,8 @@ class BenchPlace {
   /// Runs one process for each node, as planned, until all have succeeded or one has failed.
   Result<void, BenchFailure> run(const BenchPlan& plan);
 
-  /// Starts the daemon of a node, counted from 0, in the node's network. The daemon continues with
-  /// the node's existing log.
+  /// Starts the daemon of a node, counted from 0, in the node's network. An acceptor continues with
+  /// its existing log.
   Result<Child, std::string> start_daemon(std::size_t node) const;
   std::string socket_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".sock"; }
   std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }

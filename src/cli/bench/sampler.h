@@ -54,7 +54,7 @@ class BenchSampler {
   bool stopped_ = false;
   Counters first_;
   Counters last_;
-  std::map<std::string, std::vector<std::uint64_t>> samples_;  ///< of gauges
+  std::map<std::string, std::vector<std::uint64_t>> samples_;  ///< samples of each gauge
 };
 
 }  // namespace peal::cli

@@ -99,7 +99,8 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
       const auto found = result.gauges.find(name);
       return found == result.gauges.end() ? 0.0 : static_cast<double>(found->second);
     };
-    // On quorums an ensemble has one coordinator, and the window of all other nodes is 0.
+    // With an engine on quorums, an ensemble has one coordinator. The windows of all other nodes
+    // are 0.
     f.global_window_packets += gauge("global_window") / nodes + gauge("quorum_window");
     f.personal_window_packets += (gauge("personal_window") + gauge("quorum_member_window")) / nodes;
     f.after_token_percent += gauge("accelerated_percent") / nodes;

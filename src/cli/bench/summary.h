@@ -15,7 +15,7 @@ namespace peal::cli {
 /// The figures of one run, for all nodes together.
 struct BenchFigures {
   double throughput_mbit_per_s = 0;  ///< payload that each receiver got; mean over all receivers
-  double messages_per_s = 0;         ///< the same in messages
+  double messages_per_s = 0;         ///< mean over all receivers
   double due_messages_per_s = 0;     ///< the total that all senders should have sent
   double sent_percent = 0;           ///< the part of the due messages that was sent in time
   double latency_min_us = 0, latency_p50_us = 0, latency_p90_us = 0, latency_p99_us = 0,
@@ -33,11 +33,13 @@ struct BenchFigures {
   double packets_per_send_call = 0;
   double global_window_packets = 0;
   double personal_window_packets = 0;
-  double after_token_percent = 0;  ///< of a visit's packets: sent after the token
-  double of_limit_percent = 0;     ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
-  // With optimistic delivery.
+  /// The part of the packets of a token visit that was sent after the token.
+  double after_token_percent = 0;
+  double of_limit_percent = 0;  ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
+  // Only with optimistic delivery: latency until a message was announced early.
   double early_p50_us = 0, early_p99_us = 0;
-  double mistaken_percent = 0;  ///< of delivered packets: announced early at a wrong place
+  /// The part of the delivered packets that was announced early at a wrong place.
+  double mistaken_percent = 0;
 };
 
 /// The limits of the machine without a protocol.
@@ -45,7 +47,8 @@ struct LimitFigures {
   double one_mbit_per_s = 0;  ///< payload at each receiver when the first node sends
   double one_cpu_s_per_delivered_gb = 0;
   double one_lost_percent = 0;
-  double all_mbit_per_s = 0;  ///< when all send, a node's own packets included, as in a cluster
+  /// Payload at each node when all nodes send. A node's own packets count, as in a cluster.
+  double all_mbit_per_s = 0;
   double all_cpu_s_per_delivered_gb = 0;
   double all_lost_percent = 0;
   double round_trip_min_us = 0, round_trip_p50_us = 0, round_trip_p99_us = 0;
@@ -65,7 +68,7 @@ struct BenchRun {
   std::vector<double> receivers_mbit_per_s;
   std::map<std::string, std::uint64_t> counters;  ///< sums over all nodes
   std::uint64_t messages = 0;                     ///< compared messages, including the warm-up
-  std::size_t views = 0;                          ///< with deliveries
+  std::size_t views = 0;                          ///< views in which messages were delivered
   bool one_order = true;
 };
 

@@ -19,8 +19,8 @@ namespace peal::cli {
 namespace {
 
 constexpr std::size_t kFileBytes = 4'096;
-/// Pause between two syncs: short enough to notice when the disk is slow, long enough not to slow
-/// it down.
+/// Pause between two syncs. It is short enough to notice a slow disk, and long enough not to slow
+/// the disk down.
 constexpr int kPauseMs = 20;
 /// Enough for the syncs of more than a minute.
 constexpr std::size_t kSamplesMax = 4'096;

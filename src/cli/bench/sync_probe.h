@@ -14,8 +14,8 @@
 
 namespace peal::cli {
 
-/// Measures how long a disk takes to make a file of 4 KiB durable: on a thread of its own, several
-/// times a second, while this object exists.
+/// Measures how long a disk takes to make a file of 4 KiB durable. While this object exists, a
+/// thread of its own measures several times a second.
 class SyncProbe {
  public:
   /// Starts the measurement, with a new file in `dir`. The error is one line.
@@ -51,7 +51,7 @@ class SyncProbe {
   std::int64_t longest_ns_ = 0;
   std::uint64_t count_ = 0;
   std::string problem_;
-  std::thread thread_;  // last member, because it uses the others
+  std::thread thread_;  // last member, because the thread uses the other members
 };
 
 }  // namespace peal::cli

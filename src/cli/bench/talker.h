@@ -14,7 +14,8 @@
 #include "io/fd.h"
 #include "wire/client.h"
 
-// Minimal clients for measurements, many on one thread. They do nothing without a call.
+// Minimal clients for measurements, many on one thread. A client acts only when a function is
+// called.
 
 namespace peal::cli {
 
@@ -34,7 +35,7 @@ struct Heard {
 /// One connection to a daemon.
 class Talker {
  public:
-  /// The error is one line.
+  /// Connects to the daemon that listens at `socket`. The error is one line.
   static Result<std::unique_ptr<Talker>, std::string> connect(const std::string& socket);
 
   void hello(std::string_view name);
@@ -72,7 +73,7 @@ class Crowd {
   Crowd();
   /// Connects one more talker, which exists as long as the crowd. The error is one line.
   Result<Talker*, std::string> add(const std::string& socket);
-  /// The talker stops reading.
+  /// Makes the talker stop reading.
   void stop_reading(const Talker& talker);
   /// Serves all talkers until `done` returns true. Returns false at `deadline_ns` (see now_ns()).
   bool run_until(const std::function<bool()>& done, std::int64_t deadline_ns);

@@ -13,7 +13,7 @@
 namespace peal::cli {
 namespace {
 
-/// A Link to a member in this process: see worker.h.
+/// A Link (see worker.h) to a member in this process.
 class CoreLink {
  public:
   CoreLink(member::EmbeddedNode& core, bool own_thread)
@@ -80,8 +80,8 @@ class CoreLink {
   bool own_thread_;
 };
 
-/// The member's settings: those of the file, with the keys of the cluster, and with the thread and
-/// the packet loss of the plan.
+/// The member's settings: the settings of the file, the keys of the cluster, and the thread and the
+/// packet loss of the plan.
 Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
   config::Settings settings = file.settings;

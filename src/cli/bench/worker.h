@@ -32,7 +32,7 @@ enum class BenchSent : std::uint8_t { taken, full, refused };
 //   std::string waits_for() const;             what the next delivery waits for; may be empty
 //   double cpu_seconds() const;                CPU time used so far, including the daemon's
 
-/// One sender and receiver of a benchmark, on any link to the order.
+/// One sender and receiver of a benchmark. `Link` connects it to a member or to a client.
 template <class Link>
 class BenchWorker {
  public:
@@ -69,7 +69,7 @@ class BenchWorker {
     return std::move(result_);
   }
 
-  // The link calls these in take() and wait().
+  // The link calls these functions in take() and wait().
   void on_woken() { received_ns_ = now_ns(); }
   void on_view(std::string id, std::size_t members) {
     views_.push_back({std::move(id), {}});
@@ -104,7 +104,8 @@ class BenchWorker {
       note_delivery(now, head.time_ns, payload.size());
     }
   }
-  /// A message was announced by optimistic delivery; on_message() follows when it is ordered.
+  /// A message was announced by optimistic delivery. on_message() follows when the message is
+  /// ordered.
   void on_early(ByteView payload) {
     if (begin_ns_ == 0 || payload.size() != payload_.size()) return;
     const BenchHead head = BenchHead::read(payload.data(), received_ns_);
@@ -113,9 +114,9 @@ class BenchWorker {
 
  private:
   /// True once this node has delivered the last message of every node. Also true if this node has
-  /// sent its own last message and another node has left: that node had delivered the last message
-  /// of every node. A node does not leave earlier. Otherwise the other nodes would wait for the
-  /// next view, and the measurement would include that wait.
+  /// sent its own last message and another node has left: the other node had delivered the last
+  /// message of every node. A node does not leave earlier. Otherwise the other nodes would wait for
+  /// the next view, and the measurement would include this wait.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -151,8 +152,8 @@ class BenchWorker {
     }
   }
 
-  /// Adds the number of view changes to the problem. They can explain missing messages: a node
-  /// outside a view need not deliver the messages of that view.
+  /// Adds the number of view changes to the problem. View changes can explain missing messages: a
+  /// node outside a view need not deliver the messages of that view.
   void explain_views() {
     result_.problem += "; this node was in " + std::to_string(later_views_) +
                        " more views since the start: with more work than the machine has "
@@ -243,7 +244,7 @@ class BenchWorker {
       30 * kSecondNs;  // after the end, for messages in progress
   static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
   static constexpr std::int64_t kGraceNs =
-      kSecondNs / 10;  // after the end, for messages that were due before it
+      kSecondNs / 10;  // after the end, for messages that were due before the end
   static constexpr int kEventsPerTurn = 1'024;
   static constexpr int kEventsPerClock =
       8;  // events for each reading of the clock, which takes longer than an event
@@ -258,8 +259,8 @@ class BenchWorker {
   std::int64_t begin_ns_ = 0;     ///< 0: not known yet
   std::int64_t received_ns_ = 0;  ///< when the latest events were read
   double cpu_from_ = -1;
-  std::size_t members_ = 0;        ///< of the newest view
-  std::uint32_t later_views_ = 0;  ///< after the nodes began to send
+  std::size_t members_ = 0;        ///< number of members of the newest view
+  std::uint32_t later_views_ = 0;  ///< number of views after the nodes began to send
   bool start_sent_ = false;
   bool done_sent_ = false;
   bool blocked_ = false;  ///< the member had no space at the last submit()

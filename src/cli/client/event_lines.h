@@ -59,10 +59,10 @@ class EventLines {
   std::string text_;
 };
 
-/// The id of a view of a group, shortened for a person: without the epoch. "12@1/3" follows the
-/// third change of groups in the nodes' view 12, which node 1 formed. "12@1/2.3" follows the third
-/// change among those members that go to view 12 together from one old view; node 2 is the smallest
-/// of these members (see group/group_ids.h).
+/// The id of a group's view, shortened for a person: without the epoch. "12@1/3" is the view after
+/// the third change of groups in view 12 of the nodes, which node 1 formed. "12@1/2.3" is the view
+/// after the third change among those members that go to view 12 together from one old view. Node 2
+/// is the smallest of these members (see group/group_ids.h).
 std::string short_view(std::string_view id);
 
 }  // namespace peal::cli

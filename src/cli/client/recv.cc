@@ -28,12 +28,12 @@ class Joiner {
   Joiner(v0::Client& client, const RecvCommand& command)
       : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this, &client, &command] { join_all(client, command); }) {}
-  /// The client must be closed already: otherwise the destructor may wait long for a reply.
+  /// Close the client before: otherwise the destructor may wait long for a reply.
   ~Joiner() { thread_.join(); }
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  /// Readable once a join failed.
+  /// The descriptor becomes readable when a join has failed.
   int fd() const { return failed_.get(); }
   std::string why() const {
     const std::lock_guard lock(mutex_);
@@ -68,7 +68,7 @@ class Receiver {
         signal_fd_(signal_fd),
         lines_({command.views, command.json, command.digest}) {}
 
-  /// Runs until the count is reached or a signal comes. The error is any other reason of the end.
+  /// Runs until the count is reached or a signal comes. The error is any other reason for the end.
   Result<void, std::string> run() {
     Result<void, std::string> ended;
     {
@@ -94,7 +94,7 @@ class Receiver {
                                 pollfd{joiner.fd(), POLLIN, 0}};
       ::poll(fds.data(), fds.size(), -1);
       if (fds[1].revents != 0) return {};
-      // If the session has ended, joins failed for that reason, and the event Ended has the
+      // If the session has ended, joins failed for this reason. Then the event Ended has the
       // details.
       if (fds[2].revents != 0 && !client_.status().ended) return unexpected(joiner.why());
     }
@@ -144,8 +144,8 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const io::StopSignals signals;  // not earlier: a signal during connect_any() ends the process at
-                                  // once
+  // Not earlier: a signal during connect_any() ends the process at once.
+  const io::StopSignals signals;
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

@@ -42,7 +42,8 @@ class Sender {
   Result<void, std::string> run() {
     while (problem_.empty() && send_lines()) wait();
     moved_ = Clock::now();
-    // Messages sent before a problem are ordered nevertheless: waits until they are acknowledged.
+    // Messages that were sent before a problem are ordered nevertheless. So run() waits until they
+    // are acknowledged.
     while (!ended_) {
       tell_if_stuck();
       take_events();
@@ -53,7 +54,7 @@ class Sender {
         break;
       }
     }
-    take_events();  // a refusal comes before its message counts as acknowledged
+    take_events();  // the event Refused arrives before the refused message counts as acknowledged
     if (ended_) problem_ = *ended_;
     if (problem_.empty()) return {};
     return unexpected(problem_);
@@ -154,8 +155,8 @@ class Sender {
   std::optional<std::string> ended_;
   std::uint64_t refused_ = 0;
   std::uint64_t settled_ = 0;
-  Clock::time_point moved_{};  ///< when messages were last acknowledged, or there was nothing to
-                               ///< wait for
+  /// When messages were last acknowledged, or no messages waited.
+  Clock::time_point moved_{};
   bool told_ = false;
 };
 
@@ -172,8 +173,8 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const io::StopSignals signals;  // not earlier: a signal during connect_any() ends the process at
-                                  // once
+  // Not earlier: a signal during connect_any() ends the process at once.
+  const io::StopSignals signals;
   const auto began = Clock::now();
   Sender sender(*client, command, signals);
   const auto done = sender.run();

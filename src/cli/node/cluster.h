@@ -23,20 +23,21 @@ struct LocalCluster {
 /// missing.
 enum class Sealed : std::uint8_t { yes, no };
 
-/// Common settings of the nodes of such a cluster.
+/// Settings that all nodes of a LocalCluster share.
 struct LocalRules {
   Sealed sealed = Sealed::yes;
   const order::Descriptor* order = &order::default_engine();
-  order::OptionValues options{};  ///< of the engine
+  order::OptionValues options{};  ///< options of the engine
   bool multicast = true;          ///< use multicast if it works; false: send a copy to each node
   bool streams = false;           ///< data packets use TCP
-  std::uint32_t acceptors = 0;    ///< on quorums: the number of acceptors, which are the first
-                                  ///< nodes; 0: the engine's choice
+  /// On quorums: the number of acceptors. The first nodes are the acceptors. 0: the engine chooses
+  /// the number.
+  std::uint32_t acceptors = 0;
 };
 
-/// Writes DIR/peal.toml for nodes at these addresses. If the engine needs a log on disk, acceptors
-/// keep their logs in DIR/data, which is created anew: logs of an earlier cluster in this folder
-/// are removed. The error is one line.
+/// Writes DIR/peal.toml for nodes at `addresses`. If the engine needs a log on disk, acceptors keep
+/// their logs in DIR/data. This folder is created anew: logs of an earlier cluster are removed. The
+/// error is one line.
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,
                                                const LocalRules& rules);
@@ -47,7 +48,7 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes, const LocalRules& rules);
 
-/// Removes the logs of all acceptors of the cluster. No node of it may run.
+/// Removes the logs of all acceptors of the cluster. No node of the cluster may run.
 Result<void, std::string> clear_data(const LocalCluster& cluster);
 
 }  // namespace peal::cli

@@ -13,8 +13,9 @@ namespace peal::cli {
 /// The default folder of `peal up`: one for each user.
 std::string default_dir();
 
-/// Creates `dir` if it is missing, for its owner only, and checks that it belongs to this user and
-/// that nobody else may write to it. Parents must exist. The error is one line.
+/// Creates `dir` if it is missing, with access only for its owner. Checks that `dir` belongs to
+/// this user, and that no other user may write to it. The parent folder must exist. The error is
+/// one line.
 Result<void, std::string> make_private_dir(const std::string& dir);
 
 /// The sockets that `to` names: `to` itself or, if it is a folder, the NAME.sock files in it,

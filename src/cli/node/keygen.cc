@@ -56,7 +56,7 @@ Outcome add_key(const std::string& path, seal::Keys& keys) {
   return {};
 }
 
-/// The error if the file does not have the key; empty if it does.
+/// The error if the key file lacks the key `id`; empty if the file has the key.
 std::string unknown_key(const std::string& path, const char* option, seal::KeyId id,
                         const seal::Keys& keys) {
   if (keys.find(id) != nullptr) return {};

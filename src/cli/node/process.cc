@@ -46,17 +46,17 @@ std::vector<char*> argument_vector(const std::string& program,
   ::_exit(127);
 }
 
-/// Runs in the child: never returns.
+/// Runs `program` in the child process. Never returns.
 [[noreturn]] void become(const char* program, char* const* arguments, int output, pid_t parent,
                          int network) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
-  // With a process group of its own, the child does not get Ctrl-C of the terminal. The parent gets
-  // it, and stops all children.
+  // The child has a process group of its own. So the terminal sends the signal of Ctrl-C only to
+  // the parent, which then stops all children.
   ::setpgid(0, 0);
   io::unblock_stop_signals();
-  ::signal(SIGPIPE, SIG_DFL);  // the parent may ignore SIGPIPE; other programs should not inherit
-                               // that
+  // The parent may ignore SIGPIPE. The child must not inherit this setting.
+  ::signal(SIGPIPE, SIG_DFL);
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -144,7 +144,8 @@ const std::optional<std::string>& Child::ended() {
 void Child::wait() { collect(0); }
 
 void Child::signal(int number) {
-  // A process that was not waited for keeps its id: no other process can have the id.
+  // The kernel gives the child's id to no other process before waitpid() has returned the child's
+  // status.
   if (!ended()) ::kill(pid_, number);
 }
 

@@ -12,7 +12,7 @@
 
 namespace peal::cli {
 
-/// One child process. The kernel sends SIGTERM to the child if this process ends before it.
+/// One child process. The kernel sends SIGTERM to the child if this process ends first.
 class Child {
  public:
   /// Runs `program` with `arguments` (without the program's name). Standard output and standard
@@ -40,7 +40,8 @@ class Child {
   int status_ = -1;
 };
 
-/// Sends SIGTERM to all children, waits at most `timeout_ms`, and kills those that still run.
+/// Sends SIGTERM to all children, waits at most `timeout_ms`, and kills the children that still
+/// run.
 void stop_all(std::vector<Child>& children, int timeout_ms);
 
 /// The result of a program that has ended.
@@ -55,12 +56,13 @@ std::string find_program(const std::string& name);
 Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
-/// `count` ports of 127.0.0.1. Each of them and the next higher port are free for UDP and TCP. The
-/// ports are not reserved: another process may open one first. Returns none if there are fewer.
+/// `count` ports of 127.0.0.1. Each of these ports and the next higher port are free for UDP and
+/// TCP. The ports are not reserved: another process may open a port first. Returns no ports if
+/// fewer than `count` are free.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
-/// The last line of a process's log that is not empty. If there is no such line, a text with the
-/// reason, such as a full disk.
+/// The last nonempty line of the log file of a process. If the file has no such line, a text with
+/// the reason, such as a full disk.
 std::string last_line(const std::string& path);
 
 }  // namespace peal::cli

@@ -10,11 +10,11 @@
 namespace peal::cli {
 namespace {
 
-/// Time limit of a reload. A reload reads files of rules, keys and certificates, but does not wait
-/// for lookups of names.
+/// Time limit of a reload. The node reads files with rules, keys and certificates, but does not
+/// wait for lookups of names.
 constexpr std::chrono::milliseconds kPatience(5'000);
 
-/// The answer of the node at `socket`, or why there is none.
+/// The answer of the node at `socket`, or the reason why there is no answer.
 Result<std::string, std::string> reload_one(const std::string& socket) {
   v0::ClientOptions options;
   options.connect_timeout = kPatience;

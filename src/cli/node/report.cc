@@ -140,8 +140,8 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
   const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
-  // The node at the other end of an existing connection may have ended. So a query that fails over
-  // such a connection is repeated once over a new one.
+  // The node at the other end of an open connection may have ended. So a query that fails over such
+  // a connection is repeated once over a new connection.
   for (const bool fresh : {!source.client.has_value(), true}) {
     if (fresh) {
       v0::ClientOptions options;
@@ -213,7 +213,7 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 
 namespace {
 
-/// When `counter` grew last: "last 3 s ago"; empty if the node does not report it.
+/// When `counter` grew last: "last 3 s ago"; empty if the node does not report the time.
 std::string last_text(const NodeReport& report, const std::string& counter) {
   const auto ago = report.dropped_s_ago.find(counter);
   if (ago == report.dropped_s_ago.end()) return {};
@@ -302,7 +302,8 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 }
 
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // options; nodes with them
+  // Options, and the nodes with these options.
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;
   for (const NodeReport& report : reports) {
     const Parsed answer = Parsed::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());
@@ -317,9 +318,8 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;
-    const auto data = field(answer, "data", std::string());  // "datagrams" or "streams"; with
-                                                             // streams, also the peers that are not
-                                                             // connected
+    // "datagrams" or "streams"; with streams, also the peers without a connection.
+    const auto data = field(answer, "data", std::string());
     if (!data.empty() && data != "datagrams") way += " data=" + quote(data);
     auto same =
         std::find_if(ways.begin(), ways.end(), [&](const auto& each) { return each.first == way; });

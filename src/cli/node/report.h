@@ -23,10 +23,10 @@ struct ViewReport {
   double gap_ms = 0;  ///< time without a regular view before this view
 };
 
-/// One node's answer, or why there is none.
+/// The answer of one node to `status`, or the reason why there is no answer.
 struct NodeReport {
   std::string name;
-  std::string problem;  ///< why there is no answer; empty if there is one
+  std::string problem;  ///< why there is no answer; empty if there is an answer
   bool absent = false;  ///< the node does not run
   std::int64_t pid = 0;
   std::optional<ViewReport> view;
@@ -52,8 +52,9 @@ class NodePoller {
   ~NodePoller();
   /// Sets the sockets to query; connections to other sockets are closed.
   void set_sockets(const std::vector<std::string>& sockets);
-  /// Answers include only clients whose names begin with `prefix`. Without this call, they include
-  /// only a node's first clients.
+  /// Answers include only clients whose names begin with `prefix`. Without this call, answers
+  /// include all clients. An answer has at most 100 clients of its node; clients that wait for
+  /// something come first.
   void set_clients(const std::string& prefix);
   /// One report for each socket, in the order of set_sockets(). Waits at most `timeout_ms` for each
   /// node.
@@ -66,8 +67,8 @@ class NodePoller {
   std::string question_ = "status";
 };
 
-/// Lines for a terminal, headings first. `rates` are messages per second, one for each report, or
-/// empty.
+/// A table for a terminal, headings first. `rates` has the messages per second of each report, or
+/// is empty.
 std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
                                   const std::vector<double>& rates);
 
@@ -75,12 +76,13 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 /// options share a line.
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports);
 
-/// For each node that dropped packets that it cannot use, or lines of its log or trace: what it
-/// dropped, and the time of the last drop.
+/// For each node, up to three lines: about dropped packets that the node cannot use, about dropped
+/// lines of its log, and about lost lines of its trace. Each line has the number of drops and the
+/// time since the last drop.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
-/// From a node's answer: a line for each other node whose address is a name, with the address found
-/// for the name, or the reason why none was found.
+/// From a node's answer: a line for each other node whose address is a name. The line has the
+/// address found for the name, or the reason why no address was found.
 std::vector<std::string> address_lines(const NodeReport& report);
 
 /// From a node's answer: the nodes that are missing in that node's view. One line names all missing
@@ -90,13 +92,13 @@ std::vector<std::string> missing_lines(const NodeReport& report);
 /// From a node's answer: a line about the pending list of nodes; no line if no list is pending.
 std::vector<std::string> list_lines(const NodeReport& report);
 
-/// From a node's answer: a line about shared memory, if the node has any; a line for each client in
-/// the answer; a line for each group of such a client in which events wait for the client; and a
-/// line with the number of clients, if the answer does not have all.
+/// Lines from a node's answer: a line about shared memory, if the node has any; a line for each
+/// client in the answer; and a line for each group in which events wait for such a client. If the
+/// answer does not have all clients, a last line has their number.
 std::vector<std::string> client_lines(const NodeReport& report);
 
-/// True if there are reports, all nodes answered, and all are in one view of `members` members,
-/// which no node is changing.
+/// True if there are reports, all nodes answered, all nodes are in one view of `members` members,
+/// and no node is changing its view.
 bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);
 
 }  // namespace peal::cli

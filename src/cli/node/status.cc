@@ -18,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr int kAnswerTimeoutMs = 2'000;
-/// The number of queries that a node answers at once; then it answers four per second
-/// (docs/daemon.md).
+/// A node answers four queries at once, and then four per second (docs/daemon.md). So the first
+/// three pauses between queries are short.
 constexpr int kQuickAsks = 3;
 constexpr int kAskSoonMs = 20;
 constexpr int kAskAgainMs = 260;

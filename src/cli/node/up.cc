@@ -228,7 +228,7 @@ class Up {
   std::vector<std::string> sockets_;
   NodePoller poller_;
   bool shown_once_ = false;
-  std::size_t lines_ = 0;  ///< of the table on the terminal
+  std::size_t lines_ = 0;  ///< number of lines of the table on the terminal
   Clock::time_point drawn_{};
   std::map<std::string, std::uint64_t> delivered_;
   std::map<std::string, std::string> printed_;
@@ -246,7 +246,7 @@ int run_up(const UpCommand& command) {
       dir, "up", command.nodes,
       {.order = command.order, .options = command.options, .streams = command.streams});
   if (!cluster) return fail(1, "up: " + cluster.error());
-  // The cluster continues after the terminal is closed.
+  // The cluster continues if the reader of standard output ends, as in `peal up | head`.
   ::signal(SIGPIPE, SIG_IGN);
   auto output = io::LineWriter::open(STDOUT_FILENO, [](std::uint64_t lines) {
     return counted(lines, "line") + " of this output could not be written, and were dropped\n";

@@ -28,7 +28,7 @@ Checked at_most(const std::string& key, std::uint64_t value, const std::string& 
                   "be at most clients." + other + " = " + std::to_string(bound));
 }
 
-/// The secret in a file, or the reason why there is none.
+/// Reads the secret in a file. The error says why the file is refused.
 Result<std::string, std::string> read_secret(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return unexpected("who = " + quote("secret:" + path) + ": " + why);

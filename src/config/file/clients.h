@@ -16,8 +16,8 @@ struct Clients {
   std::string key;
   std::string ca;                      ///< empty: no certificate of a client is requested
   std::string spool_dir = "/var/tmp";  ///< folder of spilled messages
-  session::Options sessions;           ///< limits and rules from the file; the node's settings
-                                       ///< determine the other options
+  /// Limits and rules come from the file; the node's settings determine the other options.
+  session::Options sessions;
 };
 
 /// Checks the rules between keys of [clients]. The error is one line that names the key, the value
@@ -28,7 +28,7 @@ Result<void, std::string> validate(const Clients& clients);
 /// file. The file must be readable by its owner only. The error is one line.
 Result<void, std::string> load_secrets(session::Options& options);
 
-/// Appends rules behind those of the file: the user of the daemon, `own_uid`, and root may do
+/// Appends rules after the rules of the file: the user of the daemon, `own_uid`, and root may do
 /// everything on the Unix socket.
 void add_own_rules(session::Options& options, std::uint32_t own_uid);
 

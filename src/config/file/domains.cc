@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kGroupsMax = 1'000;
 
-/// Reads a list of 1 to kNodesMax distinct node numbers; false if `value` is anything else.
+/// Reads a list of 1 to kNodesMax distinct node numbers; returns false if `value` is anything else.
 bool read_node_numbers(const Value& value, std::vector<NodeId>& out) {
   const auto* numbers = std::get_if<Numbers>(&value);
   if (numbers == nullptr || numbers->empty() || numbers->size() > kNodesMax) return false;

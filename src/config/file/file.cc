@@ -204,7 +204,7 @@ std::string fixed_difference(const File& now, const File& other) {
   for (const Key<File>& key : file_keys()) {
     if (key.changes != Changes::never) continue;
     const std::string before = key.get(now), after = key.get(other);
-    // An absent key equals its default.
+    // An absent key means its default.
     if ((before.empty() ? key.normal : before) != (after.empty() ? key.normal : after)) {
       return key.path();
     }

@@ -10,8 +10,8 @@
 #include "config/file/clients.h"
 #include "config/settings.h"
 
-// The configuration file of a node: TOML, one file for the whole cluster or one per node. Each key
-// is one row (config/key.h, config/file/keys.h).
+// The configuration file of a node: TOML, one file for the whole cluster, or one file for each
+// node. Each key is one row (config/key.h, config/file/keys.h).
 
 namespace peal::config {
 
@@ -27,13 +27,13 @@ struct File {
   std::map<std::string, std::uint32_t> lines;
 
   /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have the key; "--trace" if
-  /// the command line has it.
+  /// the command line sets the key.
   std::string place_of(const std::string& key) const;
-  /// The line of the key; 0 if the file does not have the key or the command line sets it.
+  /// The line of the key; 0 if the file does not have the key, or if the command line sets the key.
   std::uint32_t line_of(const std::string& key) const;
 };
 
-/// The index in File::lines of a node's address.
+/// The key in File::lines under which the line of a node's address is stored.
 std::string address_line(std::string_view node);
 
 /// The maximum size of a configuration file, in bytes.
@@ -45,20 +45,20 @@ inline constexpr std::size_t kFileBytesMax = 1U << 20;
 Result<File, std::string> parse_file(std::string_view text, std::string_view path,
                                      std::string_view name);
 
-/// The same from a file. Relative paths in `socket`, `key_file` and `data_dir` are resolved against
-/// the folder of the file.
+/// Like parse_file(), but reads the file at `path`. Relative paths in `socket`, `key_file` and
+/// `data_dir` are resolved against the folder of the file.
 Result<File, std::string> read_file(const std::string& path, std::string_view name);
 
-/// Checks that the configured files and folders can be used. The error is one line, like that of
-/// parse_file().
+/// Checks that the configured files and folders can be used. The error is one line, like the error
+/// of parse_file().
 Result<void, std::string> check_paths(const File& file);
 /// Reads the configuration of a node that is about to start, and checks its paths. `trace`, if not
 /// empty, replaces the file's `trace`. The error is one line.
 Result<File, std::string> read_usable_file(const std::string& path, const std::string& name,
                                            const std::string& trace);
 
-/// The path of a key, or "[[domain]]", that differs between the files although it cannot change
-/// while a node runs; empty if there is none.
+/// The path of a key, or "[[domain]]", that differs between the files although this key cannot
+/// change while a node runs; empty if there is no such key.
 std::string fixed_difference(const File& now, const File& other);
 
 }  // namespace peal::config

@@ -21,7 +21,7 @@ struct NodeRow {
   std::string name;
   io::HostPort address;
   std::uint32_t number = 0;  ///< 0: the index of the entry in the file, from 1
-  std::uint32_t line = 0;    ///< of the address
+  std::uint32_t line = 0;    ///< the line of the address
 };
 
 const List<NodeRow>& node_list();
@@ -29,7 +29,8 @@ const List<DomainEntry>& domain_list();
 const List<session::ClientRule>& client_list();
 const List<session::GroupRule>& group_list();
 
-inline constexpr std::size_t kRulesMax = 1'000;  ///< for [[client]], and for [[group]]
+/// The maximum number of [[client]] tables, and of [[group]] tables.
+inline constexpr std::size_t kRulesMax = 1'000;
 
 /// The accepted form of a name or a prefix of names, for "accepted is".
 inline constexpr std::string_view kAcceptedPattern =
@@ -37,7 +38,7 @@ inline constexpr std::string_view kAcceptedPattern =
 bool is_pattern(const std::string& text);
 
 // Each of the functions below reads all tables of one list into `out`. The error is one line, like
-// that of parse_file().
+// the error of parse_file().
 
 Status read_nodes(const toml::key& name, const toml::node& node, File& out);
 Status read_domains(const toml::key& name, const toml::node& node, File& out);

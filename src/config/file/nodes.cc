@@ -105,7 +105,7 @@ Status number_nodes(std::string_view file, const std::vector<NodeRow>& rows, Set
     }
     std::uint32_t free = 1;
     while (find(free) != rows.end()) ++free;
-    // The node whose number the error proposes to change: preferably one without an explicit
+    // The node whose number the error proposes to change: preferably a node without an explicit
     // number.
     const NodeRow& change = row.number != 0 && first->number == 0 ? *first : row;
     const NodeRow& other = &change == &row ? *first : row;

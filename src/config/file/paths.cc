@@ -16,7 +16,7 @@ namespace {
 enum class Kind : std::uint8_t { missing, folder, file };
 
 /// The kind of object at `path`. `problem` gets the reason why the kind cannot be determined, or
-/// why the object cannot be written; else it is empty.
+/// why the object cannot be written; otherwise `problem` is empty.
 Kind look(const std::string& path, std::string& problem) {
   problem.clear();
   struct stat status {};
@@ -35,7 +35,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Why no file can be written at the path; empty if one can.
+/// Why no file can be written at the path; empty if a file can be written.
 std::string why_no_file(const std::string& path) {
   std::string problem;
   const Kind kind = look(path, problem);

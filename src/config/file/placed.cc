@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kIt = " is not accepted: it must";
 
-/// The position at which `word` occurs in `text` as a whole word; npos if there is none.
+/// The position at which `word` occurs in `text` as a whole word; npos if `text` does not contain
+/// the word.
 std::size_t find_word(std::string_view text, std::string_view word) {
   const auto inside = [](char c) { return c == '_' || c == '.' || (c >= 'a' && c <= 'z'); };
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -57,8 +58,8 @@ std::string placed_rule(const std::string& wrong, const File& file) {
   return refuse(place, text + ": " + rule).error();
 }
 
-/// Of the keys that the file sets, the line of the one that `wrong` names first; 0 if it names
-/// none.
+/// The line of the key that `wrong` names first, among the keys that the file sets; 0 if `wrong`
+/// names none of these keys.
 std::uint32_t first_line(const std::string& wrong, const File& file) {
   std::pair<std::size_t, std::uint32_t> first{std::string::npos, 0};
   for (const auto& [key, line] : file.lines) {

@@ -26,7 +26,7 @@ inline std::optional<wire::SlowPolicy> parse_policy(std::string_view text) {
   return std::nullopt;
 }
 
-/// The name of the policy; "normal" stands for the configured one.
+/// The name of the policy; "normal" stands for the configured policy.
 inline std::string_view policy_name(wire::SlowPolicy policy) {
   for (const auto& [name, each] : kPolicies) {
     if (each == policy) return name;

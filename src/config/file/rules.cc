@@ -45,7 +45,7 @@ bool is_text(std::string_view text, std::size_t bytes_max) {
   return true;
 }
 
-/// Reads `text`, the clients that a rule is about; false if it is not accepted.
+/// Parses `text`, which names the clients of a rule. Returns false if `text` is not accepted.
 bool read_who(const std::string& text, Who& out) {
   if (text == "everyone") return out = {}, true;
   const auto colon = text.find(':');
@@ -62,8 +62,8 @@ bool read_who(const std::string& text, Who& out) {
   return false;
 }
 
-/// Why `value`, the clients that a rule is about, is not accepted, if the reason is that this
-/// machine has no user or group of that name; otherwise empty.
+/// The reason why `value`, which names the clients of a rule, is not accepted, if this machine has
+/// no user or group of that name. Empty if the reason is another one.
 std::string why_nobody(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
   const auto colon = text == nullptr ? std::string::npos : text->find(':');

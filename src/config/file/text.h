@@ -26,7 +26,7 @@ struct Place {
   std::uint32_t line = 0;  ///< 0: the file as a whole
 };
 
-/// "peal.toml:12: …"
+/// Makes an error: "peal.toml:12: …".
 Unexpected<std::string> refuse(const Place& place, const std::string& what);
 
 std::uint32_t line_of(const toml::source_region& source);
@@ -38,21 +38,21 @@ struct List {
   std::string_view name;
   std::size_t least = 0, most = 0;  ///< limits of the number of entries
   std::span<const Key<T>> keys;
-  std::string_view help{};  ///< sentences; the last one lacks its full stop
+  std::string_view help{};  ///< sentences; the last sentence has no full stop
 };
 
-/// The line numbers of one table's keys, by the keys' names; that of the table itself is at "".
+/// The line numbers of one table's keys, by the keys' names; the line of the table itself is at "".
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;
 
-/// The tables of `node`, which must be an array of tables. The error is one line: `node` is
-/// something else, or has more than `most` tables.
+/// The tables of `node`, which must be an array of tables. Fails if `node` is something else, or
+/// has more than `most` tables; the error is one line.
 Result<std::vector<const toml::table*>, std::string> tables_of(const Place& place,
                                                                std::string_view name,
                                                                const toml::node& node,
                                                                const std::string& accepted,
                                                                std::size_t least, std::size_t most);
 
-/// "tables [[domain]], each with name and nodes"
+/// The accepted form of a list, such as "tables [[domain]], each with name and nodes".
 template <class T>
 std::string accepted_tables(const List<T>& list) {
   std::vector<std::string> needed;

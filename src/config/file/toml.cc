@@ -7,7 +7,7 @@
 namespace peal::config {
 namespace {
 
-/// False if the parser gave up without the place of an error.
+/// Returns false if the parser violated an assertion: then the place of the error is unknown.
 bool parses_or_explains(std::string_view text) {
   try {
     static_cast<void>(toml::parse(text));
@@ -17,9 +17,9 @@ bool parses_or_explains(std::string_view text) {
   }
 }
 
-/// The first line at whose end the parser gives up. The parser reads forwards, so later lines do
-/// not change what it does before. A truncated text may fail with a normal error: then the search
-/// goes on.
+/// The first line such that the parser violates an assertion in the text up to this line. The
+/// parser reads forwards, so later lines do not matter. A text that ends too early may cause a
+/// normal error: then the search continues.
 std::uint32_t line_of_assertion(std::string_view text) {
   std::uint32_t line = 1;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos;

@@ -7,14 +7,14 @@
 
 #include "base/result.h"
 
-// The only file that includes toml++, since the settings of toml++ must be the same in every
+// The only file that includes toml++, because the settings of toml++ must be the same in every
 // inclusion.
 
 namespace peal::config {
 
-/// toml++ 3.3 has assertions that a hostile document can violate ("[[/" does). A release build
-/// would turn them into assumptions. Here, a violated assertion ends the parser instead of the
-/// process.
+/// toml++ 3.3 has assertions that a hostile document can violate (for example "[[/"). In a release
+/// build, these assertions would be assumptions of the compiler. Here, a violated assertion ends
+/// the parser instead of the process.
 struct TomlAssertion {};
 [[noreturn]] void fail_toml_assertion();
 

@@ -6,7 +6,7 @@
 namespace peal::order::evs {
 namespace {
 
-// JOINs closer together than this carry no news.
+// Minimum time between JOINs: within this time the JOINs of other members bring little news.
 constexpr Duration kJoinGapMin = milliseconds(2);
 constexpr Duration kProbeGapMin = milliseconds(5);
 
@@ -20,7 +20,7 @@ void Announcer::send_join(Instant now, wire::Join join, Effects& out) {
   last_join_at_ = now;
   join_sent_ = true;
   if (!join.leaving) {
-    // Jitter, so that a hundred nodes that start together do not stay synchronised.
+    // Add jitter, so that a hundred nodes that start together do not send at the same times.
     const std::int64_t fifth = p_.settings.join.ns / 5;
     p_.timers.arm(Timer::join,
                   now + p_.settings.join + nanoseconds(random_.between(-fifth, fifth)));
@@ -40,19 +40,19 @@ bool Announcer::expedite_join(Instant now) {
 
 void Announcer::on_probe_timer(Instant now, Effects& out) {
   const Place& place = p_.place;
-  // If all configured nodes are members, there is nobody to look for until the view ends.
+  // If all configured nodes are members, there is no other node to look for until the view ends.
   if (place.operational() && place.members.size() == lists_.size()) return;
   arm_probe(now);
   peers_.look_for_deaf(now, place.members);
   ++probe_round_;
   if (!place.operational()) return;
-  // Members take turns, so that finding others does not depend on one member's links.
+  // Members take turns, so that the search does not depend on the links of one member.
   if (probe_round_ % place.members.size() == place.index) send_probe(now, out);
 }
 
 void Announcer::answer(Instant now, const MemberId& from, Effects& out) {
-  // Only two members answer, so that a stream of packets from outside the view does not trigger a
-  // hundred probes.
+  // Only two members answer. If all members answered, each packet from outside the view might
+  // trigger a hundred probes.
   const std::uint16_t index = p_.place.index;
   const bool my_turn = index == 0 || index == from.node.value % p_.place.members.size();
   if (my_turn && (!probe_sent_ || now - last_probe_at_ > kProbeGapMin)) send_probe(now, out);
@@ -78,8 +78,8 @@ void Announcer::arm_probe(Instant now) {
 void Announcer::tell_newest(Instant now, NodeId node, Effects& out) {
   Peer* known = peers_.find(node);
   if (known == nullptr || known->newest == 0) return;
-  // A restarted node forms a view alone after one consensus timeout, so notices must be more
-  // frequent than that.
+  // A restarted node forms a view alone after one consensus timeout. So the time between notices
+  // must be shorter than the consensus timeout.
   if (known->was_noticed && now - known->noticed < p_.settings.join * 2) return;
   known->noticed = now;
   known->was_noticed = true;

@@ -12,8 +12,8 @@
 
 namespace peal::order::evs {
 
-/// Sends JOINs while this member gathers, PROBEs for members of other views, and notices to nodes
-/// that have restarted. Decides when to send each of them.
+/// Sends JOINs while this member gathers, PROBEs for members of other views, and EPOCH_NOTICEs to
+/// nodes that send with an old epoch. Decides when to send each of these packets.
 class Announcer {
  public:
   Announcer(const Parts& parts, const NodeLists& lists, Peers& peers)
@@ -36,13 +36,13 @@ class Announcer {
   /// `from`, a node outside the view, may not hear this member. Sends a PROBE for `from` if it is
   /// this member's turn to answer.
   void answer(Instant now, const MemberId& from, Effects& out);
-  /// Looks for other nodes from now on.
+  /// Starts to look for other nodes: arms the probe timer.
   void start_probes(Instant now) {
     if (!p_.timers.armed(Timer::probe)) arm_probe(now);
   }
 
-  /// Notifies the node of its newest incarnation, if one is known and the node was not notified
-  /// just now.
+  /// Notifies `node` of its newest incarnation that this member knows. Sends nothing if no
+  /// incarnation is known, or if the last notice to `node` is recent.
   void tell_newest(Instant now, NodeId node, Effects& out);
 
   void add_to(Digest& digest) const { digest.add(join_number_); }

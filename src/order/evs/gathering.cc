@@ -41,7 +41,7 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
     PEAL_PROBE("membership.join_of_less");
     return Heard::nothing;
   }
-  if (contains(failed_, from)) {  // an accused sender has no vote
+  if (contains(failed_, from)) {  // a JOIN of an accused member changes no set
     PEAL_PROBE("membership.join_of_accused");
     return Heard::nothing;
   }
@@ -49,8 +49,8 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
   insert(processes, from);
   MemberSet failed = failed_;
   if (contains(join.failed, self_) && !PEAL_MUTANT(gather_accuser_trusted)) {
-    // Accuse a sender that accuses this member: then a one-sided accusation ends in two views, not
-    // in a dispute.
+    // The sender accuses this member. So this member accuses the sender, and the two form separate
+    // views. Otherwise their sets would never become equal.
     PEAL_PROBE("membership.accuser_accused");
     insert(failed, from);
   } else {
@@ -63,15 +63,14 @@ Gathering::Heard Gathering::merge(const MemberId& from, const wire::Join& join) 
   }
   erase(failed, self_);
   if (processes.size() > wire::kProcessesMax) {
-    // A JOIN cannot name so many incarnations: start again with those of the sender and of this
-    // member.
+    // A JOIN cannot name so many incarnations. So start again with the sender and this member.
     PEAL_PROBE("membership.sets_overflow");
     processes = {self_, from};
     std::sort(processes.begin(), processes.end());
     failed.clear();
   } else if (processes == processes_ && failed == failed_) {
     PEAL_PROBE("membership.join_says_nothing");
-    return Heard::nothing;  // restarting timers without news would let two sides talk for ever
+    return Heard::nothing;  // if such JOINs restarted the timers, the gathering might never end
   }
   processes_ = std::move(processes);
   failed_ = std::move(failed);

@@ -12,10 +12,11 @@
 
 namespace peal::order::evs {
 
-/// What this member says in its JOINs: which members might be reachable (processes), and for which
-/// of these it will not wait (failed). Also, which other members say exactly the same in their
-/// JOINs. The candidates for the next view are the processes without the failed. The candidates
-/// have agreed once each of them says the same as this member.
+/// The two sets that this member sends in its JOINs. The processes are the members that might be
+/// reachable. The failed members are the processes for which this member does not wait. Also notes
+/// which other members send exactly the same sets. The candidates for the next view are the
+/// processes without the failed members. The candidates have agreed once each of them sends the
+/// same sets as this member.
 class Gathering {
  public:
   Gathering(const MemberId& self, const Peers& peers) : self_(self), peers_(peers) {}
@@ -29,27 +30,27 @@ class Gathering {
   /// Start of the first gathering after the last view.
   Instant since() const { return since_; }
 
-  /// The processes are these members, as far as they are configured; none has failed.
+  /// Sets the processes to the configured ones of `members`, and empties the set of failed members.
   void start_from(std::span<const MemberId> members);
   /// Begins to gather, or gathers anew. From now on, no other member counts as agreed.
   void begin(Instant now);
-  /// A view begins: the next begin() sets since().
+  /// A view begins. So the next begin() will set since().
   void end() { under_way_ = false; }
 
   enum class Heard : std::uint8_t {
-    same,     ///< the sender agrees with this member
+    same,     ///< the JOIN has the same sets: its sender agrees with this member
     nothing,  ///< the JOIN carries no news
     grew,     ///< the sets of this member grew, or became too large and started again
   };
-  /// Merges the sets of a JOIN.
+  /// Merges the sets of `join` into the sets of this member.
   Heard merge(const MemberId& from, const wire::Join& join);
-  /// Notes that the sender agrees, if its JOIN says just what this member says. False if the JOIN
-  /// says anything else.
+  /// If `join` has the same sets as this member, notes that `from` agrees, and returns true. False
+  /// otherwise.
   bool note_agreement(const MemberId& from, const wire::Join& join);
   /// True if the candidates have agreed. A single candidate, this member itself, has agreed only
   /// after the consensus timeout (`from_timer`).
   bool agree(bool from_timer);
-  /// A JOIN cannot name more processes.
+  /// True if a JOIN cannot name one more process.
   bool full() const { return processes_.size() >= wire::kProcessesMax; }
   void admit(const MemberId& member);
   void accuse(const MemberId& member);
@@ -57,11 +58,11 @@ class Gathering {
   /// Removes members that are no longer configured.
   void drop_strangers();
 
-  /// True if each member after `index`, this member's own index, has agreed in a JOIN that this
-  /// member heard. This is what entering Commit requires. The members before `index` have certainly
-  /// agreed, since the commit token has passed them. A member that entered Commit without hearing
-  /// its successor might be unable to reach it: then the attempt would fail and start again, for
-  /// ever, before the successor is accused.
+  /// True if this member has received a JOIN from each member after `index` in which that member
+  /// agrees. `index` is this member's own index. Only then may this member enter Commit. The
+  /// members before `index` have certainly agreed, because the commit token has passed them. If a
+  /// member entered Commit without hearing its successor, it might be unable to reach the
+  /// successor. Then attempts would fail again and again, and nobody would accuse the successor.
   bool hears_rest_of(const MemberSet& members, std::uint32_t index) const;
   bool concerns(const MemberId& member) const {
     return contains(processes_, member) && !contains(failed_, member);

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Link trials. The return of an excluded member ends the current view. So an excluded member may
-// return only after a trial of the link with it has passed: in both directions, with small and
-// large packets, on both lanes. Without trials, an excluded member that is merely heard would be
-// invited, and would end the view, again and again.
+// return only after it has passed a link trial. Without trials, the view would invite an excluded
+// member as soon as some of its packets arrive again. If the link is bad, the member would return
+// and be excluded again and again, and each return would end a view.
 //
 // A trial has four parts: small and large packets, on the control lane and on the data lane. The
 // member that begins the trial sends 32 ASKs in each part, and the other member echoes each ASK. A
-// link that loses one packet in twenty in both directions passes nine times in ten. A link that
-// loses three in ten in one direction passes twice in ten thousand. A member makes one trial at a
-// time. A member answers only ASKs: each ASK once, to its sender, with a packet of the same size.
-// So a hostile packet cannot be amplified.
+// link that loses 5 % of the packets in both directions passes a trial with a probability of 0.9. A
+// link that loses 30 % in one direction passes with a probability of 0.0002. A member begins one
+// trial at a time. A member answers only ASKs: each ASK once, to its sender, with a packet of the
+// same size. So an attacker cannot amplify packets.
 //
 // If one member accused another because of the link between them, only the accuser tests the
-// accused, over that link, as long as the accuser is in the view. The other members' links with the
-// accused may work: after a trial of such a link, they would invite the accused at once. The view
-// would then lose the accused again as soon as the bad link shows, with little ordered in between.
+// accused member, as long as the accuser is in the view. The links between the accused member and
+// the other members may work. If these members tested their links, they would invite the accused
+// member at once. The bad link would soon exclude the accused member again, and the view would have
+// ordered little.
 //
 // Inside a view, a member starts a trial only if it retransmits to its successor too often, or if
 // nothing advances because a member misses packets. The member that it tests first is the suspect.
 // If enough echoes return, the suspect is accused only if it is at fault for a stall. If too few
-// return, a second trial follows, with another member. If that member echoes enough, the link with
-// the suspect is bad: the suspect is accused. If not, the testing member's own links are bad, or
-// the whole network is: then, too, the suspect is accused only if it is at fault for a stall. In a
-// view of two, without another member, the suspect is accused after the first trial.
+// return, the testing member makes a second trial with another member. If enough echoes return from
+// the other member, the link with the suspect is bad, so the suspect is accused. Otherwise the
+// testing member's own links or the whole network may be bad. Then the suspect is accused only if
+// it is at fault for a stall. In a view of two members there is no other member, so the suspect is
+// accused after the first trial.
 
 #include "order/evs/link_trial.h"
 
@@ -35,21 +37,22 @@
 namespace peal::order::evs {
 namespace {
 
-constexpr std::uint32_t kAsks = 32;  // in each part
+constexpr std::uint32_t kAsks = 32;  // number of ASKs in each part of a trial
 static_assert(kAsks <= wire::kTrialAsksMax);
 constexpr int kEchoesToComeIn = 26;
 constexpr int kEchoesToStay = 24;
 constexpr Duration kAskGap = milliseconds(1);
-// How many retransmit timeouts a trial waits for the last echoes.
+// A trial waits this number of retransmit timeouts for the last echoes.
 constexpr std::int64_t kEchoWait = 5;
 
 }  // namespace
 
 // ---- why a trial begins ----
 
-/// The accuser starts the trial. If `set` contains no accuser, at most two members start trials,
-/// not all of a hundred. One of the two is another member each second, so that a return does not
-/// depend on one member's links.
+/// If `set` contains the accuser of `from`, only the accuser starts a trial. Otherwise at most two
+/// members of `set` start trials: the first member, and a member that is another one each second.
+/// So the return of `from` does not depend on the links of one member, and a hundred members do not
+/// test at the same time.
 void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
   const Peer& known = *peers_.find(from.node);
   if (now < known.no_trial_before || peers_.is_left_to_accuser(known, set)) return;
@@ -106,13 +109,13 @@ LinkTrial::Verdict LinkTrial::on_echo(Instant now, const MemberId& from, const w
 }
 
 void LinkTrial::on_passed(const MemberId& from, const MemberSet& set) {
-  // `from` is about to send a JOIN, which damping does not delay. Obey the JOIN, unless only an
-  // accuser may test the link with `from`.
+  // `from` has tested the link with this member, and will send a JOIN soon. This member will accept
+  // the JOIN without a trial, unless only the accuser of `from` may test the link with `from`.
   Peer& known = *peers_.find(from.node);
   if (!peers_.is_left_to_accuser(known, set)) known.doubtful = false;
 }
 
-/// This member was paused: missing echoes say nothing about the link.
+/// This member was paused, so missing echoes do not show that the link is bad.
 void LinkTrial::give_up(Instant now) {
   if (!active_) return;
   stop();
@@ -162,13 +165,13 @@ LinkTrial::Verdict LinkTrial::end_suspicion(Instant now, const Subject& subject,
   tracked_.clear_score();
   if (PEAL_MUTANT(stall_without_trial)) stays = stays || subject.at_fault;
   if (!p_.place.operational() || subject.view != p_.place.view) {
-    tracked_.clear_suspicion(now);  // the view has ended: the next view starts without suspicion
+    tracked_.clear_suspicion(now);  // the view has ended; no suspicion continues in the next view
     return {};
   }
   if (subject.suspect != MemberId{}) {
-    // This was the second trial. If the tested member echoed enough, this member can send and
-    // receive, so the suspect is to blame. If not, a stall must end all the same: better evidence
-    // would have come by now.
+    // This was the second trial. If the tested member echoed enough, this member's own links work,
+    // so the link with the suspect is bad. If too few echoes came, the cause is unknown. Then the
+    // suspect is accused only if it is at fault for a stall, because a stall must end in any case.
     if (stays || subject.at_fault) return {Verdict::Kind::accuse, subject.suspect};
     return {};
   }

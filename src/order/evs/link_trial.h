@@ -21,11 +21,11 @@ class LinkTrial {
   LinkTrial(const Parts& parts, Peers& peers, TrackedPacket& tracked)
       : p_(parts), peers_(peers), tracked_(tracked) {}
 
-  /// What follows from a trial.
+  /// The consequence of a trial.
   struct Verdict {
     enum class Kind : std::uint8_t {
       nothing,
-      invite,  ///< the link works: the member may come into the view
+      invite,  ///< the link works: the view should admit the member
       accuse,  ///< the view should exclude the member
     } kind = Kind::nothing;
     MemberId member{};
@@ -33,9 +33,10 @@ class LinkTrial {
 
   bool active() const { return active_; }
   /// `from` wants to join, and must pass a trial first. `set`: the members of the view or, while
-  /// this member gathers, the processes. One or two of `set` begin a trial.
+  /// this member gathers, the processes. This member begins a trial if it is one of the one or two
+  /// members of `set` that test `from`.
   void consider(Instant now, const MemberId& from, const MemberSet& set);
-  /// The view makes no progress: see Membership::suspect().
+  /// Tests the link with `member`, because the view makes no progress. See Membership::suspect().
   void suspect(Instant now, const MemberId& member, bool at_fault);
   void give_up(Instant now);
 
@@ -48,14 +49,16 @@ class LinkTrial {
   void check_invariants() const;
 
  private:
-  /// Which link is tested, and why.
+  /// The tested link, and the reason for the test.
   struct Subject {
     MemberId with{};
     bool in_view = false;
-    MemberId suspect{};     ///< in a second trial: the member tested in the first trial, to be
-                            ///< accused if the link with `with` works
-    bool at_fault = false;  ///< `suspect`, or `with` if there is no `suspect`, is at fault for a
-                            ///< stall, and is accused whatever the trials show
+    /// In a second trial: the member that the first trial tested. This member is accused if the
+    /// link with `with` works.
+    MemberId suspect{};
+    /// True: `suspect` (in a first trial, `with`) is at fault for a stall. This member is accused,
+    /// whatever the trials show.
+    bool at_fault = false;
     ViewId view{};
   };
 
@@ -73,9 +76,7 @@ class LinkTrial {
   Subject subject_;
   std::uint64_t number_ = 0;                               ///< number of the last trial
   std::uint32_t sent_ = 0;                                 ///< ASKs sent in each part
-                                                           ///< (wire/trial.h)
-  std::array<std::uint32_t, wire::kTrialParts> echoed_{};  ///< by part: bit i means that the ASK
-                                                           ///< with index i was echoed
+  std::array<std::uint32_t, wire::kTrialParts> echoed_{};  ///< by part; bit i: ASK i was echoed
 };
 
 }  // namespace peal::order::evs

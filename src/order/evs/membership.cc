@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: each member says which members might be reachable and which it will not wait for, until
-// all candidates say exactly the same.
+// Gather: each member sends in JOINs which members might be reachable, and for which of these it
+// will not wait. Gather ends when all candidates send exactly the same two sets.
 //
-// Commit: the representative's commit token goes round twice. In the first rotation the token
-// collects what every member holds of its old view; in the second it shows this to all members.
+// Commit: the representative's commit token makes two rotations. In the first rotation the token
+// collects what every member holds of its old view. The second rotation shows all members the
+// collected records.
 
 #include "order/evs/membership.h"
 
@@ -17,8 +18,8 @@
 namespace peal::order::evs {
 namespace {
 
-// How many retransmissions a member awaits after a pause: one may be lost, and one may reach a
-// receiver that still discards packets from its own pause.
+// After a pause, a member waits for the time of this number of retransmissions. One of them may be
+// lost. Another may reach a receiver that still discards the packets of its own pause.
 constexpr std::int64_t kRetransmissionsAfterPause = 3;
 
 wire::OldView* record_of(wire::Commit& commit, const ViewId& view) {
@@ -91,7 +92,7 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   PEAL_ASSERT(false && "not a timer of the membership");
 }
 
-// The events have names from the ring, whose sign of life is the token, or the commit token during
+// The events are named after the ring's signs of life: the token in a view, and the commit token in
 // an attempt.
 void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
@@ -103,8 +104,8 @@ void Membership::on_silence(Instant now, Effects& out) {
     shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
-  // Keep the sets of processes and failed members after a failed attempt: both are still valid. If
-  // they shrank again, the gathering might never end.
+  // Keep the sets of processes and failed members after a failed attempt, because both sets are
+  // still valid. If the sets shrank again, the gathering might never end.
   PEAL_PROBE("membership.attempt_lost");
   shift_to_gather(now, &gather::commit_loss, {}, out);
 }
@@ -113,14 +114,14 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
   out.report({&event::paused, place_.view, {}, static_cast<std::uint64_t>(gap.ns), 0});
   trial_.give_up(now);
   if (place_.state == State::gather) {
-    // Begin the consensus timeout again, so that this member's own pause makes it accuse nobody.
+    // Restart the consensus timeout, so that this member accuses nobody because of its own pause.
     if (!gathering_.agreed()) timers_.arm(Timer::consensus, now + settings_.consensus);
     timers_.arm(Timer::join, now);
     return;
   }
-  // If the whole machine was paused, so were the other members: wait for a sign of life as long as
-  // a few retransmissions take. If only this member was paused, the others have gone on without it,
-  // and no sign of life comes.
+  // If all members run on one machine, the pause may have stopped all of them. So wait for a sign
+  // of life as long as a few retransmissions take. If only this member was paused, the other
+  // members continued without it, and no sign of life comes.
   const std::optional<Instant> due = timers_.at(Timer::silence);
   const Instant at = now + settings_.resend * kRetransmissionsAfterPause;
   if (!due || *due >= at) return;
@@ -171,8 +172,8 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
     case Gathering::Heard::same: break;
     case Gathering::Heard::grew:
       shift_to_gather(now, &gather::sets_grew, from, out);
-      // `from` may have sent exactly these sets, and now be silent because it has consensus: do not
-      // suspect it.
+      // `from` may already have sent exactly these sets. Then it may have consensus, and send no
+      // further JOIN. So note the agreement now, or this member would accuse `from` of silence.
       if (!gathering_.note_agreement(from, join)) return;
       break;
   }
@@ -186,7 +187,7 @@ void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
   timers_.cancel(Timer::consensus);
   out.report({&event::consensus_reached, place_.view, {}, members.size(), 0});
   if (members.front() != self_) {
-    note_life(now);  // the representative's commit token is on its way, or lost
+    note_life(now);  // wait for the representative's commit token, which may be lost
     return;
   }
   wire::Commit commit = attempt_.create(self_, members, lists_.active());
@@ -204,7 +205,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
     return;
   }
   for (const MemberId& member : silent) {
-    peers_.note_accuser(member, {});  // it is silent in general, so no single link is to blame
+    peers_.note_accuser(member, {});  // the silence does not show that one link is bad
     out.report({&event::member_accused, place_.view, member, 0, 0, &gather::consensus_timeout});
   }
   gathering_.accuse_all(silent);
@@ -303,7 +304,7 @@ void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out)
     return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
   };
   const BufferRef packet = frames_.build(wire::FrameKind::commit, commit, encode);
-  if (!packet) return;  // the attempt times out; a later commit token may fit
+  if (!packet) return;  // the attempt times out; the next attempt's packet may fit a buffer
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
 
@@ -312,7 +313,7 @@ void Membership::enter_recovery(Instant now, wire::Commit& commit, Effects& out)
   const wire::OldView* record = record_of(commit, place_.view);
   const bool usable =
       record != nullptr && contains(record->survivors, self_) && protocol_.accepts(record->record);
-  if (!usable) {  // not what this member wrote in the first rotation: a corrupt or hostile packet
+  if (!usable) {  // the record lacks what this member added to it: a damaged or hostile packet
     tally_.drop(wire::Drop::bad_value);
     return;
   }
@@ -351,7 +352,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   tracked_.on_view();
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  // The attempt needs no more signs of life; the engine reports those of the view.
+  // The attempt is over, so its timer stops. The engine calls note_life() for the new view.
   timers_.cancel(Timer::silence);
   ++tally_.views_installed;
   out.report({&event::view_installed,

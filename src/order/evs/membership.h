@@ -26,17 +26,17 @@
 
 namespace peal::order::evs {
 
-/// Agrees with the other nodes on the members of the next view (spec: gather and commit), finds
-/// other views to merge with, and holds the identity of this member. An engine with views owns one
-/// Membership, and implements the Protocol that it calls.
+/// Agrees with the other nodes on the members of the next view (the stages gather and commit),
+/// finds other views to merge with, and holds the identity of this member. An engine with views
+/// owns one Membership. The engine implements the Protocol whose functions the Membership calls.
 ///
 /// The last installed view, with its packets, stays current until the next view is installed.
 ///
-/// Each responsibility is a class with state of its own (README.md, "The files"). This class owns
-/// an object of each, has the four states (parts.h), and decides the transitions between the
-/// states. More than half of the functions are the interface to the engine. Nearly every packet and
-/// timer may end a state, so all transitions are in this class. membership.cc: inputs, timers,
-/// transitions. packets.cc: packets.
+/// Each part of the task is a class with its own state (README.md, "The files"). Membership owns
+/// one object of each such class, and keeps the state of the view change (State in parts.h). Nearly
+/// every packet and timer may change this state, so all its transitions are in Membership. More
+/// than half of the functions are the interface to the engine. membership.cc has the inputs, timers
+/// and transitions; packets.cc has the packets.
 class Membership {
  public:
   Membership(const Settings& settings, Protocol& protocol);
@@ -45,14 +45,14 @@ class Membership {
 
   // Inputs
   void start(Instant now, Effects& out);
-  /// Whether a packet with this checked header is for this member and from a current incarnation.
-  /// Counts any other packet as dropped.
+  /// True if the sender in this checked header is the newest known incarnation of another
+  /// configured node of this cluster. Otherwise counts the packet as dropped.
   bool admit(Instant now, const wire::Header& header, Effects& out);
   /// Handles an admitted packet of a membership kind: JOIN, COMMIT, PROBE, EPOCH_NOTICE, TRIAL, or
   /// DATA that is a TRIAL (wire/trial.h). Returns why the packet was dropped, or Drop::none.
   wire::Drop on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
                       Effects& out);
-  /// A packet came from `from`, which is not a member of the current view.
+  /// A packet came from the configured member `from`, which is outside the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
   /// See Engine::on_old_incarnation().
   void on_old_incarnation(Instant now, const MemberId& newest, Effects& out);
@@ -64,33 +64,33 @@ class Membership {
   /// See Engine::set_nodes().
   void set_nodes(Instant now, const NodeList& nodes, Effects& out);
 
-  // Called by the engine
-  /// Reconfigures to the pending list, if the rules (node_lists.cc) allow that in this view.
+  // Called by the engine.
+  /// Reconfigures to the pending list, if the rules of node_lists.cc allow the change in this view.
   void try_adopt(Instant now, Effects& out);
   /// Gives up the current view and gathers anew. Accuses `suspect` if it is set.
   void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
   /// `member` blocks recovery, or a link trial has shown it to be at fault: accuses it and gathers
   /// anew.
   void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);
-  /// The view makes no progress: tests the link with `member`. If the link fails, but that with
-  /// another member works, accuses `member`. If `member` is `at_fault` for a stall, accuses it in
-  /// any case. See link_trial.cc.
+  /// Tests the link with `member`, because the view makes no progress. Accuses `member` if this
+  /// link fails while the link with another member works. If `member` is `at_fault` for a stall,
+  /// accuses `member` in any case. See link_trial.cc.
   void suspect(Instant now, const MemberId& member, bool at_fault) {
     trial_.suspect(now, member, at_fault);
   }
   bool is_trying() const { return trial_.active(); }
-  /// The agreed view is complete at all members and becomes the current one. The view ends when the
-  /// engine gives it up, when Settings::silence passes after one call of note_life() without
-  /// another, or when a packet of another node ends it.
+  /// The agreed view is complete at all members, and becomes the current view. The current view
+  /// ends when the engine gives it up, when no note_life() follows within Settings::silence of the
+  /// last note_life(), or when a packet of another node ends the view.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// A sign of life of the view, or of the attempt at a view. The view or attempt ends unless the
-  /// next sign comes within Settings::silence.
+  /// Notes a sign of life of the view, or of the attempt at a view. The view or attempt ends if the
+  /// next sign of life does not come within Settings::silence.
   void note_life(Instant now) {
     timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
   }
-  /// Sends a packet to one member, and retransmits it on a timer until tracked().arrived().
-  /// `extra` is added to the first timeout.
+  /// Sends `packet` to the member `to`, and retransmits the packet on a timer until
+  /// tracked().arrived(). `extra` is added to the first timeout.
   void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
                     Duration extra = {});
   TrackedPacket& tracked() { return tracked_; }
@@ -105,7 +105,7 @@ class Membership {
   const Place& place() const { return place_; }
   NodeLists& lists() { return lists_; }
   const NodeLists& lists() const { return lists_; }
-  /// Members of other views that this member hears, but that have reported for a while that they
+  /// Members of other views that this member hears, but that have reported several times that they
   /// hear no member of this view.
   MemberSet deaf_peers() const;
   /// The members that this member waits for while it gathers.
@@ -118,12 +118,13 @@ class Membership {
   void check_invariants() const;
 
  private:
-  // packets.cc
-  /// Notes an identity named in a packet. False if it is stale or invalid, or if its node is this
-  /// one or is not configured.
+  // In packets.cc.
+  /// Notes `member`, which a packet names. False if its epoch is old or invalid, if its node is not
+  /// configured, or if its node is this node.
   bool note(Instant now, const MemberId& member, Effects& out);
-  /// `list`: the sender's active list, which this member adopts if it may. Drop::other_list if the
-  /// active lists differ then, or if the adopted list lacks the sender: the packet is useless.
+  /// `list`: hash of the sender's active list. This member first adopts the list if it may. Returns
+  /// Drop::other_list if the two active lists still differ, or if the adopted list lacks the
+  /// sender. Then this member must ignore the packet.
   wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
   wire::Drop take_join(Instant now, const wire::Header& header, ByteView packet, Effects& out);
   void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
@@ -138,7 +139,7 @@ class Membership {
   void on_silence(Instant now, Effects& out);
   void on_consensus_timeout(Instant now, Effects& out);
   void send_join(Instant now, Effects& out, bool leaving = false);
-  /// `from` is the other member that gave the reason, if any.
+  /// `from`: the other member that caused the gathering, if any.
   void shift_to_gather(Instant now, const GatherReason* reason, const MemberId& from, Effects& out);
   void gather_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
   void check_consensus(Instant now, bool from_timer, Effects& out);
@@ -161,8 +162,8 @@ class Membership {
   Place place_;
   bool installed_once_ = false;
   bool left_ = false;
-  bool long_pause_ = false;  ///< after the last sign of life, this process paused for
-                             ///< Settings::silence or longer
+  /// After the last sign of life, this process paused for Settings::silence or longer.
+  bool long_pause_ = false;
 
   Frames frames_;
   const Parts parts_;

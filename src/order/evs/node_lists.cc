@@ -2,23 +2,25 @@
 // The list of configured nodes, and how a running cluster reconfigures to another list.
 //
 // Each member has one active list, and forms views only with members that have the same active
-// list. Each node gets a pending list from outside. In a view, the engine finds out when all
-// members have the same pending list (all_have_next()), and later when all members know that
-// (Membership::try_adopt()). A member then adopts the list. If the view ends before all have
-// adopted the list, the members that have not adopted it know that all members have it. They adopt
-// the list as soon as they hear a member that has adopted it.
+// list. An operator gives each node a pending list. In a view, the engine finds out when all
+// members have the same pending list, and calls all_have_next(). Later the engine finds out that
+// all members know this fact, and calls Membership::try_adopt(). Then the member adopts the list.
+// The view may end before all members have adopted the list. Then the other members still know that
+// all members have the list, so they adopt it as soon as they hear a member that has adopted it.
 //
-// With a majority rule the two lists differ by one node. Then any majority of one list and any
-// majority of the other share a node: with n nodes in the smaller list, the lists together have n +
-// 1 nodes, and the two majorities have n/2 + (n+1)/2 + 2 = n + 2, each quotient rounded down. A
-// node has one active list and is in one view at a time. So there is at most one primary view, no
-// matter when each node adopts the list.
+// With a majority rule the active and the pending list differ by one node. Then any majority of one
+// list and any majority of the other list share a node. The reason: if the smaller list has n
+// nodes, both lists together have n + 1 nodes. The two majorities together have at least n/2 + 1 +
+// (n+1)/2 + 1 = n + 2 nodes, where quotients are rounded down. A node has one active list and is in
+// one view at a time. So there is at most one primary view, no matter when each node adopts the
+// list.
 //
-// In two changes in a row, no node may use the third list while another still uses the first. So a
-// member leaves a list that it got while running only if it has been in a primary view that used
-// that list. By then most nodes of that list have left the previous list, and never return to it
-// while they run. A restarted node uses the list in its file, whatever it used before. So operators
-// must wait until one list is active before they write the next into files.
+// During two changes in a row, no node may use the third list while another node still uses the
+// first list. So a member that adopted a list may adopt the next list only after it has been in a
+// primary view with the present list. Then most nodes of the present list have left the previous
+// list, and they do not return to it while they run. But a restarted node uses the list in its
+// file, whatever list it used before. So operators must wait until one list is active before they
+// write the next list into the files.
 
 #include "order/evs/node_lists.h"
 

@@ -14,31 +14,30 @@
 
 namespace peal::order::evs {
 
-/// The active list of nodes and the pending one, and when a member may reconfigure from one to the
-/// other (node_lists.cc).
+/// The active list of nodes and the pending list. Decides when this member may reconfigure to the
+/// pending list (node_lists.cc).
 class NodeLists {
  public:
   NodeLists(const Settings& settings, const Place& place)
       : place_(place), active_(settings.nodes), majority_(settings.majority) {}
 
   std::uint64_t active() const { return active_.hash; }
-  std::uint64_t pending() const { return next_ ? next_->hash : 0; }  ///< 0 if none
+  std::uint64_t pending() const { return next_ ? next_->hash : 0; }  ///< 0: no list is pending
   std::size_t size() const { return active_.nodes.size(); }          ///< of the active list
   /// The nodes of both lists, sorted.
   std::vector<NodeId> nodes() const;
   Primary primary_of(std::span<const MemberId> members) const;
-  /// What keeps this view from reconfiguring, besides members without the pending list.
+  /// What keeps this view from reconfiguring, apart from members that lack the pending list.
   NodesWait adoption_waits() const;
-  bool is_configured(NodeId node) const;  ///< in the active list or the pending one
-  /// True if this member may reconfigure to `list`, the active list of a member that it hears. All
-  /// members of the last view must have `list` as their pending list, so that no member is left
-  /// behind; and the majority rule must allow the change.
+  bool is_configured(NodeId node) const;  ///< true if `node` is in the active or the pending list
+  /// True if this member may reconfigure to `list`, the active list of another member. All members
+  /// of the last view must have `list` as their pending list, so that all of them can follow. If
+  /// there is a majority rule, it must allow the change.
   bool may_follow_to(std::uint64_t list) const;
 
-  /// Replaces the pending list. If `nodes` is the active list, there is no pending list from now
-  /// on.
+  /// Replaces the pending list. If `nodes` is the active list, no list is pending from now on.
   void set_pending(const NodeList& nodes);
-  /// Every member of the view has the pending list.
+  /// Notes that every member of the view has the same pending list.
   void all_have_next() { all_have_next_ = true; }
   /// The pending list is active from now on.
   void adopt();
@@ -54,8 +53,8 @@ class NodeLists {
   const bool majority_;
   std::optional<NodeList> next_;
   bool all_have_next_ = false;  ///< all members of the last view have the pending list
-  bool confirmed_ = true;       ///< this member was in a primary view with the active list, or
-                                ///< started with that list
+  /// This member was in a primary view with the active list, or started with the active list.
+  bool confirmed_ = true;
 };
 
 }  // namespace peal::order::evs

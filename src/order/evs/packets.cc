@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The packets of the membership, beginning with the checks of
-// their headers. Also how members of different views find each other. The views merge only if both
-// directions of the link between the members work; otherwise views would change endlessly.
+// SPDX-License-Identifier: Apache-2.0
+// The packets of the membership: first the checks of their headers, then each kind of packet. Also
+// how members of different views find each other. Two views merge only if both directions of the
+// link between two of their members work; otherwise the views would merge and split endlessly.
 
 #include <algorithm>
 
@@ -14,7 +15,8 @@ using wire::FrameKind;
 
 namespace {
 
-// A larger epoch is not a clock value; following it would leave no space for later incarnations.
+// A larger epoch cannot be a clock value. If members accepted such an epoch, later incarnations of
+// the node might run out of larger epochs.
 constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -46,7 +48,7 @@ bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
   return true;
 }
 
-// Does what admit() does with a packet of an earlier incarnation, and notes `newest`.
+// Does the same as admit() for a packet of an earlier incarnation. Also notes `newest`.
 void Membership::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
   if (left_ || newest.node == self_.node) return;
   tally_.drop(Drop::stale);
@@ -85,12 +87,12 @@ Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64
       shift_to_gather(now, &gather::nodes, from, out);
     }
   }
-  Peer* known = peers_.find(from.node);  // null: the node is not in the list just adopted
+  Peer* known = peers_.find(from.node);  // null: the list that was adopted now lacks the sender
   const bool other = known == nullptr || list != lists_.active();
   if (known != nullptr) known->other_list = other;
   if (!other) return Drop::none;
-  // If the sender's active list is this member's pending one, there is no misconfiguration to
-  // report.
+  // If the sender's active list is this member's pending list, the cluster reconfigures. Otherwise
+  // the configurations of the two nodes differ, which is worth a report.
   if (list != lists_.pending()) report_incompatible(header, Drop::other_list, out);
   return Drop::other_list;
 }
@@ -147,7 +149,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   ++tally_.joins_received;
   const MemberId me = self_;
   for (const MemberId& member : join.processes) {
-    if (!note(now, member, out) && self_ != me) return;  // this JOIN gave this node a new epoch
+    if (!note(now, member, out) && self_ != me) return;  // the JOIN made this node change its epoch
   }
   attempt_.note_number(join.view_number_max);
   peers_.mark_heard(now, from);
@@ -159,11 +161,11 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::operational: {
       if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(place_.members, from)) {
-        if (join.committed.number < place_.view.number) return;  // sent before this view's commit
+        if (join.committed.number < place_.view.number) return;  // the JOIN is older than this view
         for (const MemberId& member : join.failed) peers_.note_accuser(member, from);
       } else if (!intersects(join.processes, place_.members) &&
                  !intersects(join.heard, place_.members) && !PEAL_MUTANT(one_way_joins)) {
-        answer(now, from, out);  // no proof that `from` hears this view
+        answer(now, from, out);  // the JOIN does not prove that `from` hears this view
         return;
       } else if (PEAL_MUTANT(mute_joins) && peers_.is_muted(now, from)) {
         return;
@@ -192,10 +194,9 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       return;
     case State::commit:
     case State::recovery:
-      // `from` has left the attempt: it gathers again after it committed to this view or a later
-      // one; or it accuses this member; or it names more processes than agreed. Give the attempt up
-      // now. Otherwise this member would wait for the commit token for as long as the others wait
-      // for this member's JOIN.
+      // Give up the attempt if the JOIN shows that `from` has left it: `from` gathers again after
+      // it committed to this view or a later view, accuses this member, or names more processes.
+      // Otherwise this member would wait for the commit token, while the others wait for its JOIN.
       if (contains(attempt_.agreement().members, from) &&
           (join.committed.number >= attempt_.agreement().view.number ||
            contains(join.failed, self_) || !is_subset(join.processes, gathering_.processes()))) {
@@ -207,12 +208,13 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   }
 }
 
-/// True if this view must ignore the JOIN, because it accuses this member or, from outside the
-/// view, any live member of the view. The sender will form a view without the accused; a probe
-/// merges the two views later. If the accused obeyed the JOIN, the accused and the sender could
-/// accuse each other for ever because of an old accusation. If the other members of the view obeyed
-/// a JOIN from outside, they would exclude the accused, and the next JOIN of the accused would end
-/// their next view in the same way.
+/// True if this member must ignore the JOIN. There are two cases: the JOIN accuses this member; or
+/// its sender is outside the view, and accuses a live member of the view. The sender will form a
+/// view without the accused member, and a probe merges the two views later. If the accused member
+/// followed the JOIN, it and the sender could accuse each other for ever because of an old
+/// accusation. If the other members followed a JOIN from outside the view, they would exclude the
+/// accused member. The next JOIN of the accused member would then end their next view in the same
+/// way.
 bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
   if (contains(join.failed, self_)) return true;
   if (contains(place_.members, from)) return false;
@@ -273,8 +275,8 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
 Drop Membership::on_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out) {
   wire::ProbeFrame probe;
   Drop reason = wire::decode_probe(packet, probe);
-  // Inside a view the token carries the lists, so no member may change its list because of a PROBE
-  // from its own view.
+  // Inside a view, members learn from the token when to adopt a list. So a PROBE from this member's
+  // own view must not change this member's list.
   const bool from_view = probe.view == place_.view && place_.operational();
   if (reason == Drop::none && !from_view) reason = check_list(now, header, probe.list, out);
   if (reason != Drop::none) return reason;
@@ -330,7 +332,7 @@ void Membership::on_trial(Instant now, const MemberId& from, const wire::Trial& 
 // ---- nodes outside the view ----
 
 void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
-  if (peers_.find(from.node)->other_list) return;  // a node with another list would not join
+  if (peers_.find(from.node)->other_list) return;  // nodes with different lists form no view
   peers_.mark_heard(now, from);
   answer(now, from, out);
 }

@@ -9,7 +9,7 @@
 namespace peal::order::evs {
 namespace {
 
-/// Number of consecutive checks (Peer::deaf) after which a node counts as deaf.
+/// From this value of Peer::deaf on, the node counts as deaf.
 constexpr std::uint8_t kDeaf = 2;
 constexpr std::uint32_t kExclusionsMax = 30;
 
@@ -77,8 +77,8 @@ MemberSet Peers::heard_now(Instant now) const {
   return heard;
 }
 
-// A single report proves little, since `from` may not have had time to hear this view. So
-// look_for_deaf() counts checks.
+// One report proves little, because `from` may not have had time to hear this view. So
+// look_for_deaf() must see reports in several checks.
 void Peers::note_hearing(const MemberId& from, std::span<const MemberId> heard,
                          std::span<const MemberId> members) {
   Peer* known = find(from.node);
@@ -93,7 +93,7 @@ void Peers::note_hearing(const MemberId& from, std::span<const MemberId> heard,
 
 void Peers::look_for_deaf(Instant now, std::span<const MemberId> members) {
   for (Peer& known : peers_) {
-    // The members of the peer's view take turns to probe, so the next report may take a while.
+    // The members of the peer's view take turns to probe, so the next report may come late.
     const bool gone = !known.was_heard || now - known.heard > settings_.probe * 8;
     if (gone || contains(members, {known.node, known.newest})) known.deaf = 0;
     if (known.said_deaf && known.deaf < kDeaf) ++known.deaf;
@@ -159,8 +159,8 @@ bool Peers::is_doubtful(const MemberId& member) const {
 void Peers::note_accuser(const MemberId& member, const MemberId& accuser) {
   Peer* known = find(member.node);
   if (known == nullptr || known->newest != member.epoch) return;
-  // Other members repeat the accusation that this member made. If this member noted them as the
-  // accuser, each side would leave the trial to the other.
+  // Other members repeat this member's accusation in their JOINs. If this member noted one of them
+  // as the accuser, each of the two would leave the trial to the other.
   if (known->accuser == self_ && accuser != MemberId{}) return;
   known->accuser = accuser;
 }

@@ -23,31 +23,33 @@ struct Peer {
   MemberId excluded{};
   Instant excluded_at{}, muted_until{};
   bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
-  MemberId accuser{};     ///< the member that accused `node` because of the link between the two,
-                          ///< if any
+  /// The member, if any, that accused `node` because of the link between that member and `node`.
+  MemberId accuser{};
   Instant no_trial_before{};  ///< after a failed trial: earliest time of the next trial
   Instant noticed{};
   bool was_noticed = false;
-  bool other_list = false;  ///< its active list is not this member's
-  std::uint8_t deaf = 0;    ///< consecutive checks in which the node was heard and reported not
-                            ///< to hear this view
-  bool said_deaf = false;   ///< after the last check, the node reported not to hear this view
+  bool other_list = false;  ///< the node's active list is not this member's active list
+  /// Number of checks before which the node reported not to hear this view. 0 again after the node
+  /// has heard this view, or was silent for long.
+  std::uint8_t deaf = 0;
+  bool said_deaf = false;  ///< since the last check, the node reported not to hear this view
 };
 
-/// The other configured nodes: their newest incarnations, which of them this member hears, which of
-/// them hear this member's view, and which were excluded from a view and may not return yet.
+/// The other configured nodes. Knows of each node the newest incarnation, whether this member hears
+/// the node, whether the node hears this member's view, and whether the node was excluded from a
+/// view and may not return yet.
 class Peers {
  public:
   Peers(const Settings& settings, const MemberId& self) : settings_(settings), self_(self) {}
 
-  /// `nodes` are the configured nodes, sorted, this member's node among them. Keeps what is known
-  /// of those that stay.
+  /// Sets the configured nodes to `nodes`, which are sorted and include this member's node. Keeps
+  /// the entries of nodes that were configured before.
   void configure(std::span<const NodeId> nodes);
   std::size_t size() const { return peers_.size(); }
   Peer* find(NodeId node);
   const Peer* find(NodeId node) const;
 
-  // Incarnations
+  // Incarnations.
   /// Notes an incarnation of another node. False if the node is not configured or the incarnation
   /// is not the newest.
   bool note(const MemberId& member);
@@ -56,27 +58,28 @@ class Peers {
   // Hearing
   void mark_heard(Instant now, const MemberId& member);
   MemberSet heard_now(Instant now) const;
-  /// `from` reports that it hears `heard`. `members`: the members of the view.
+  /// `from` reports that it hears the members `heard`. `members`: the members of this view.
   void note_hearing(const MemberId& from, std::span<const MemberId> heard,
                     std::span<const MemberId> members);
-  /// Called between probes: counts the checks in which a node reported not to hear this view.
+  /// Called on each probe timer. Counts one check (Peer::deaf) for each node that reported, since
+  /// the last check, not to hear this view.
   void look_for_deaf(Instant now, std::span<const MemberId> members);
   MemberSet deaf() const;
 
-  // Exclusions
-  /// The view with `members` begins, and `failed` were excluded from it.
+  // Exclusions.
+  /// The view with `members` begins. The members `failed` were excluded from this view.
   void on_view(Instant now, std::span<const MemberId> members, std::span<const MemberId> failed);
-  /// The member was excluded. It may return only after a time that grows with each exclusion, and
-  /// after a trial of the link has passed.
+  /// `member` was excluded, or has failed a trial after its exclusion. It may return only after a
+  /// time that doubles with each such call, and after it has passed a trial of the link.
   void doubt(Instant now, Peer& known, const MemberId& member);
   bool is_muted(Instant now, const MemberId& member) const;
   bool is_doubtful(const MemberId& member) const;
   void note_accuser(const MemberId& member, const MemberId& accuser);
-  /// True if another member of `set` accused the node: only that accuser can tell whether the bad
-  /// link works again.
+  /// True if another member of `set` accused the node `known`. Then only the accuser may test the
+  /// node, because only a test of the accuser's link can show that the bad link works again.
   bool is_left_to_accuser(const Peer& known, std::span<const MemberId> set) const;
 
-  /// Another list of nodes is active or pending: clears Peer::other_list.
+  /// The active or the pending list of nodes has changed: clears Peer::other_list of all peers.
   void forget_lists();
 
   void check_invariants() const;

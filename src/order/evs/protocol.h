@@ -12,7 +12,7 @@
 #include "order/member_set.h"
 #include "wire/frames.h"
 
-// What an engine supplies so that the membership can agree on the engine's views.
+// The settings and functions that an engine with views supplies to the membership.
 
 namespace peal::order::evs {
 
@@ -22,53 +22,56 @@ struct Settings {
   std::uint64_t cluster{};
   wire::Checksum checksum = wire::Checksum::present;
   std::uint64_t seed{};
-  Duration silence;  ///< a view, or an attempt at one, ends if it shows no sign of life for this
-                     ///< long
+  Duration silence;  ///< without a sign of life for this time, a view or an attempt at a view ends
   Duration resend;   ///< retransmit timeout of Membership::send_tracked()
   Duration join, consensus, probe, damping, damping_max;
   std::uint32_t packet_bytes_max{};  ///< largest packet of a trial
-  std::uint64_t first_count{};       ///< first view number and JOIN number
-  bool majority = false;             ///< mark views as primary or not
+  std::uint64_t first_count{};       ///< view numbers and JOIN numbers begin after this number
+  /// True: a view is primary if it has a majority of the active list. False: each view is
+  /// Primary::unclaimed.
+  bool majority = false;
 };
 
-/// What the commit token established about a new view.
+/// What the members have agreed about a new view with the commit token.
 struct Agreement {
   ViewId view{};
   MemberSet members;
   std::uint16_t index{};        ///< index of this member
-  wire::OldView old_view;       ///< what the survivors of this member's old view hold together
+  wire::OldView old_view;       ///< merged record of the survivors of this member's old view
   wire::CommitOptions options;  ///< merged from all members
 };
 
-/// What the membership asks of the engine whose views it manages. The engine puts its data on the
-/// commit token as bytes, in a format that it declares.
+/// The functions of the engine that the membership calls. The commit token carries the engine's
+/// data as bytes, in the format that commit_format() returns.
 ///
-/// The engine decides when recovery is complete (Membership::installed()) and what counts as a sign
-/// of life of a view (Membership::note_life()).
+/// The engine decides when recovery is complete, and then calls Membership::installed(). It also
+/// decides what is a sign of life of a view, and then calls Membership::note_life().
 class Protocol {
  public:
   virtual ~Protocol() = default;
   virtual const wire::CommitFormat& commit_format() const = 0;
-  /// The membership is about to give up the view: send all ordered units to the network.
+  /// The membership will give up the view next. The engine must send all ordered units that it has
+  /// not sent yet.
   virtual void flush(Effects& out) = 0;
-  /// A gathering begins, or this member leaves: discard the state of an attempt, and all deferred
-  /// sends of the view. Keep the packets of the view.
+  /// A gathering begins, or this member leaves. The engine must discard the state of the attempt
+  /// and the deferred sends of the view. It must keep the packets of the view.
   virtual void abandon() = 0;
-  /// Merges this member's requirements on the next view into the options, which are empty if this
-  /// member is the first.
+  /// Merges this member's requirements on the next view into `options`. They are empty if no member
+  /// has merged its requirements yet.
   virtual void fold_options(wire::CommitOptions& options) const = 0;
-  /// Merges what this member holds of its old view into the record. From now on the engine must not
-  /// accept anything that contradicts the record. The record is empty if this member is the first
-  /// of its old view.
+  /// Merges what this member holds of its old view into `record`. The record is empty if this
+  /// member is the first survivor of its old view. From now on, the engine must not accept anything
+  /// that contradicts the record.
   virtual void freeze(std::vector<std::byte>& record) = 0;
-  /// Whether the record extends the one that this member froze.
+  /// True if `record` still contains all that this member merged into it in freeze().
   virtual bool accepts(ByteView record) const = 0;
-  /// All records are known: repair the old view. Membership::state() is `recovery`.
+  /// All records are known, and Membership::state() is `recovery`. The engine must repair the old
+  /// view.
   virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
   /// Every member is in recovery. Called once in an attempt, only at the representative, and only
   /// if the view has several members.
   virtual void lead_recovery(Instant now, Effects& out) = 0;
-  /// A view with one member: install it without waiting.
+  /// This member is the only member of the agreed view. The engine must install the view at once.
   virtual void install_alone(Instant now, Effects& out) = 0;
 };
 

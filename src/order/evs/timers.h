@@ -10,13 +10,13 @@
 
 namespace peal::order::evs {
 
-/// The deadlines of one engine. Timers that are due together fire in the order of the enumerators.
-/// The membership leaves the enumerators called `engine` to the engine, which names them and
-/// defines their meaning. Four of these fire before the timers of a view change, and one after
-/// them.
+/// The timers of one engine. Timers that are due at the same time fire in the order of the
+/// enumerators. The engine uses the enumerators with the prefix `engine`, and the membership uses
+/// all others. Four timers of the engine fire before the timers of a view change, and engine_late
+/// fires after them.
 enum class Timer : std::uint8_t {
-  silence,  ///< no sign of life for too long: ends the view or the attempt at one
-  resend,   ///< retransmits a packet that has shown no effect
+  silence,  ///< no sign of life came in time: ends the view or the attempt at a view
+  resend,   ///< retransmits the packet of TrackedPacket
   engine_0,
   engine_1,
   engine_2,
@@ -25,7 +25,7 @@ enum class Timer : std::uint8_t {
   consensus,
   probe,
   engine_late,
-  trial,  ///< the next packets of a link trial, or its end
+  trial,  ///< sends the next packets of a link trial, or ends the trial
   count,
 };
 
@@ -53,7 +53,7 @@ class Timers {
     }
     return first;
   }
-  /// Disarms `timer` and says whether it was due.
+  /// If `timer` is due, disarms it and returns true.
   bool take_due(Timer timer, Instant now) {
     auto& at = at_[index(timer)];
     if (!at.has_value() || *at > now) return false;

@@ -11,8 +11,9 @@ namespace peal::order::evs {
 namespace {
 
 // Score of retransmissions to one successor, in units of 1 / kScale. Each new packet reduces the
-// score by a sixteenth, and adds the retransmissions of the previous packet, at most four. A link
-// that loses 30 % in both directions scores 8; a link that loses 5 % scores 1.6.
+// score by a sixteenth, and adds the retransmissions of the previous packet, at most four. If
+// packets need r retransmissions on average, the score approaches 16 r. With r = 0.1 the score
+// stays near 1.6; the link is suspected from a score of 3.
 constexpr std::uint32_t kScale = 16;
 constexpr std::uint32_t kResentMax = 4;
 constexpr std::uint32_t kSuspicion = 3 * kScale;

@@ -8,8 +8,8 @@ namespace peal::order {
 namespace event {
 
 inline constexpr EventKind token_lost{"token_lost"};                    ///< view
-inline constexpr EventKind token_retransmitted{"token_retransmitted"};  ///< view, who = receiver
-inline constexpr EventKind stall_excluded{"stall_excluded"};            ///< who
+inline constexpr EventKind token_retransmitted{"token_retransmitted"};  ///< view; who = receiver
+inline constexpr EventKind stall_excluded{"stall_excluded"};            ///< who = accused member
 
 }  // namespace event
 

@@ -14,22 +14,23 @@
 #include "base/ids.h"
 #include "order/engine.h"
 
-// What the simulator knows of an engine besides its descriptor: the names of its packets, their
-// content, and a ghost that checks what the engine's nodes send and log. Only the simulator builds
-// this. An engine has its inspection in the subfolder `inspection` of its own folder;
-// order/registry/inspection/ lists all inspections. An engine without an inspection is simulated
-// too: its packets have no names, and only the oracle judges it.
+// What the simulator knows of an engine besides the engine's descriptor: the names of its packets,
+// the content of its packets, and a ghost. The ghost checks the packets and the log records of the
+// engine's nodes. Only simulator builds contain inspections. An engine's inspection is in the
+// subfolder `inspection` of the engine's folder; order/registry/inspection/ lists all inspections.
+// The simulator also runs an engine without an inspection. Then the packets have no names, and only
+// the oracle checks the engine.
 
 namespace peal::order {
 
-/// A kind of packet, as scenarios name it.
+/// A kind of packet, and the name of this kind in scenarios.
 struct PacketName {
-  std::uint8_t kind = 0;  ///< the byte of the header (wire/frames.h)
+  std::uint8_t kind = 0;  ///< the kind byte of the packet's header (wire/frames.h)
   std::string_view name;
   bool carries_units = false;
 };
 
-/// A packet of a kind that has a name. Its bytes may be damaged.
+/// A packet whose kind has a name. The packet's bytes may be damaged.
 struct InspectedPacket {
   std::uint8_t kind = 0;
   ByteView bytes;
@@ -41,12 +42,12 @@ struct PacketContent {
   std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
   bool proposes_view = false;               ///< the packet proposes the members of the next view
   std::optional<std::uint64_t> told_votes;  ///< last instance for which the sender reports a vote
-  std::optional<std::uint32_t> rotation;    ///< of a commit token: 1 or 2
-  std::optional<bool> retransmission;       ///< of a unit
-  std::optional<bool> post;                 ///< of a unit: sent after the token
+  std::optional<std::uint32_t> rotation;    ///< rotation of a commit token: 1 or 2
+  std::optional<bool> retransmission;       ///< true if the packet retransmits a unit
+  std::optional<bool> post;                 ///< true if the unit was sent after the token
 };
 
-/// Reports a violation: the broken property, and how it broke.
+/// Reports a violation of `property`; `text` describes the violation.
 using GhostReport = std::function<void(std::string property, std::string text)>;
 
 struct GhostSetup {
@@ -57,20 +58,20 @@ struct GhostSetup {
   Seq first_count = 0;
 };
 
-/// Contents of the logs when nodes started.
+/// Counts of what nodes read from their logs when they started.
 struct LogFigures {
   std::uint64_t logs_read = 0;           ///< logs with records
-  std::uint64_t logs_cut = 0;            ///< of those, logs whose beginning was discarded
-  std::uint64_t votes_read = 0;          ///< votes in these logs
-  std::uint64_t votes_needed = 0;        ///< of those, votes in instances that were not consumed
-  std::uint64_t older_votes_needed = 0;  ///< of those, votes outside the newest segment
-  std::uint64_t promises_read = 0;       ///< logs with a promise above the rounds of their votes
+  std::uint64_t logs_cut = 0;            ///< logs with records whose beginning was discarded
+  std::uint64_t votes_read = 0;          ///< votes in the logs
+  std::uint64_t votes_needed = 0;        ///< votes in instances that were not consumed
+  std::uint64_t older_votes_needed = 0;  ///< of votes_needed: votes outside the newest segment
+  std::uint64_t promises_read = 0;       ///< logs with a promise for a round above all their votes
 };
 
-/// Observes what all nodes write to logs, send and hold, so a ghost knows more than any node. A
-/// ghost finds at once errors that deliveries would show late or never: a new incarnation, for
-/// example, delivers only from its first view on. A ghost reads records and packets only, and
-/// nothing inside engines.
+/// Observes the packets, log records, deliveries and views of all nodes, so a ghost knows more than
+/// any single node. Deliveries alone would show some errors late or never; a ghost detects them at
+/// once. For example, a new incarnation delivers nothing before its first view, so its deliveries
+/// do not show what it lost. A ghost never reads the state inside an engine.
 class Ghost {
  public:
   virtual ~Ghost() = default;
@@ -81,18 +82,18 @@ class Ghost {
   virtual void delivered(MemberId /*who*/, const Delivery& /*delivery*/) {}
   virtual void installed(MemberId /*who*/, const View& /*view*/) {}
 
-  // What a node reads from its log and writes to it.
+  // A node's operations on its log.
   /// `first`: first position of the newest segment. Called before the log is opened.
   virtual void note_newest_segment(NodeId /*node*/, LogPosition /*first*/) {}
-  /// A process has opened the log with this id, and reads the log next. `put_back`: the log was
-  /// replaced by an older copy.
+  /// A process has opened the log with this id, and will read the log next. `put_back`: an older
+  /// copy replaced the log.
   virtual void on_log_opened(MemberId /*self*/, std::uint64_t /*id*/, bool /*put_back*/) {}
   virtual void on_log_read(NodeId /*node*/, LogPosition /*position*/, ByteView /*record*/) {}
-  /// The process has read all records, up to `last`.
+  /// The node's process has read all records of the log; `last` is the last record's position.
   virtual void on_log_replayed(NodeId /*node*/, LogPosition /*last*/) {}
   virtual void on_log_appended(NodeId /*node*/, LogPosition /*position*/, ByteView /*first*/,
                                ByteView /*rest*/) {}
-  /// The node appended a checkpoint, and needs nothing before `keep_from` any more.
+  /// The node appended a checkpoint. It no longer needs the records before `keep_from`.
   virtual void on_log_checkpoint(NodeId /*node*/, LogPosition /*keep_from*/) {}
   virtual void on_log_durable(NodeId /*node*/, LogPosition /*upto*/) {}
 
@@ -101,10 +102,11 @@ class Ghost {
 
 struct Inspection {
   std::string_view engine;  ///< the name in the engine's descriptor
-  /// Engines may share kinds of packets; all engines have equal entries for one kind.
+  /// Several engines may use one kind of packet. Then their entries for this kind are equal.
   std::span<const PacketName> packets{};
   PacketContent (*content)(const InspectedPacket& packet) = nullptr;
-  /// The text that transcripts add after the packet's kind: " seq=5"; null if transcripts add none.
+  /// Returns the text that transcripts add after the name of the packet's kind, such as " seq=5".
+  /// Null if transcripts add no text.
   std::string (*text)(const InspectedPacket& packet) = nullptr;
   std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
                                        const GhostReport& report) = nullptr;

@@ -13,15 +13,15 @@
 
 namespace peal::order::paxos {
 
-/// Folds the records of a log. The last record of an instance counts: a vote in a higher round
-/// supersedes earlier votes, and a decided value supersedes all votes. A checkpoint shows which
-/// instances were consumed before it; no later record is of one of them. So values move into the
-/// store's history at each checkpoint, and this object holds only the records between two
-/// checkpoints.
+/// Reads the records of a log, in order. The last record of an instance counts: a vote in a higher
+/// round replaces earlier votes, and a decided value replaces all votes. A checkpoint shows which
+/// instances were consumed before it. No later vote or decided value is of such an instance. So
+/// values move into the store's history at each checkpoint, and this object holds only the records
+/// between two checkpoints.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
-    Round round{};  ///< of the vote; no round: a decided value
+    Round round{};  ///< round of the vote; no round: the value is decided
     wire::ValueHead head;
     std::vector<std::byte> bytes;
   };
@@ -71,8 +71,8 @@ class Acceptor::Replay final : public port::LogReader {
 
   bool fine = true;
   std::optional<OrderState> state;
-  Values votes;    ///< for instances from the last checkpoint up
-  Values decided;  ///< for the same instances
+  Values votes;    ///< votes for instances from the last checkpoint on
+  Values decided;  ///< decided values for the same instances
 
  private:
   static void keep(Values& in, const Record& record) {
@@ -84,7 +84,7 @@ class Acceptor::Replay final : public port::LogReader {
 
   // Ranges that the checkpoint no longer names are dropped. A range that the checkpoint names was
   // written after the previous checkpoint (`again`), or is in kept_ already. If neither holds, the
-  // range was dropped from kept_ for its size, and is skipped here too.
+  // range was dropped from kept_ because of its size, and is skipped here too.
   void keep_ranges(const std::vector<Record::Range>& ranges) {
     std::deque<KeptWords::Range> before;
     before.swap(kept_.ranges());
@@ -110,7 +110,7 @@ class Acceptor::Replay final : public port::LogReader {
     for (auto at = again_.lower_bound(from.first); at != again_.end(); ++at) {
       const auto& [instance, read] = *at;
       if (instance >= from.end) break;
-      // A larger range is skipped; no node writes one.
+      // No node writes a range above these limits, so such a range is skipped.
       const std::uint64_t most = kept_.bytes_max() / sizeof(KeptWords::Kept);
       if (instance - from.first >= most || range.memory() > kept_.bytes_max()) return {};
       range.add(instance, {read.round, read.round.count == 0, read.head, read.bytes});
@@ -127,8 +127,8 @@ class Acceptor::Replay final : public port::LogReader {
   }
 
   /// All instances below `next` were consumed, so the last record of each holds the decided value.
-  /// Instances below `oldest` are the exception: this node skipped them, and its votes there may be
-  /// for values that were not decided. False: an earlier checkpoint was at a higher instance.
+  /// Instances below `oldest` are the exception: this node skipped them, and its votes for them may
+  /// be for values that were not decided. False: an earlier checkpoint was at a higher instance.
   bool consume(Instance next, Instance oldest) {
     if (next < store_.next()) return false;
     Instance from = next;
@@ -147,15 +147,16 @@ class Acceptor::Replay final : public port::LogReader {
   Acceptor& acceptor_;
   Store& store_;
   KeptWords& kept_;
-  Values again_;  ///< votes and values of skipped instances, from `kept` records after the last
-                  ///< checkpoint
+  /// Votes and values of skipped instances, from `kept` records after the last checkpoint.
+  Values again_;
 };
 
 bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state) {
   Replay log(*this, store, kept);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
-  // A checkpoint is the first record of any order.
+  // Each order begins with a checkpoint in the log, so a log without a checkpoint has no votes and
+  // no promises.
   if (log.state) state = *log.state;
   knows_order_ = log.state.has_value();
   if (!log.state && (top_ != 0 || promised_.count != 0)) return false;
@@ -200,7 +201,7 @@ bool Acceptor::prepare(const Round& round) {
   record.kind = Record::Kind::promise;
   record.round = round;
   const auto position = write(record);
-  // If the log takes no record, nothing is answered, and the coordinator asks again.
+  // If the log does not take the record, this node does not answer, and the coordinator asks again.
   promise_written_ = position.has_value();
   if (position) promised_at_ = *position;
   return true;
@@ -220,8 +221,8 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   if (round != round_) {
     if (round > promised_ && !PEAL_MUTANT(px_vote_without_promise)) {
       promised_ = round;
-      // The votes of the round will record the promise too; the promise is not announced before a
-      // vote is written.
+      // Votes in this round record the promise too. is_promised() stays false until prepare() has
+      // written a record of the promise itself.
       promise_written_ = false;
     }
     round_ = round;
@@ -331,7 +332,8 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-/// Writes `kept` records of the range. Continues where the log refused a record the last time.
+/// Writes `kept` records of the range. False: the log refused a record. The next call continues
+/// with that record.
 bool Acceptor::write_words(KeptWords::Range& range) {
   if (range.written == 0) range.at = log_.last().next();
   Record record;
@@ -395,8 +397,8 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(round_ <= promised_ || PEAL_MUTANT(px_vote_without_promise));
 }
 
-// A position in the log counts only as durable or not, so that states which differ in nothing else
-// have equal digests.
+// Positions in the log are added only as durable or not durable: states that differ only in these
+// positions have equal digests.
 void Acceptor::add_to(Digest& digest) const {
   for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
   digest.add(promise_written_ ? 1 : 0);

@@ -14,36 +14,37 @@
 
 namespace peal::order::paxos {
 
-/// Promises and votes. Each is on disk before any other node learns of it. An acceptor votes in the
-/// order of the instances, so one number describes its votes in a round: all instances from the
-/// round's first one up to that number, except those that were decided already.
+/// An acceptor's promises and votes. Each promise and each vote is on disk before any other node
+/// learns of it. An acceptor votes in the order of the instances, so one number describes its votes
+/// in a round: the acceptor voted for all instances from the first one of the round up to that
+/// number, except instances that were decided already.
 class Acceptor {
  public:
-  /// Earlier incarnations may have written to `log`; in this incarnation, only this object writes
-  /// to it.
+  /// Earlier incarnations of this node may have written to `log`. In this incarnation, only this
+  /// object writes to `log`.
   explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
   /// Reads from the log: promises and votes so far, the votes kept for skipped instances, and the
-  /// state of the order at the last checkpoint. False: the log cannot be read, its records are not
-  /// valid or exceed the store, or `pool` has no buffers for their values.
+  /// state of the order at the last checkpoint. False: the log cannot be read, a record is not
+  /// valid, the records exceed the store, or `pool` has no buffer for a value.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
-  /// Before an order exists: records the acceptors with which this one agrees to bootstrap.
-  /// `lives`: their acceptor incarnations; `heard`: the process incarnations in which this node
-  /// heard them. No other node is notified before is_taken(). False: the log cannot take the record
-  /// now.
+  /// Call it before an order exists: records the acceptors that this node names for the bootstrap.
+  /// `lives`: their acceptor incarnations. `heard`: the process incarnations in which this node
+  /// heard these acceptors. Do not notify other nodes before is_taken() is true. False: the log
+  /// cannot take the record now.
   bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
   bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
-  /// What take() recorded in an earlier incarnation, as read from the log at the start. The first
-  /// checkpoint makes that record obsolete. Empty if there is no such record.
+  /// The acceptors that take() recorded in an earlier incarnation, as read from the log at the
+  /// start. Empty if the log has no such record. The first checkpoint makes the record obsolete.
   const wire::Lives& taken() const { return taken_; }
   const std::vector<MemberId>& taken_heard() const { return taken_heard_; }
 
-  /// Records that this incarnation begins to write. Call it once, after replay(). Nothing is sent
-  /// before is_started(). False: the log cannot take the record.
+  /// Records that this incarnation begins to write. Call it once, after replay(). This node sends
+  /// nothing before is_started() is true. False: the log cannot take the record.
   bool start(std::uint64_t epoch);
-  /// As start(epoch), but writes a checkpoint that records it (parameters as of checkpoint()). Even
-  /// a full log has space for a checkpoint.
+  /// As start(epoch), but records the start in a checkpoint, because even a full log has space for
+  /// a checkpoint. The other parameters are those of checkpoint().
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
   bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
@@ -56,8 +57,8 @@ class Acceptor {
   bool mute() const { return log_.failure().has_value(); }
   /// The highest promised round; lower rounds are refused. This promise may not be in the log yet.
   const Round& promised() const { return promised_; }
-  /// Phase 1. False: a higher round is promised, or the log failed. True: is_promised() reports
-  /// when the promise is on disk.
+  /// Phase 1: promises `round`. False: a higher round is promised, or the log failed. True:
+  /// is_promised() reports when the promise is on disk.
   bool prepare(const Round& round);
   bool is_promised(const Round& round) const;
   /// The last promise is being written to disk.
@@ -68,7 +69,7 @@ class Acceptor {
   /// Votes for the proposals of round() in `store`, in the order of instances, as long as the log
   /// takes votes. Returns the number of votes.
   std::uint32_t vote(Store& store);
-  /// The next instance to vote for in round(); 0: no round is in progress.
+  /// The next instance to vote for in round(); 0: this incarnation has accepted no round yet.
   Instance vote_next() const { return round_.count == 0 ? 0 : vote_next_; }
 
   /// The round of the last votes, and the instance up to which these votes are on disk.
@@ -82,13 +83,12 @@ class Acceptor {
   bool blocked() const { return blocked_; }
 
   /// Records a decided value for which this acceptor did not vote. False: the log cannot take the
-  /// record now, or has no checkpoint yet; the instance must not be consumed before the record is
-  /// accepted.
+  /// record now, or has no checkpoint yet. Then the instance must not be consumed yet.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
-  /// Writes a checkpoint of `state`, the present state, and lets the log drop records of instances
-  /// below `oldest`, except those in `kept`. The caller ensures that, from `oldest` on, the last
-  /// record of each consumed instance holds the decided value. False: the log cannot take the
-  /// checkpoint now.
+  /// Writes a checkpoint of `state`, the present state. The log may then drop records of instances
+  /// below `oldest`, except those of instances in `kept`. The caller ensures that, from `oldest`
+  /// on, the last record of each consumed instance holds the decided value. False: the log cannot
+  /// take the checkpoint now.
   bool checkpoint(const OrderState& state, Instance oldest, KeptWords& kept);
 
   void check_invariants() const;
@@ -112,27 +112,26 @@ class Acceptor {
   bool write_kept(Record& checkpoint, KeptWords& kept);
 
   port::Log& log_;
-  const LogPosition begins_;  ///< position of the first record that this incarnation may have
-                              ///< written
+  const LogPosition begins_;  ///< position of the first record that this incarnation may write
   LogPosition started_at_{};  ///< position of the record of start()
   Round promised_{};
   LogPosition promised_at_{};  ///< position of the record of the last requested promise
   bool promise_written_ = true;
-  wire::Lives taken_;  ///< as read from the log at the start
+  wire::Lives taken_;  ///< the acceptors named before the restart, as read from the log
   std::vector<MemberId> taken_heard_;
   LogPosition taken_at_{};  ///< position of the last record of take()
   std::vector<Record::Start> starts_;
   bool put_back_ = false;
   Round round_{};
   Instance vote_next_ = 0;
-  /// The next instance of the last checkpoint in the log. Votes are limited to fewer than
-  /// Store::ahead_max() instances from this one on: a restart can read back no more. A crash that
-  /// loses this checkpoint also loses the votes after it; an earlier checkpoint limited the votes
-  /// before it.
+  /// The next instance of the last checkpoint in the log. A restart can read back at most
+  /// Store::ahead_max() instances from base_ on, so this node votes for no later instances. A crash
+  /// that loses the last checkpoint also loses the votes after that checkpoint. The earlier votes
+  /// are within the limit of an earlier checkpoint.
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;
-  bool knows_order_ = false;  ///< the log has a checkpoint; the first record of any order is one
+  bool knows_order_ = false;  ///< the log has a checkpoint; it is the first record of each order
   Instance top_ = 0;          ///< the highest instance that has a record
   std::deque<Mark> marks_;
   std::vector<std::byte> scratch_;

@@ -19,14 +19,14 @@ class Admission {
 
   /// Decodes the header of a packet. `view`: the last installed view, for reports.
   wire::Drop read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out);
-  /// True if the packet comes from a live incarnation of a known node. Else the packet was dropped
-  /// and counted.
+  /// True if the packet comes from the newest incarnation of a known node with the same settings.
+  /// Otherwise the packet is dropped, and has been counted.
   bool admit(Instant now, const wire::Header& header, ViewId view, Effects& out);
   /// Counts a dropped packet, unless the reason is `none`.
   void count(wire::Drop reason);
   void report_incompatible(const wire::Header& header, wire::Drop reason, ViewId view,
                            Effects& out);
-  /// This node got another list of nodes: misconfigured nodes are reported anew.
+  /// This node received another list of nodes: misconfigured nodes will be reported again.
   void forget_reported() { reported_.clear(); }
 
   void append_counters(std::vector<Counter>& counters) const;

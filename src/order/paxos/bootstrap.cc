@@ -14,8 +14,8 @@ void Bootstrap::restore(const wire::Lives& taken, const std::vector<MemberId>& h
   agreed_.assign(heard.size(), false);
 }
 
-// An acceptor never returns to an earlier incarnation: neither to one of its process, nor to one of
-// its log. So late packets of an earlier incarnation are ignored.
+// Late packets of an earlier process incarnation of an acceptor are ignored: once this node has
+// named a later incarnation of the acceptor, it never names an earlier one again.
 bool Bootstrap::take(const wire::Nodes& list, const Peers& peers) {
   const auto& all = peers.all();
   const bool known = std::any_of(all.begin(), all.end(), [](const Peer& peer) {

@@ -10,35 +10,36 @@
 
 namespace peal::order::paxos {
 
-/// How acceptors bootstrap an order: all of them together, each in the incarnation that all others
-/// name. An acceptor's incarnation is that of its log or, with votes in memory, that of its
-/// process. README.md says why that is enough.
+/// How acceptors bootstrap an order: all acceptors of the list together, each in the incarnation
+/// that all other acceptors name. An acceptor's incarnation is that of its log or, with votes in
+/// memory, that of its process. README.md explains why this agreement is enough.
 class Bootstrap {
  public:
   /// Before it restarted, this node had named the acceptors `taken`, and had heard them in the
   /// process incarnations `heard`.
   void restore(const wire::Lives& taken, const std::vector<MemberId>& heard);
-  /// If this node knows no order, and hears all acceptors of its list, which know none either, it
-  /// names them for the bootstrap. True: they differ from those named before; the log must record
-  /// them before any other node is notified.
+  /// If this node hears all acceptors of `list`, and no node that it hears knows an order, it names
+  /// these acceptors for the bootstrap. True: they differ from the acceptors named before. Then the
+  /// log must record them before any other node is notified.
   bool take(const wire::Nodes& list, const Peers& peers);
   /// The log has durably recorded the acceptors that this node names.
   void note_own(NodeId self);
   /// Another acceptor reports the acceptors that it names. The report counts only if this node
-  /// names the same ones; the sender repeats it.
+  /// names the same acceptors. The sender repeats its report.
   void note(const wire::Lives& said, const Peer& from);
   /// True: each named acceptor has named the same acceptors, so the order can begin.
   bool complete() const;
 
-  /// The acceptors that this node named last. If `lives` is empty, it has named none yet.
+  /// The acceptors that this node named last. If `lives` is empty, this node has named none yet.
   const wire::Lives& taken() const { return taken_; }
   /// The process incarnations in which the acceptors were heard when this node named them, in the
   /// order of the nodes.
   const std::vector<MemberId>& heard() const { return heard_; }
   /// Are the acceptors that this node named last exactly those that bootstrapped `order`?
   bool took_those_of(const wire::Nodes& order) const;
-  /// Has this node named `acceptor`, in its present incarnation? Then every order that this node
-  /// may have helped to bootstrap needs that acceptor. Also true if this node has named none.
+  /// Has this node named `acceptor` in the present incarnation of `acceptor`? Then every order that
+  /// this node may have helped to bootstrap needs `acceptor`. Also true if this node has named no
+  /// acceptors.
   bool needs(const Peer& acceptor) const;
 
   void add_to(Digest& digest) const;
@@ -49,7 +50,7 @@ class Bootstrap {
 
   wire::Lives taken_;
   std::vector<MemberId> heard_;
-  std::vector<bool> agreed_;  ///< for each acceptor in heard_: it has named the same acceptors
+  std::vector<bool> agreed_;  ///< for each acceptor in heard_: has it named the same acceptors?
 };
 
 }  // namespace peal::order::paxos

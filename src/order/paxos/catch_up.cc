@@ -10,11 +10,11 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Maximum size of the answer to a request: it comes as one burst, which the buffers on the path
-/// must hold.
+/// Maximum size of the answer to a request: the answer is sent as one burst, which the buffers on
+/// the path must hold.
 constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 
-/// After so many requests without success, answers are to take the control lane.
+/// After this many requests without success, this node requests answers on the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
 
 /// A live node has consumed this instance, and the link to that node works.
@@ -56,8 +56,9 @@ std::optional<Instance> CatchUp::first_missing() const {
 }
 
 // The coordinator certainly has the value, but is busy. So requests for a value go to another node
-// and to the coordinator in turn; all go to the coordinator if no other node is known to have the
-// value. To spread the load if many nodes lack the same value, each asks another node first.
+// and to the coordinator in turn. If no other node is known to have the value, all requests go to
+// the coordinator. If many nodes lack the same value, each of them begins with a different node, to
+// spread the load.
 const Peer* CatchUp::who_has(Instance instance) const {
   const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;
@@ -70,7 +71,8 @@ const Peer* CatchUp::who_has(Instance instance) const {
     }
   };
   look_for(gives);
-  // If no history has the instance, nodes that excluded this one may have retained the value.
+  // If no history has the instance, nodes that excluded this node from a view may have retained the
+  // value.
   if (able.empty() && (leader == nullptr || !gives(*leader, instance))) {
     look_for(reaches);
     if (able.empty()) look_for(is_past);
@@ -84,8 +86,8 @@ std::optional<Instant> CatchUp::next_at() const {
   return ask_again_at();
 }
 
-// Packets overtake each other, more so where links and disks are slow: the delays of values that
-// arrived without a request show how much. Each request without success doubles the time.
+// Packets overtake each other, and more so if links and disks are slow. The delays of values that
+// arrived without a request show how long to wait. Each request without success doubles that time.
 Instant CatchUp::ask_again_at() const {
   if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
   const Options& options = p_.config.options;
@@ -123,8 +125,8 @@ bool CatchUp::waits_longer(Instant now, Instance first) {
 
 /// Another value than before is missing. True: request it at once.
 bool CatchUp::begin(Instant now, Instance first) {
-  // If requested values have arrived, the next missing values are requested at once if they are as
-  // late as those, or if this node is far behind.
+  // After requested values have arrived, the next missing values are requested at once if they are
+  // as late as the requested ones, or if this node is far behind.
   const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
   const bool far =
       asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
@@ -136,13 +138,13 @@ bool CatchUp::begin(Instant now, Instance first) {
   }
   asks_ = 0;
   asked_at_ = now;
-  // With several hops, this node may learn of the decision long before the value arrives.
+  // If values take several hops, this node may learn of a decision long before the value arrives.
   on_its_way_ = p_.routes.hops() > 1 && p_.store.find(first) == nullptr;
   return as_late || far;
 }
 
-// Requests the missing values that are as late as the first one, within asked_max_ instances: one
-// packet for each run of consecutive instances, at most kRunsAtOnce.
+// Requests the missing values that are as late as the first one, within asked_max_ instances. Sends
+// one packet for each run of consecutive instances, at most kRunsAtOnce packets.
 void CatchUp::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
   const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();

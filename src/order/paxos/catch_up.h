@@ -29,12 +29,13 @@ class CatchUp {
 
   /// Requests missing values, if it is time. Call it whenever anything changed.
   void work(Instant now, Effects& out);
-  /// When work() has something to do; none while no value is missing.
+  /// The time at which work() has something to do; empty while no value is missing.
   std::optional<Instant> next_at() const;
-  /// This node lacks the value of the instance, and needs it: the instance is decided, or this
-  /// acceptor must vote for it before it votes for later instances.
+  /// This node lacks the value of the instance, and needs that value: the instance is decided, or
+  /// this node must vote for the value, as an acceptor, before it votes for later instances.
   bool lacks(Instance instance) const;
-  /// A value arrived twice: if it was requested, the request was too early.
+  /// The value of this instance arrived twice. If the value was requested, the request was too
+  /// early.
   void note_twice(Instant now, Instance instance);
   /// A value was missing at the last call of work().
   bool is_missing() const { return is_missing_; }

@@ -17,7 +17,7 @@ bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
   const ByteView right = b.bytes.view();
   if (a.head != b.head || left.size() != right.size()) return false;
-  // Mostly both values are in the same buffer.
+  // Usually both values are in the same buffer, which saves the comparison of bytes.
   return left.data() == right.data() || left.empty() ||
          std::memcmp(left.data(), right.data(), left.size()) == 0;
 }
@@ -59,8 +59,8 @@ bool Checkpointer::write() {
   if (!wanted_) return false;
   PEAL_ASSERT(p_.acceptor != nullptr);
   const bool waits = waits_for_retained();
-  // The wait is limited: consumption must not wait for a disk that hangs. On such a disk, the
-  // checkpoint does not become durable either.
+  // The wait is limited, because consumption must not wait for a disk that hangs. While the disk
+  // hangs, the checkpoint does not become durable either.
   const Instance most = p_.config.options.max_gap + p_.config.options.checkpoint_every;
   if (waits && p_.state.next() < p_.acceptor->base() + most) {
     PEAL_PROBE("paxos.checkpoint_waits_for_owed");
@@ -75,12 +75,12 @@ bool Checkpointer::write() {
   return true;
 }
 
-// A view excluded members, and the values that they may lack are retained. A restart from a
-// checkpoint after that view would not retain these values again, and the acceptor's log would have
-// dropped them. So the values must be on disk before the checkpoint is written.
+// If a view excluded members, this node retains the values that these members may lack. A restart
+// from a checkpoint after that view would not retain these values again, and the acceptor's log may
+// have dropped them. So the retained values must be on disk before the checkpoint is written.
 bool Checkpointer::waits_for_retained() const {
-  // With several ensembles, the values that the members may lack are known once the merged order
-  // has reached the view that excluded the members.
+  // With several ensembles, the values that excluded members may lack are known only once the
+  // merged order has reached the view that excluded the members.
   const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
   const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
   return !history_.durable() || unmerged;
@@ -91,8 +91,8 @@ Instance Checkpointer::oldest_needed() const {
   const Instance next = p_.state.next();
   Instance oldest = std::max(p_.store.oldest(), noted_from_);
   // Several ensembles share the log. An ensemble that orders hardly anything has a small history
-  // that begins long ago. To keep all of it, the log would also have to keep everything that the
-  // other ensembles have ordered in that time.
+  // that begins long ago. To keep all of this history, the log would also have to keep everything
+  // that the other ensembles have ordered in that time.
   const Instance kept =
       std::max<Instance>(512, gap_max(p_.config.options) + p_.config.options.window);
   if (p_.config.merger != nullptr && next > kept) oldest = std::max(oldest, next - kept);

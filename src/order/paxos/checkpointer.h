@@ -8,20 +8,20 @@
 
 namespace peal::order::paxos {
 
-/// Maintains what an acceptor's log records of decided instances, besides votes: decided values for
-/// which the acceptor did not vote, and checkpoints, which make earlier records unnecessary.
+/// Writes the records of decided instances, other than votes, to an acceptor's log: decided values
+/// for which the acceptor did not vote, and checkpoints, which make earlier records unnecessary.
 class Checkpointer {
  public:
   Checkpointer(const Parts& parts, const History& history) : p_(parts), history_(history) {}
 
-  /// The log was replayed.
+  /// Call it after the log was replayed.
   void start();
   /// This node begins at the present state of the order: it took another node's checkpoint, or
   /// nothing is decided yet.
   void begin() { at_ = p_.state.next(); }
-  /// This node votes from now on; its log has no values that were decided before.
+  /// This node votes from now on. Its log lacks the values that were decided before now.
   void begin_history();
-  /// Another list of nodes is active, and the log has no record of it.
+  /// Another list of nodes is active, and the log has no record of that list.
   void begin_list();
   /// The log has a record of the active list. Until then, this acceptor neither promises nor votes
   /// in rounds of the list.
@@ -30,7 +30,7 @@ class Checkpointer {
   /// Records the decided value of the next instance, unless this acceptor voted for that value.
   /// False: not possible now, and the instance must not be consumed yet.
   bool note(const Slot& slot);
-  /// Whether a checkpoint is to be written as soon as possible.
+  /// `wanted`: a checkpoint is to be written as soon as possible.
   void want(bool wanted) { wanted_ = wanted; }
   bool wanted() const { return wanted_; }
   /// Writes a checkpoint, if one is wanted. False: not possible now, or none is wanted.

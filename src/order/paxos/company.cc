@@ -12,15 +12,16 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
-/// Maximum wait for further nodes (just_found()), in units of Options::suspect. It exceeds
-/// the time for which past losses count against a link that is good again. Each of several
-/// ensembles sends fewer link checks (link_rhythm.h), so there losses count for longer.
+/// Maximum wait for further nodes (just_found()), in units of Options::suspect. The wait exceeds
+/// the time for which past losses count against a link that is good again. If there are several
+/// ensembles, each sends fewer link checks (link_rhythm.h), so losses count for longer.
 constexpr std::int64_t kWaitForOthers = 15;
 constexpr std::int64_t kWaitForOthersOfSeveral = 45;
-/// The wait is at most so many times as long as the time without enough working links.
+/// The wait is at most this many times as long as the time without enough working links.
 constexpr std::int64_t kWaitTimes = 2;
 
-/// If the quick search finds no set, all sets are tried, but only of at most this many candidates.
+/// If the quick search finds no set, all sets of candidates are tried, provided that there are at
+/// most this many candidates.
 constexpr std::size_t kSearchMax = 12;
 
 bool is_acceptor(const Peer& peer) { return peer.acceptor && !peer.silent; }
@@ -36,16 +37,16 @@ std::size_t common(const NodeSet& a, const NodeSet& b) {
   return count;
 }
 
-/// A node must be heard for a while before it is admitted. A member that is heard again stays: many
-/// links may have failed together, and recover one after the other.
+/// A node must be heard for a while before it is admitted. A member of the view stays as soon as it
+/// is heard again, because many links may have failed together, and recover one after the other.
 bool arrives(const Peer& peer, const OrderState& state) {
   if (peer.self) return true;
   if (peer.member.epoch == 0) return false;
   return state.has(peer.member) ? !peer.reception.failing() : peer.reception.works();
 }
 
-/// Is the peer's report of the list that is active here? Otherwise its indexes of nodes mean
-/// nothing here.
+/// Does the peer's report refer to the list that is active here? If not, the node indexes in the
+/// report are not valid here.
 bool speaks_of_list(const Peer& peer, const OrderState& state) {
   return peer.state.next != 0 && state.known() && peer.state.first_list == state.nodes().first &&
          peer.state.list == state.nodes().number;
@@ -55,7 +56,8 @@ bool speaks_of_list(const Peer& peer, const OrderState& state) {
 
 // ---- links ----
 
-/// False: all links among the nodes that this node hears work.
+/// Reads the nodes' reports about their links. False: all links between the nodes that this node
+/// hears work.
 bool Company::read_links(const Peers& peers, const OrderState& state) {
   listed_.clear();
   heard_ = unheard_ = {};
@@ -111,8 +113,9 @@ std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
   return common(fails_[index], set);
 }
 
-/// Nodes `a` and `b` (the lower one) have equally many failing links: is `a` removed before `b`?
-/// Acceptors whose disk hangs are removed first, then nodes that do not vote, then the higher node.
+/// Is node `a` removed before node `b`? Both have equally many failing links, and `b` has the lower
+/// index. Acceptors whose disk hangs are removed first, then nodes that do not vote, then the node
+/// with the higher index.
 bool Company::goes_before(std::size_t a, std::size_t b) const {
   const Peer& higher = *listed_[a];
   const Peer& lower = *listed_[b];
@@ -120,8 +123,8 @@ bool Company::goes_before(std::size_t a, std::size_t b) const {
   return lower.named || !higher.named;
 }
 
-/// Removes nodes from the set until all links in it work, first those with the most failing links.
-/// `keep`: index of a node that stays; kNobody: none.
+/// Removes nodes from the set until all links between its nodes work. The nodes with the most
+/// failing links are removed first. `keep`: index of a node that stays; kNobody: none.
 void Company::resolve(NodeSet& set, std::size_t keep) const {
   for (;;) {
     std::size_t worst = kNobody;
@@ -167,9 +170,9 @@ bool Company::suits_parts(const NodeSet& set) const {
                      [&](const Part& part) { return is_enough(part, set); });
 }
 
-// The set should have a majority of the acceptors even without those whose disks hang. If no set
-// has, disks do not matter. If no set has a majority of each part, the ensembles of parts without a
-// majority stop, and the others continue.
+// The set should have a majority of the acceptors even without those whose disks hang. If there is
+// no such set, disks are ignored. If no set has a majority of each part, parts are ignored: the
+// ensembles of parts without a majority stop, and the others continue.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
     if (demand.parts && PEAL_MUTANT(px_parts_alone)) continue;
@@ -189,7 +192,7 @@ NodeSet Company::candidates(const Demand& demand) const {
 
 /// Adds the node `index` to `set` if its links to all nodes of `set` work. With `demand.moving`, a
 /// node whose disk does not hang is also added if its links fail only to acceptors whose disks
-/// hang: these are removed in its favour.
+/// hang. Then these acceptors are removed from `set`.
 void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) const {
   NodeSet left = set;
   const bool prefer =
@@ -202,9 +205,9 @@ void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) cons
   set = left;
 }
 
-// Members of the view stay, as long as their links work. Other nodes are admitted if their links
-// work to all members whose disks make progress. If that leaves too few nodes, membership in the
-// view no longer matters.
+// Members of the view stay, as long as their links work. A node outside the view is admitted if it
+// has working links to all members whose disks make progress. If the resulting set is too small,
+// membership in the view no longer matters.
 NodeSet Company::choose(const Peers& peers, const OrderState& state, const Demand& demand) const {
   const NodeSet among = candidates(demand);
   NodeSet set;
@@ -222,8 +225,8 @@ NodeSet Company::choose(const Peers& peers, const OrderState& state, const Deman
   return is_enough(peers, set, demand) ? set : search(peers, among, demand);
 }
 
-/// If the candidates are few, tries all sets of them: prefers the largest one, then the one with
-/// the lowest nodes.
+/// If there are few candidates, tries all sets of them. Prefers the largest set; among equally
+/// large sets, the one with the lowest nodes.
 NodeSet Company::search(const Peers& peers, const NodeSet& among, const Demand& demand) const {
   std::vector<std::size_t> nodes;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
@@ -263,7 +266,8 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   Fitness fitness = Fitness::hears;
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
-    // Another node hears different nodes, and may find some that suit all parts.
+    // If this set does not suit all parts, this node is less fit: another node, which hears other
+    // nodes, may find a set that does.
     fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
@@ -277,9 +281,10 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   return fitness;
 }
 
-/// Links that failed together recover one after the other. The first few nodes whose links all work
-/// wait for the others, rather than exclude them for a moment. Links also fail one after the other,
-/// and too few may be left for a moment: then the wait is short.
+/// True: this node waits for further nodes. Links that failed together recover one after the other,
+/// so the first nodes whose links work wait for the others, rather than exclude them for a moment.
+/// Links also fail one after the other. If too few links worked for only a moment, the wait is
+/// short.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

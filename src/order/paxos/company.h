@@ -13,12 +13,12 @@
 
 namespace peal::order::paxos {
 
-/// Decides which nodes should be in one view, by the links between them. Each node reports which
-/// nodes it does not hear; a link works if both ends hear each other. Nodes with working links
-/// between all of them are chosen if they are a majority of the acceptors and a majority of the
-/// listed nodes. Every node applies the same rule, and reports its own fitness to coordinate
-/// (wire::Fitness). If there are no such nodes, a node that hears a majority of the acceptors
-/// continues with all nodes that it hears.
+/// Decides, from the links between nodes, which nodes should be in one view. Each node reports
+/// which nodes it does not hear. A link works if both ends hear each other. A set of nodes is
+/// chosen if the links between all its nodes work, and if it has a majority of the acceptors and a
+/// majority of the listed nodes. Every node applies the same rule, and reports its own fitness to
+/// coordinate (wire::Fitness). If there is no such set, a node that hears a majority of the
+/// acceptors continues with all nodes that it hears.
 ///
 /// Where subsets of the nodes (parts) have ensembles of their own (Merger), a set of nodes with a
 /// majority of each part is preferred. In the ensemble of a part, nodes that the ensemble of all
@@ -26,8 +26,8 @@ namespace peal::order::paxos {
 class Company {
  public:
   /// Evaluates the links, and writes `works`, `serve` and `chosen` of each peer. `state` names the
-  /// members of the view. Other nodes are admitted only if their links work to all members whose
-  /// disks make progress.
+  /// members of the view. A node outside the view is admitted only if it has working links to all
+  /// members whose disks make progress.
   void look(Instant now, const Config& config, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
   /// Nodes of the list whose packets do not arrive here; STATE reports them.
@@ -39,8 +39,9 @@ class Company {
   /// Requirements on the nodes to be chosen.
   struct Demand {
     bool moving = false;  ///< acceptors whose disk hangs do not count towards a majority
-    bool parts = false;   ///< the nodes are a majority of each part, and the ensemble of all nodes
-                          ///< has chosen each of them
+    /// The set has a majority of each part, and the ensemble of all nodes has chosen every node of
+    /// the set.
+    bool parts = false;
   };
   struct Part {
     NodeSet nodes, acceptors;
@@ -71,14 +72,15 @@ class Company {
   std::vector<Part> parts_;          ///< scratch: see Merger::parts()
   NodeSet in_company_of_all_;        ///< scratch: see Merger::in_company_of_all()
   bool fit_for_all_ = true;          ///< scratch: see Merger::fit_for_all()
-  NodeSet chosen_;                   ///< scratch: the chosen nodes; all nodes that are heard, if
-                                     ///< no set of nodes meets the requirements
+  /// Scratch: the chosen nodes; all nodes that are heard, if no set of nodes meets the
+  /// requirements.
+  NodeSet chosen_;
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  Instant lost_at_{};   ///< when links last became too few for a majority; zero: nothing to wait
-                        ///< for
-  Instant found_at_{};  ///< when links were enough for a majority again
+  /// When links last became too few for a majority; zero: nothing to wait for.
+  Instant lost_at_{};
+  Instant found_at_{};  ///< when enough links for a majority worked again
 };
 
 }  // namespace peal::order::paxos

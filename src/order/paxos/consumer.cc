@@ -56,15 +56,15 @@ bool Consumer::change_view(Effects& out) {
     return true;
   }
   if (p_.config.merger != nullptr) {
-    // This node may have taken a checkpoint: it is not ready until the merger calls set_ready()
-    // again.
+    // Outside the view, this node may take a checkpoint and skip values. So it is not ready until
+    // the merger calls set_ready() again.
     visiting_ = true;
     p_.config.merger->on_left_out();
   }
   return false;
 }
 
-// The transitional view has the members that continue from the same last view as this node.
+// The transitional view has the members whose last view is also this node's last view.
 void Consumer::install(Effects& out) {
   PEAL_ASSERT(p_.state.view().number > view_.number && "views never go back");
   MemberSet all;

@@ -28,11 +28,11 @@ class Consumer {
   ViewId view() const { return view_; }
   /// The number of units delivered in view().
   Seq seq() const { return seq_; }
-  /// Key of the last value before those that this incarnation consumed without gaps.
+  /// Key of the last value before the values that this incarnation consumed without gaps.
   std::uint64_t from() const { return from_; }
 
-  /// With several ensembles. `ready`: views may admit this node. `from`: lower bound of the keys of
-  /// views that admit it.
+  /// Only with several ensembles. `ready`: views may admit this node. `from`: lower bound of the
+  /// keys of views that admit it.
   void set_ready(bool ready, std::uint64_t from) {
     visiting_ = !ready;
     views_from_ = from;

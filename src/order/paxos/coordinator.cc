@@ -7,13 +7,13 @@
 #include "base/assert.h"
 #include "base/hooks.h"
 
-// Phase 1: taking over.
+// Phase 1, and the takeover after it.
 
 namespace peal::order::paxos {
 namespace {
 
 /// In units of Options::suspect: a coordinator gives up its round if Phase 1 makes no progress for
-/// so long. But while it waits for promises and most acceptors seem alive, it keeps the round.
+/// so long. But it keeps the round while it waits for promises and most acceptors seem alive.
 constexpr std::int64_t kPatience = 10;
 
 }  // namespace
@@ -72,8 +72,8 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::prepare: answer_self(now, out); return;
     case Phase::recover: {
       if (!phase1_.knows_values()) return phase1_.fetch(out);
-      // This node leads once it has consumed all instances below the base. CatchUp fetches them
-      // from nodes that consumed them.
+      // This node leads once it has consumed all instances below the base. CatchUp fetches these
+      // instances from nodes that consumed them.
       if (p_.state.next() >= phase1_.base()) begin_to_lead(now, out);
       return;
     }
@@ -126,7 +126,7 @@ void Coordinator::tick(Instant now, Effects& out) {
   const bool waits_for_disks = phase_ == Phase::prepare && !PEAL_MUTANT(px_rounds_overtake) &&
                                p_.peers.live_acceptors() >= p_.peers.majority();
   if (now - since_ >= options.suspect * kPatience && !waits_for_disks) {
-    step_down();  // the node that was to answer is gone: a new round will ask others
+    step_down();  // the node that should answer seems gone: a new round will ask other nodes
     return;
   }
   if (phase_ == Phase::prepare) {

@@ -18,11 +18,11 @@
 
 namespace peal::order::paxos {
 
-/// Proposes values. It takes over with Phase 1 for all instances at once. It proposes again,
-/// unchanged, each value that may have been decided according to a majority's votes. Then it
-/// proposes members' units and views.
+/// Proposes values. A coordinator takes over with Phase 1 for all instances at once. It proposes
+/// again, unchanged, each value that may have been decided according to the votes of a majority.
+/// Then it proposes members' units, views and lists of nodes.
 ///
-/// coordinator.cc: taking over. phase2.cc: Phase 2.
+/// coordinator.cc: Phase 1 and the takeover. phase2.cc: Phase 2.
 class Coordinator {
  public:
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
@@ -41,38 +41,39 @@ class Coordinator {
   bool leads() const { return phase_ == Phase::lead; }
   const Round& round() const { return round_; }
 
-  /// Begins Phase 1 of this node's round with this count. If the state of the order is unknown,
-  /// Phase 1 begins at instance 1.
+  /// Begins Phase 1 of a round of this node. `count`: the round's count. If the state of the order
+  /// is unknown, Phase 1 begins at instance 1.
   void prepare(Instant now, std::uint64_t count, Effects& out);
   void step_down();
   void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
   /// Takes a member's unit. `fresh`: nothing else uses the headroom in front of the bytes. `stamp`:
   /// the unit's timestamp, with optimistic delivery. False: the unit is refused, because it is for
-  /// another view, too far ahead, or a duplicate. If units before it are missing, work() requests
-  /// them from their sender.
+  /// another view, too far ahead, or a duplicate. If earlier units of the same member are missing,
+  /// work() requests them from that member.
   bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
   /// Proposes as much as possible. Call it whenever anything changed.
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
-  /// With optimistic delivery: when the next waiting unit is to be proposed.
+  /// With optimistic delivery: the time at which the next waiting unit is to be proposed.
   std::optional<Instant> next_due() const;
   /// Proposes an empty value whose key is at least `key`. False: not possible now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
-  /// Retransmits proposals in progress of these instances to a node that lacks them. `again`: an
-  /// earlier retransmission was lost, so this one takes the control lane.
+  /// Retransmits the proposals of these instances that are still in progress, to a node that lacks
+  /// them. `again`: an earlier retransmission was lost, so this retransmission takes the control
+  /// lane.
   void repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out);
   /// A node requested lost values from this instance on.
   void note_lost(Instant now, Instance first);
 
   /// Key of the last proposed value.
   std::uint64_t tip_key() const { return tip_.key(); }
-  /// Instances that are proposed and not consumed here.
+  /// The number of instances that are proposed, and not consumed by this node yet.
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
   /// Limit of under_way().
   std::uint32_t window() const { return window_.size(); }
-  /// A member that is too far behind: the coordinator proposes nothing more until that member has
-  /// progressed.
+  /// A member that is too far behind: the coordinator proposes no more units until that member has
+  /// made progress.
   std::optional<MemberId> too_far_behind() const;
   void check_invariants() const;
   void add_to(Digest& digest) const;
@@ -83,15 +84,16 @@ class Coordinator {
     /// that is asked first has the bytes.
     BufferRef packet;
     Value value;
-    Instant at{};         ///< when it was proposed
-    bool resent = false;  ///< retransmitted, so an answer does not measure the round trip
+    Instant at{};  ///< when the value was proposed
+    /// The packet was retransmitted, so an answer does not measure the round trip.
+    bool resent = false;
   };
 
-  // coordinator.cc
+  // Defined in coordinator.cc.
   void answer_self(Instant now, Effects& out);
   void begin_to_lead(Instant now, Effects& out);
 
-  // phase2.cc
+  // Defined in phase2.cc.
   void propose(Value value, bool fresh, Effects& out);
   Arrival proposal_of(Instance instance, const Value& value) const;
   BufferRef packet_again(Instance instance, const Value& value);
@@ -118,12 +120,13 @@ class Coordinator {
 
   Phase1 phase1_;
 
-  // Phase 2
-  Instance next_ = 0;          ///< the next instance to be proposed
-  OrderState tip_;             ///< state after all proposed values
-  Instance view_at_ = 0;       ///< the instance that proposed the view of tip_; or an instance
-                               ///< consumed before this node led
-  std::deque<Flight> flight_;  ///< from flight_first_ on
+  // State of Phase 2.
+  Instance next_ = 0;  ///< the next instance to be proposed
+  OrderState tip_;     ///< state after all proposed values
+  /// The instance of the view of tip_; or, if an earlier coordinator proposed that view, the last
+  /// instance before this node led.
+  Instance view_at_ = 0;
+  std::deque<Flight> flight_;  ///< the proposals in progress, from flight_first_ on
   Instance flight_first_ = 0;
   Instance passed_ = 0;  ///< instance for which pass() last proposed an empty value; 0: none
   WaitingUnits waiting_;

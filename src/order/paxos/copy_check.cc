@@ -23,7 +23,7 @@ bool CopyCheck::holds(const wire::LogHeard& heard) const {
     const bool full = starts_.size() >= Record::kStartsMax;
     return starts_.empty() || (full && heard.epoch < starts_.front().epoch);
   }
-  // The records of this incarnation end where the next one began.
+  // The records of this incarnation end where the next incarnation began.
   return last == starts_.rbegin() || heard.position < std::prev(last)->at.value;
 }
 

@@ -15,14 +15,15 @@ namespace peal::order::paxos {
 /// Determines whether the log of this node is the latest one, or an older copy that was restored.
 /// Each incarnation is recorded in the log before it sends anything, and other nodes remember the
 /// length of the log that earlier incarnations reported. A log that lacks an incarnation, or is
-/// shorter than remembered, is an older copy. README.md says why a majority is asked.
+/// shorter than remembered, is an older copy. README.md explains why the answers of a majority are
+/// needed.
 class CopyCheck {
  public:
   /// `starts`: the incarnations in the log, this one last. `was_put_back`: the log records that it
   /// is an older copy. If there is no log on disk, begin() is not called and nothing is checked.
   void begin(std::vector<Record::Start> starts, bool was_put_back);
-  /// An acceptor reports what it heard of this log. True: the report is the first that shows that
-  /// the log holds less, so the log is an older copy.
+  /// An acceptor reports what it heard of this log. True: this report is the first one that names a
+  /// record that the log lacks, so the log is an older copy.
   bool note(NodeId from, const wire::LogAnswer& answer);
   /// Counts the answers anew: the set of acceptors may have changed.
   void look(const Peers& peers);

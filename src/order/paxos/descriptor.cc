@@ -6,15 +6,15 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Longer than the default: processes share processors with others, and a node that was suspected
-/// wrongly misses deliveries until it is back.
+/// Longer than the default, because processes share processors with other processes, and a node
+/// that was suspected wrongly misses deliveries until it is back.
 constexpr Duration kSuspect = milliseconds(200);
-/// Shorter than the default: a recovering node requests at most 64 instances at a time, and must
-/// get them faster than the other nodes order new ones.
+/// Shorter than the default, because a recovering node requests at most 64 instances at a time, and
+/// must get them faster than the other nodes order new instances.
 constexpr Duration kGap = microseconds(500);
-/// Streams lose hardly anything. A value that is late on one stream is still in transit, for as
-/// long as the stream's queue takes (headway.h). Requesting such values as early as with datagrams
-/// would send many of them twice, and fill full streams further.
+/// Streams lose hardly any packets. A value that is late on one stream usually still waits in the
+/// queue of that stream (headway.h). If such values were requested as early as over datagrams, many
+/// values would be sent twice, and full queues would grow further.
 constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
 /// Limit of one node's values in progress, over streams: less than the queue for one peer, so that
@@ -59,8 +59,8 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
                     members * options.member_window,
           .log = kept_of(values).storage == Storage::disk,
           .optimistic = options.optimistic,
-          // All members' units wait at the coordinator; a restart also reads values from before the
-          // last checkpoint.
+          // All members' units wait at the coordinator. A restart also reads values that precede
+          // the last checkpoint.
           .held = 2 * (options.max_gap + options.window + options.checkpoint_every) +
                   members * options.member_window,
           .suspect = options.suspect,

@@ -13,9 +13,9 @@ namespace peal::order::paxos {
 
 extern const Descriptor kDescriptor;
 
-// For engines that are variants of this one.
+// Used by engines that are variants of this engine.
 
-/// The engine's configuration, from a setup.
+/// Derives the engine's configuration from a setup.
 Config config_of(const Setup& setup);
 
 inline constexpr Option kAcceptors{
@@ -27,7 +27,7 @@ inline constexpr Option kAcceptors{
         "be ordered. `peal reload` changes it, as it changes the list of nodes",
     .absent = "all of up to two nodes, three of up to four, else the five lowest"};
 
-/// Options of acceptors that users choose.
+/// The options of acceptors that users can set.
 struct Kept {
   Storage storage = Storage::disk;
 };
@@ -44,7 +44,7 @@ inline constexpr std::array kKept{field<&Kept::storage>(
              "ordered is gone. The first start waits for all acceptors. Never start nodes that "
              "were taken out of the list with a file that still has the old one"})};
 Kept kept_of(const OptionValues& values);
-/// The options that users choose, followed by those that only tests and the simulator set.
+/// The options that users can set, followed by the options that only tests and the simulator set.
 std::vector<Option> with_internal(std::vector<Option> chosen_by_users);
 
 Needs needs(const OptionValues& values, std::size_t nodes);

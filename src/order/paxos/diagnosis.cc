@@ -6,7 +6,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// The reason names the first of `all`, and lists them all.
+/// A reason that names the first member of `all`, and lists all of them.
 WaitReason waits_for(const WaitKind* kind, Seq seq, std::vector<MemberId> all) {
   WaitReason reason{kind, {}, seq};
   if (!all.empty()) reason.who = all.front();
@@ -45,9 +45,9 @@ WaitReason Diagnosis::why(const Question& question) const {
   return unheard.all.empty() ? quorum : unheard;
 }
 
-/// No order is known. An acceptor names acceptors for one list only. If some acceptors, perhaps
-/// this node too, have named acceptors for another list than the others, they never agree, and no
-/// other reason matters.
+/// The reason while no order is known. An acceptor names acceptors for one list only. If some
+/// acceptors, perhaps this node too, have named acceptors for another list than the others, the
+/// acceptors never agree, and no other reason matters.
 WaitReason Diagnosis::bootstrap() const {
   const wire::Lives& taken = from_.incarnations.bootstrap().taken();
   const bool bound_here = !taken.lives.empty() && taken.list != p_.given.list().hash;
@@ -65,7 +65,7 @@ WaitReason Diagnosis::bootstrap() const {
   return silent;
 }
 
-/// Acceptors that are not heard, or are amnesiac; none if all vote.
+/// Lists the acceptors that are not heard or are amnesiac. Lists none if all acceptors vote.
 WaitReason Diagnosis::acceptors(const WaitKind* kind, Seq seq) const {
   std::vector<MemberId> silent;
   for (const Peer& peer : p_.peers.all()) {
@@ -76,7 +76,7 @@ WaitReason Diagnosis::acceptors(const WaitKind* kind, Seq seq) const {
   return waits_for(kind, seq, std::move(silent));
 }
 
-/// What keeps this node out of the view, as far as it can tell.
+/// Why this node is not in the view, as far as this node knows.
 WaitReason Diagnosis::outside() const {
   if (from_.links.disk_hangs()) return {&wait::disk, p_.config.self, next()};
   std::vector<MemberId> unheard, not_heard;
@@ -92,7 +92,7 @@ WaitReason Diagnosis::outside() const {
 }
 
 WaitReason Diagnosis::no_coordinator() const {
-  // Most nodes have a coordinator that this node does not hear well.
+  // Most acceptors hear the last coordinator, but this node does not hear it well.
   const Peer* last = p_.peers.find(from_.election.round().coordinator.node);
   if (last != nullptr && !last->self && !last->reception.works() &&
       !from_.election.most_miss_last()) {
@@ -102,7 +102,7 @@ WaitReason Diagnosis::no_coordinator() const {
   return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
 }
 
-/// Acceptors whose disks hang, if too few others remain to vote.
+/// Lists the acceptors whose disks hang, if the other acceptors are too few for a majority.
 WaitReason Diagnosis::hung_disks() const {
   std::vector<MemberId> hung;
   for (const Peer& peer : p_.peers.all()) {
@@ -112,7 +112,7 @@ WaitReason Diagnosis::hung_disks() const {
   return waits_for(&wait::disk, next(), std::move(hung));
 }
 
-/// Members of which only some packets arrive.
+/// Lists the members of which only some packets arrive.
 WaitReason Diagnosis::unheard_members() const {
   std::vector<MemberId> unheard;
   for (const Peer& peer : p_.peers.all()) {
@@ -122,8 +122,8 @@ WaitReason Diagnosis::unheard_members() const {
   return waits_for(&wait::unheard, next(), std::move(unheard));
 }
 
-/// A member whose full application holds up the others, or is about to: the coordinator, or a
-/// member that has consumed less than this node.
+/// A member whose application is full and delays the other members, or will soon delay them: the
+/// coordinator, or a member that has consumed less than this node.
 MemberId Diagnosis::full_application() const {
   const Peer* leader = from_.election.coordinator();
   for (const Peer& peer : p_.peers.all()) {

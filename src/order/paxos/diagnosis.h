@@ -12,11 +12,11 @@
 
 namespace peal::order::paxos {
 
-/// Determines what the engine waits for, for status output.
+/// Determines why the engine waits, for status output.
 class Diagnosis {
  public:
-  /// The objects that the diagnosis reads. `coordinator`: this node's own; null on nodes that never
-  /// vote.
+  /// The objects that the diagnosis reads. `coordinator`: this node's own coordinator; null on
+  /// nodes that never vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;
@@ -24,7 +24,7 @@ class Diagnosis {
     const Election& election;
     const Consumer& consumer;
   };
-  /// Further facts that only the engine knows.
+  /// Further facts, which only the engine knows.
   struct Question {
     bool opening;  ///< the log has not recorded yet that this incarnation began
     bool missing;  ///< a decided value is missing here

@@ -15,9 +15,9 @@ namespace {
 /// Otherwise one timestamp could move a clock to the largest possible value, and all later units
 /// would get equal timestamps.
 constexpr std::uint64_t kClockMax = wire::kEarlyStampMax / 2;
-/// Timestamps older than this count as this old. Units that were retransmitted, or that waited for
-/// a full link, are less late than this. A sender that claims very old timestamps gains no more
-/// than this lead.
+/// A timestamp that is older than this counts as exactly this old. Units that were retransmitted,
+/// or that waited for a full link, are less late than this. A sender that claims very old
+/// timestamps gains no more than this lead.
 constexpr std::uint64_t kOldestNs = 1'000'000'000;
 
 }  // namespace
@@ -74,8 +74,8 @@ wire::Drop Early::take(Instant now, std::size_t index, std::uint64_t number, Uni
   const std::uint64_t placed = member.told - member.guesses.size();
   if (number <= member.told) return wire::Drop::duplicate;
   if (number - placed > window_) return wire::Drop::out_of_window;
-  // A retransmitted unit does not measure the network's delay. Nor does a unit whose sender had not
-  // seen any other timestamps yet.
+  // A retransmitted unit does not measure the network's delay. A unit does not measure it either if
+  // its sender had not seen other nodes' timestamps yet.
   const std::uint64_t is = clock(now);
   const Duration late{static_cast<std::int64_t>(is - std::min(unit.stamp, is))};
   if (!own && number > member.newest && late < wait_max_) lateness_.took(late);
@@ -91,8 +91,8 @@ std::optional<Early::Rank> Early::first() const {
   for (std::size_t index = 0; index < members_.size(); ++index) {
     const Member& member = members_[index];
     const auto unit = member.waiting.begin();
-    // The sender's earlier units will be placed before this unit, so announcing this one first
-    // would be a bad guess.
+    // The sender's earlier units will be placed before this unit, so this unit is not announced
+    // before them.
     if (unit == member.waiting.end() || unit->first != member.told + 1) continue;
     const Rank rank{unit->second.stamp, index};
     if (!best || rank < *best) best = rank;

@@ -20,8 +20,8 @@
 
 namespace peal::order::paxos {
 
-/// The delay of units: of the last two thousand, all but one in five hundred came within wait().
-/// The sample is this large because the units of one large message are late together.
+/// The delay of units. Of the last two thousand units, all but one in five hundred arrived within
+/// wait(). The sample is this large because the units of one large message are late together.
 class Lateness {
  public:
   void took(Duration late);
@@ -40,14 +40,15 @@ class Lateness {
 /// Optimistic delivery: announces units to the application before they have their places, in their
 /// probable order.
 ///
-/// Every unit has a timestamp from its sender's clock, and goes to all nodes. Each node announces
-/// units in the order of (timestamp, sender), once all units with lower timestamps should have
-/// arrived. The coordinator proposes units in the same order, after the same delay. Clocks are the
-/// engines' times, moved ahead to the largest timestamp seen. No unit's place depends on clocks or
-/// network delays: they only influence how often the announced order is right.
+/// Every unit has a timestamp from its sender's clock, and is sent to all nodes. Each node
+/// announces units in the order of (timestamp, sender), once all units with lower timestamps should
+/// have arrived. The coordinator proposes units in the same order, after the same delay. A node's
+/// clock is its engine's time, moved ahead to the largest timestamp seen. No unit's place depends
+/// on clocks or network delays: they only influence how often the announced order is right.
 ///
-/// The units of one sender are announced in the order in which it sent them, each once in a view,
-/// and before the application learns their places. So a counter for each sender is enough.
+/// In a view, each unit is announced once, and before the application learns its place. The units
+/// of one sender are announced in the order in which they were sent. So one counter for each sender
+/// shows which of its units were announced.
 class Early {
  public:
   struct Unit {
@@ -62,17 +63,18 @@ class Early {
         wait_max_(options.early_wait_max) {}
 
   // Timestamps.
+
   /// The timestamp for the next unit of this node.
   std::uint64_t stamp(Instant now);
-  /// A unit with this timestamp arrived, whether or not the unit is accepted. Returns the timestamp
-  /// to be used instead: a sender whose clock is far off gains no advantage, and its units do not
-  /// wait for long.
+  /// Call it for every unit that arrives, even if the unit is not accepted. Returns the timestamp
+  /// to be used instead of `stamp`. So a sender whose clock is far off gains no advantage, and its
+  /// units do not wait for long.
   std::uint64_t see(Instant now, std::uint64_t stamp);
-  /// When units with lower timestamps should have arrived.
+  /// The time at which all units with lower timestamps should have arrived.
   Instant due(std::uint64_t stamp) const;
 
   /// Another view with this number of members is installed: waiting units are void, and so are
-  /// announced units without a place. 0: this node is not in the view.
+  /// announced units without a place. 0 members: this node is not in the view.
   void begin_view(std::size_t members);
   /// Unit `number` of the member with this index arrived, with the timestamp that see() returned.
   /// Any result but `none`: the unit was announced or received before; or it is further ahead than
@@ -80,17 +82,18 @@ class Early {
   wire::Drop take(Instant now, std::size_t index, std::uint64_t number, Unit unit, bool own);
   /// The member whose unit is to be announced now, if any.
   std::optional<std::size_t> next(Instant now) const;
-  /// When next() will return a unit, unless another unit arrives before.
+  /// The time at which next() will return a member, unless another unit arrives before.
   std::optional<Instant> next_at() const;
-  /// Takes out the next unit of this member, to be announced at once; timestamp 0 if the unit did
-  /// not arrive.
+  /// Removes and returns the next unit of this member, which must be announced at once. The unit's
+  /// timestamp is 0 if it did not arrive.
   Unit take_next(std::size_t index);
   /// Was unit `number` of this member announced?
   bool is_told(std::size_t index, std::uint64_t number) const;
-  /// The next unit of this member is announced: returns its expected position. `stamp`: 0 if the
-  /// unit did not arrive.
+  /// The next unit of this member is announced: returns the unit's expected position. `stamp`: 0 if
+  /// the unit did not arrive.
   Seq tell(std::size_t index, std::uint64_t stamp);
-  /// The next unit of this member has its place, and was announced: returns the expected position.
+  /// The oldest announced unit of this member that had no place has the place `seq` now. Returns
+  /// the position that was expected.
   Seq placed(std::size_t index, Seq seq);
 
   void append_counters(std::vector<Counter>& counters) const;
@@ -99,8 +102,8 @@ class Early {
 
  private:
   struct Member {
-    std::uint64_t told = 0;    ///< its units up to this number were announced
-    std::uint64_t newest = 0;  ///< the highest number that arrived
+    std::uint64_t told = 0;    ///< the member's units up to this number were announced
+    std::uint64_t newest = 0;  ///< the highest number of a unit that arrived
     std::deque<Seq> guesses;   ///< expected positions of announced units without a place
     std::map<std::uint64_t, Unit> waiting;
   };
@@ -117,11 +120,11 @@ class Early {
   std::uint32_t window_;
   std::size_t waiting_max_;  ///< limit of waiting units of all members; leaves buffers for packets
   Duration wait_max_;
-  std::int64_t ahead_ns_ = 0;  ///< the clock's lead over this node's time
+  std::int64_t ahead_ns_ = 0;  ///< how far the clock is ahead of this node's time
   std::uint64_t stamped_ = 0;  ///< the last timestamp of this node
   Lateness lateness_;
 
-  std::vector<Member> members_;  ///< of the view
+  std::vector<Member> members_;  ///< the members of the view
   std::size_t waiting_ = 0;      ///< units of all members that wait to be announced
   Seq told_ = 0;                 ///< units announced in the view
   Rank last_;                    ///< the highest rank of an announced unit

@@ -21,7 +21,7 @@ wire::Drop EarlyUnits::hear(Instant now, const wire::ValueFrame& frame, const Bu
                         own);
 }
 
-// A member that does not receive the packet learns of the unit together with its place.
+// A member that does not receive the packet learns of the unit only when the unit gets its place.
 void EarlyUnits::send(const BufferRef& packet, const Peer& leader, Effects& out) {
   out.multicast(Lane::data, packet);
   // A multicast on the data lane reaches only nodes of the view that this node has installed.

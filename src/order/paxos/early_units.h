@@ -9,18 +9,18 @@
 namespace peal::order::paxos {
 
 /// Optimistic delivery: announces units to the application before they have their places. Without
-/// Options::optimistic it is off, and only is_on() may be called.
+/// Options::optimistic, optimistic delivery is off, and only is_on() may be called.
 class EarlyUnits {
  public:
-  /// `coordinator`: this node's own; null on nodes that never vote.
+  /// `coordinator`: this node's own coordinator; null on nodes that never vote.
   EarlyUnits(const Parts& parts, const Coordinator* coordinator)
       : p_(parts), coordinator_(coordinator) {}
 
   bool is_on() const { return p_.early != nullptr; }
   /// The timestamp of a unit of this node that is sent now.
   std::uint64_t stamp(Instant now) { return p_.early->stamp(now); }
-  /// The timestamp to be used for a received unit, even for one that is not announced here: the
-  /// coordinator needs the timestamp to know when the unit is due.
+  /// The timestamp to be used for a received unit. Call it also for units that are not announced
+  /// here: the coordinator needs the timestamp to know when the unit is due.
   std::uint64_t see(Instant now, std::uint64_t stamp) { return p_.early->see(now, stamp); }
   /// A unit arrived from its sender, or is this node's own; `frame.count` is its timestamp.
   wire::Drop hear(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes);
@@ -29,10 +29,10 @@ class EarlyUnits {
 
   /// Announces all units that are due.
   void tell_due(Instant now, Effects& out);
-  /// When the next unit is to be announced or proposed.
+  /// The time at which the next unit is to be announced or proposed.
   std::optional<Instant> at() const { return at_; }
-  /// A unit has its place `seq`. If it was not announced, it is announced first. Returns the
-  /// expected position.
+  /// A unit has its place `seq`. If the unit was not announced, it is announced first. Returns the
+  /// position that was expected for the unit.
   Seq place(const Value& value, Seq seq, Effects& out);
   /// Another view is installed.
   void begin_view();

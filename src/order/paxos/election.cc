@@ -67,7 +67,8 @@ void Election::run(Instant now, bool votes, Effects& out) {
   if (p_.peers.live_acceptors() < p_.peers.majority()) return;
   if (!votes || !most_miss_last()) return;
   // The promise of the last round waits for the disk. Another round would make that promise
-  // worthless, and the new promise would wait even longer: with slow disks no round would ever end.
+  // worthless, and the new promise would wait even longer: with slow disks, no round would ever
+  // complete Phase 1.
   if (p_.acceptor->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
   const Peer* best = p_.peers.candidate(p_.config.first_candidate);
   if (best == nullptr || !best->self) return;
@@ -81,7 +82,8 @@ void Election::run(Instant now, bool votes, Effects& out) {
   coordinator_->prepare(now, count, out);
 }
 
-/// How long this node waits before it begins a second round: the later its turn, the longer.
+/// How long this node waits before it begins another round. Candidates with a later turn wait
+/// longer.
 Duration Election::turn() const {
   const auto& acceptors = p_.config.acceptors;
   const std::size_t all = acceptors.size();
@@ -109,8 +111,8 @@ bool Election::misses_last(Instant now) const {
   return now - fit_enough_at_ >= p_.config.options.suspect * kLessFitFor;
 }
 
-// A coordinator that does not serve this node may serve most others. Taking over from it would only
-// swap the roles.
+// A coordinator that does not serve this node may serve most other nodes. If this node took over,
+// the two nodes would only swap their roles.
 bool Election::most_miss_last() const {
   if (PEAL_MUTANT(px_one_misses) || round_.coordinator == p_.config.self) return misses_;
   const auto& peers = p_.peers.all();
@@ -124,7 +126,7 @@ bool Election::most_miss_last() const {
 }
 
 // While no node coordinates, pauses do not delay an election: a process that rarely gets a
-// processor would never begin one.
+// processor would never begin an election.
 void Election::forgive(Instant now) {
   fit_enough_at_ = now;
   if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {
@@ -144,7 +146,7 @@ void Election::begin_list(Instant now, bool led) {
 void Election::lead_again(Instant now, Effects& out) {
   PEAL_ASSERT(leads_again_ && coordinator_ != nullptr);
   leads_again_ = false;
-  if (wire::list_of(round_) >= p_.state.nodes().number) return;  // another node did so already
+  if (wire::list_of(round_) >= p_.state.nodes().number) return;  // another node has begun a round
   const Round round{wire::first_count(p_.state.nodes().number), p_.config.self};
   see(now, round);
   coordinator_->prepare(now, round.count, out);
@@ -156,7 +158,7 @@ void Election::check_invariants() const {
     PEAL_ASSERT(!misses_ && !leads_again_ && elections_ == 0);
     return;
   }
-  // A coordinator works in the highest round that this node knows, and in no other.
+  // This node coordinates only in the highest round that it knows.
   const bool idle = coordinator_->phase() == Coordinator::Phase::idle;
   PEAL_ASSERT(idle || coordinator_->round() == round_);
 }

@@ -8,11 +8,12 @@
 
 namespace peal::order::paxos {
 
-/// Which node coordinates, as far as this node knows, and when this node takes over. A coordinator
-/// stays as long as it serves most acceptors. README.md says why elections end ("Who is served").
+/// Determines which node coordinates, as far as this node knows, and when this node takes over. A
+/// coordinator stays as long as it serves most acceptors. README.md explains why elections end
+/// ("Who is served").
 class Election {
  public:
-  /// `coordinator`: this node's own; null on nodes that never vote.
+  /// `coordinator`: this node's own coordinator; null on nodes that never vote.
   Election(const Parts& parts, Coordinator* coordinator) : p_(parts), coordinator_(coordinator) {}
 
   /// A packet named this round. If this node coordinates a lower round, it steps down. Rounds of
@@ -24,17 +25,18 @@ class Election {
   /// The coordinator of this round has completed Phase 1. The round is of the active list, and
   /// higher than all rounds known to have completed Phase 1 before.
   void follow(const Round& round);
-  /// As follow(), for this node's own round. False: this node does not lead, or leading() is that
-  /// round already.
+  /// As follow(), for the round that this node coordinates. False: this node does not lead, or
+  /// leading() is this node's round already.
   bool follow_self();
   /// The highest round known to have completed Phase 1.
   const Round& leading() const { return leading_; }
   /// The coordinator of leading(); null if that node is suspected or unknown.
   const Peer* coordinator() const;
 
-  /// Call it once per heartbeat: does the coordinator serve this node? `own`: this node's fitness.
+  /// Call it once per heartbeat: checks whether the coordinator serves this node. `own`: this
+  /// node's fitness.
   void look(Instant now, wire::Fitness own);
-  /// Begins a round, if this node is the one to take over. `votes`: this node may vote.
+  /// Begins a round, if this node is to take over. `votes`: this node may vote.
   void run(Instant now, bool votes, Effects& out);
   /// This process was suspended for a while, which does not make the coordinator unfit.
   void forgive(Instant now);
@@ -42,10 +44,10 @@ class Election {
   void put_off(Instant until) { retry_at_ = std::max(retry_at_, until); }
   /// The coordinator does not serve this node; STATE reports that.
   bool misses() const { return misses_; }
-  /// A majority of the acceptors reports misses().
+  /// A majority of the acceptors reports that the coordinator of round() does not serve them.
   bool most_miss_last() const;
 
-  /// This node adopted an order: rounds that it heard of before may be of another order.
+  /// This node adopted an order: forgets the rounds heard of before, which may be of another order.
   void forget();
   /// Another list is active, so earlier rounds are over. `led`: this node coordinated under the
   /// previous list, and is the first candidate under the new one.
@@ -69,7 +71,7 @@ class Election {
   Instant retry_at_{};
   Instant fit_enough_at_{};  ///< when the coordinator was last at least as fit as this node
   bool misses_ = false;
-  bool leads_again_ = false;  ///< this node led when another list became active
+  bool leads_again_ = false;  ///< this node is to begin the first round of the active list
   std::uint64_t elections_ = 0;
 };
 

@@ -14,14 +14,15 @@ constexpr int kPassesMax = 4;
 
 constexpr std::uint32_t kConsumedAtOnce = 64;
 
-/// Maximum number of instances above the consumed ones: those that the slowest member lacks and,
-/// after a restart, those that were consumed after the second-last checkpoint.
+/// Maximum number of instances that a node holds and has not consumed: the instances that the
+/// slowest member lacks and, after a restart, the instances that were consumed after the
+/// second-last checkpoint.
 std::uint32_t slots_max(const Options& options) {
   return options.max_gap + options.window + 2 * options.checkpoint_every;
 }
 
-/// Limit of what KeptWords keeps. Its ranges may have to be written again at each checkpoint, so
-/// they are limited to what is ordered between two checkpoints.
+/// Limit of the bytes that KeptWords keeps. Its ranges may have to be written again at each
+/// checkpoint, so the limit is the amount that is ordered between two checkpoints, or less.
 std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
@@ -38,7 +39,7 @@ std::optional<Acceptor> make_acceptor(port::Log* log) {
   return std::optional<Acceptor>(std::in_place, *log);
 }
 
-/// See wire::Nodes::lives.
+/// This node's incarnation as an acceptor (wire::Nodes::lives); 0: this node never votes.
 std::uint64_t life_of(const Config& config) {
   if (config.storage == Storage::memory) return config.self.epoch;
   return config.log == nullptr ? 0 : config.log->id() | wire::kLogBit;
@@ -146,7 +147,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
   if (life_ == Life::running) begin(now, out);
 }
 
-// Nothing is sent before the log has recorded that this incarnation began.
+// This node sends nothing before the log has recorded that this incarnation began.
 void PaxosEngine::open_log(Effects& out) {
   if (!incarnations_.open()) {
     stop(out, "the acceptor's log takes nothing");
@@ -240,7 +241,8 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   return next;
 }
 
-// Does everything that may have become possible. Each step can make earlier steps possible again.
+// Does everything that may have become possible. A step may make earlier steps possible again, so
+// the steps are repeated.
 void PaxosEngine::work(Instant now, Effects& out) {
   if (life_ != Life::running) return;
   now_ = now;
@@ -362,7 +364,8 @@ void PaxosEngine::update_self() {
 void PaxosEngine::begin_order(Effects& out) {
   if (!incarnations_.begin_order()) return;
   consumer_.begin();
-  // The other nodes are about to learn the order too, but the first candidate may not know it yet.
+  // This node holds no election for a moment: the other nodes will soon learn of the order too, but
+  // the first candidate may not know it yet.
   election_.put_off(now_ + config_.options.suspect / 2);
   forget_other_orders();
   reconfiguration_.know_nodes();
@@ -410,7 +413,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   const bool voted = acceptor_ && peers_.self().acceptor;
   reconfiguration_.take_list(consumer_.view(), out);
   // The list names this node's present incarnation, which has neither promised nor voted in rounds
-  // of the list; promises and votes in other rounds do not count.
+  // of the list. Promises and votes in other rounds do not count.
   if (!voted && peers_.self().acceptor) incarnations_.let_vote();
   incarnations_.update_silence();
   routes_->nodes_changed();
@@ -419,8 +422,8 @@ void PaxosEngine::change_nodes(Effects& out) {
   voter_.forget();
   checkpointer_.begin_list();
   checkpointer_.want(incarnations_.keeps_log());
-  // Values that were decided while this node was no acceptor are not in its log, but its earlier
-  // votes for other values may be.
+  // The log lacks values that were decided while this node was no acceptor, but may hold this
+  // node's earlier votes for other values.
   if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
   report_.announce();
   incarnations_.report_amnesia(consumer_.view(), out);

@@ -42,17 +42,17 @@
 
 namespace peal::order::paxos {
 
-/// Classic Paxos broadcast. Members send units to a coordinator, which gives each an instance and
-/// proposes it to all. Acceptors write it to their logs and tell all nodes. A value with votes of a
-/// majority is decided, and values are consumed in the order of the instances. Views are values
-/// too, so that all members see one chain of views and no minority continues. So are lists of
-/// nodes.
+/// Classic Paxos broadcast. Members send units to a coordinator. It gives each unit an instance,
+/// and proposes the unit to all nodes. Acceptors write their votes to their logs, and then report
+/// the votes to all nodes. A value with votes of a majority is decided. Nodes consume values in the
+/// order of the instances. Views are values too, so that all members see one chain of views and no
+/// minority continues. Lists of nodes are values, too.
 ///
 /// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
-/// them, dispatches packets and calls, and performs the transitions that concern many of them: an
-/// order begins, another list becomes active, or the node skips instances. It has more functions
-/// than other classes, since 33 of them implement its interfaces. Dispatch stays here, as nearly
-/// every kind of packet may cause one of these transitions.
+/// these classes, and dispatches packets and calls. It performs the transitions that concern many
+/// of them: an order begins, another list becomes active, or the node skips instances. The engine
+/// has more functions than other classes, because 33 functions implement its interfaces. It also
+/// dispatches packets, because nearly every kind of packet may cause a transition.
 ///
 /// engine.cc: inputs, timers, transitions. messages.cc: packets. engine_state.cc: status.
 class PaxosEngine final : public Ensemble {
@@ -103,7 +103,7 @@ class PaxosEngine final : public Ensemble {
   void set_ready(bool ready, std::uint64_t from) override { consumer_.set_ready(ready, from); }
 
  private:
-  // engine.cc
+  // Defined in engine.cc.
   void open_log(Effects& out);
   void begin(Instant now, Effects& out);
   void work(Instant now, Effects& out);
@@ -117,9 +117,9 @@ class PaxosEngine final : public Ensemble {
   void follow(Instant now, const Round& round, Effects& out);
   void stop(Effects& out, std::string_view reason);
 
-  WaitReason why(bool waits) const;  // engine_state.cc
+  WaitReason why(bool waits) const;  // defined in engine_state.cc
 
-  // messages.cc
+  // Defined in messages.cc.
   wire::Drop dispatch(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
@@ -145,7 +145,7 @@ class PaxosEngine final : public Ensemble {
   BufferPool& pool_;
   MemoryLog memory_log_;
   std::optional<Acceptor> acceptor_;
-  std::optional<Early> early_;  ///< with optimistic delivery
+  std::optional<Early> early_;  ///< empty without optimistic delivery
   const Parts parts_;
   std::optional<Coordinator> coordinator_;
   History history_;
@@ -166,11 +166,12 @@ class PaxosEngine final : public Ensemble {
   Admission admission_;
   const Diagnosis diagnosis_;
 
-  /// `opening`: the log has not recorded yet that this incarnation began, so it sends nothing.
+  /// `opening`: the log has not recorded yet that this incarnation began, so this node sends
+  /// nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
-  bool more_ = false;  ///< the last call left work for the next one
+  bool more_ = false;  ///< the last call left work for the next call
   Instant now_{};      ///< time of the current call
 
   mutable std::vector<Counter> counters_;

@@ -5,7 +5,7 @@
 #include "base/digest.h"
 #include "order/paxos/engine.h"
 
-// What an engine reports: what it waits for, its counters, its state.
+// The reports of an engine: the reason why it waits, its counters, and its state.
 
 namespace peal::order::paxos {
 
@@ -70,8 +70,8 @@ void PaxosEngine::check_invariants() const {
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
 }
 
-// All state that the protocol depends on, except times: the same inputs at other times give the
-// same decisions. tests/order/explore.h relies on it.
+// Covers all state that the protocol depends on, except times: the same inputs at other times give
+// the same decisions. tests/order/explore.h relies on this property.
 std::uint64_t PaxosEngine::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(life_));

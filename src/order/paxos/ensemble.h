@@ -13,8 +13,8 @@
 
 namespace peal::order::paxos {
 
-/// Merges the orders of several ensembles into one. Each ensemble notifies it of every value that
-/// the ensemble consumes.
+/// Merges the orders of several ensembles into one. Each ensemble notifies the merger of every
+/// value that the ensemble consumes.
 class Merger {
  public:
   virtual ~Merger() = default;
@@ -25,10 +25,10 @@ class Merger {
   /// The value of the last on_key() is a view without this node.
   virtual void on_left_out() = 0;
   /// The value of the last on_key() is a view that excludes these members. The ensemble itself
-  /// retains for them the values that it decided before this view.
+  /// retains, for these members, the values that were decided before this view.
   virtual void on_excluded(std::span<const MemberId> members) = 0;
-  /// The merged order has not reached a view that on_excluded() reported. Until then, this node
-  /// must consume that view again if it restarts.
+  /// The merged order has not reached a view that on_excluded() reported. Until the merged order
+  /// reaches that view, this node must consume the view again if it restarts.
   virtual bool exclusions_ahead() const = 0;
   /// True: all values that are decided from now on are needed, whether or not this node is in the
   /// ensemble's view.
@@ -40,7 +40,7 @@ class Merger {
   /// A node waits until keys of this ensemble exceed `key`, which is a timestamp.
   virtual void on_pass_wanted(std::uint64_t key) = 0;
   /// For the ensemble of all nodes: the parts (subsets of this list) that have ensembles of their
-  /// own. Views should have majorities of the nodes and of the acceptors of each part, too.
+  /// own. Each view should also have a majority of the nodes and of the acceptors of each part.
   virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
   /// For the ensemble of a part: has the ensemble of all nodes chosen the node? True in other
   /// ensembles.
@@ -56,15 +56,16 @@ class Merger {
 /// each unit that has a place, even in views without this node.
 class Ensemble : public Engine {
  public:
-  /// Does it know the state of its order?
+  /// Does this ensemble know the state of its order?
   virtual bool known() const = 0;
-  /// Key of the last value that it consumed, or of the checkpoint that it took.
+  /// Key of the last value that this ensemble consumed, or of the checkpoint that it took.
   virtual std::uint64_t key() const = 0;
   /// Is this node in the active view?
   virtual bool joined() const = 0;
   /// This node is close enough to the other nodes to catch up without a checkpoint.
   virtual bool near() const = 0;
-  /// A key. The ensemble has consumed, without gaps, the values with higher keys so far.
+  /// The ensemble has consumed, without gaps, all values so far whose keys are higher than this
+  /// key.
   virtual std::uint64_t from() const = 0;
   /// This node coordinates, and has no proposal in progress.
   virtual bool idle() const = 0;
@@ -86,14 +87,14 @@ class Ensemble : public Engine {
   virtual bool fit() const = 0;
   /// Why this ensemble orders nothing, while another ensemble waits for it.
   virtual WaitReason why_awaited() const = 0;
-  /// The log has something to write, but makes nothing durable.
+  /// The log has records to write, but has made none durable for a long time.
   virtual bool disk_hangs() const = 0;
-  /// `ready`: views may admit this node. `from`: lower bound of the keys of views that admit it.
-  /// Initially views may not admit it.
+  /// `ready`: views may admit this node. `from`: lower bound of the keys of views that admit this
+  /// node. Initially, views must not admit this node.
   virtual void set_ready(bool ready, std::uint64_t from) = 0;
 };
 
-/// For one of several ensembles, `config` has a merger.
+/// If the ensemble is one of several, `config` has a merger.
 std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
                                         MakeRoutes make_routes);
 

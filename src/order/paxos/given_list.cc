@@ -18,8 +18,9 @@ std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
 }
 
-/// The acceptor incarnation that the peer reports, if it knows the active list. Otherwise the
-/// peer's report may be late, and name an earlier incarnation than the list does: returns `named`.
+/// The acceptor incarnation that the peer reports, if the peer knows the active list. Otherwise
+/// returns `named`, because the peer's report may be late, and name an earlier incarnation than the
+/// list does.
 std::uint64_t life_said(const OrderState& state, const Peer& peer, std::uint64_t named) {
   const bool knows = peer.self || (peer.has_state && peer.state.list == state.nodes().number &&
                                    peer.state.first_list == state.nodes().first);
@@ -96,9 +97,9 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
-/// Other nodes of the pending list are in the view, and none of them has that list. So the list is
-/// outdated: a list that removes a node is given to all the other nodes, but an outdated list
-/// remains at a single node.
+/// True: other nodes of the pending list are in the view, and none of them has that list. Then the
+/// pending list is outdated: a list that removes a node is given to all the other nodes, but an
+/// outdated list remains at a single node.
 bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
   bool any = false;
   for (const wire::ViewMember& each : state.members()) {
@@ -110,15 +111,15 @@ bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) co
   return any;
 }
 
-// Members must know the addresses of the other nodes of the list, and a removed node must have
-// stopped: so all members of the view must have the list, and be in it. Enough of the new nodes
-// must be there and up to date, so that the new majority can continue at once.
+// All members of the view must have the pending list, because they must know the addresses of its
+// nodes. All members must be in the list, because a removed node must have stopped. A majority of
+// the list must be heard and up to date, so that this majority can continue at once.
 NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   using Kind = NodesWait::Kind;
   if (next(state) == nullptr) return {};
   if (!state.known() || state.view().number == 0) return {Kind::view, {}};
-  // Most new acceptors must be nodes of the active list. Otherwise acceptors that never heard of
-  // this cluster's order could bootstrap one of their own.
+  // A majority of the new acceptors must be nodes of the active list. Otherwise acceptors that
+  // never heard of this cluster's order could bootstrap another order.
   const auto strangers =
       std::count_if(list_.acceptors.begin(), list_.acceptors.end(),
                     [&state](NodeId node) { return !holds(state.nodes().all, node); });
@@ -145,7 +146,7 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
       continue;
     }
     const MemberId who{node, peer == nullptr ? 0 : peer->member.epoch};
-    // A new acceptor must be there to report its incarnation.
+    // A new acceptor must be heard, because it has to report its incarnation.
     const bool live = life_of(state.nodes(), node) != 0;
     if (silent == MemberId{} || (all_live && !live)) silent = who;
     all_live = all_live && live;

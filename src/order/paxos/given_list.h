@@ -10,9 +10,9 @@
 
 namespace peal::order::paxos {
 
-/// The pending list of nodes, which this node was given by its file or while it runs, and what
-/// keeps the cluster from reconfiguring to it. The change itself is a decided value (README.md);
-/// this class only determines when a coordinator may propose it.
+/// The pending list of nodes, which this node received from its file or while it runs. The change
+/// to that list is a decided value (README.md). This class only determines when a coordinator may
+/// propose that value, and what the change waits for.
 class GivenList {
  public:
   /// `lag`: a node that lags by more instances is not up to date. Members of the view always count
@@ -28,17 +28,17 @@ class GivenList {
   /// What the change to next() waits for, as far as this node knows.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
-  /// The value that makes the list active. It names, in their present incarnations, the acceptors
-  /// that are up to date. Amnesiac acceptors are among them: they have neither promised nor voted
-  /// in rounds of the list. An acceptor that is not heard, or lags, keeps the incarnation that the
-  /// active list names: it may return with all its votes.
+  /// The value that makes list() active. It names the present incarnation of each acceptor that is
+  /// up to date, even if the acceptor is amnesiac: no incarnation has promised or voted in rounds
+  /// of that list yet. For an acceptor that is not heard, or lags, it names the same incarnation as
+  /// the active list, because the acceptor may return with all its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
-  /// Is there an acceptor that is heard and up to date, in another incarnation than the active list
+  /// Is an acceptor of the active list heard and up to date, in another incarnation than the list
   /// names?
   bool wants_lives(const OrderState& state, const Peers& peers) const;
-  /// The active list with its acceptors in their present incarnations: a value that lets amnesiac
-  /// ones vote again.
+  /// The active list with the present incarnations of its acceptors: a value that lets amnesiac
+  /// acceptors vote again.
   wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
 
   /// Does list() contain all members that seem alive?

@@ -8,12 +8,13 @@
 
 namespace peal::order::paxos {
 
-/// Limits how far a coordinator may be ahead of the slowest member: at most as far as other nodes
-/// keep decided values. If values go to most nodes only after the decision (`distributes`), they
-/// wait in queues of nodes and links, and heartbeats wait behind them. Then the limit is the number
-/// of instances consumed in half the time after which a silent node is suspected. Where queues are
-/// shorter than that, members lose values, and the limit shrinks until losses are rare. If
-/// shrinking does not help, loss has another cause, and the limit returns to its maximum.
+/// Limits how far a coordinator may be ahead of the slowest member. The maximum is the number of
+/// decided values that other nodes keep. If values are sent to most nodes only after the decision
+/// (`distributes`), values wait in queues of nodes and links, and heartbeats wait behind the
+/// values. Then the limit is the number of instances consumed in half the time after which a silent
+/// node is suspected. If queues overflow before that, members lose values, and the limit shrinks
+/// until losses are rare. If shrinking does not help, the losses have another cause, and the limit
+/// returns to its maximum.
 class Headway {
  public:
   Headway(const Options& options, bool distributes)
@@ -37,7 +38,7 @@ class Headway {
   wire::Instance size() const {
     if (!distributes_) return most_;
     const wire::Instance most = per_beat_ * static_cast<wire::Instance>(beats_);
-    // Members' reports are up to a heartbeat old: a lower limit would reduce the throughput.
+    // Members' reports are up to one heartbeat old, so a lower limit would reduce the throughput.
     const wire::Instance least = per_beat_ + per_beat_ / 4;
     return std::min(std::max(limit_, least), std::clamp(most, first_, most_));
   }
@@ -49,8 +50,9 @@ class Headway {
   /// Per heartbeat: with loss the limit shrinks by 1/kLess; without, it grows by first_/kMore.
   static constexpr wire::Instance kLess = 8;
   static constexpr wire::Instance kMore = 128;
-  /// After kInVain heartbeats with loss in a row, loss has another cause. Then losses are ignored
-  /// for kAnother heartbeats, and each further time for twice as many, up to kAnotherMax.
+  /// After kInVain consecutive heartbeats with loss, queues are not the cause of the losses. Then
+  /// losses are ignored for kAnother heartbeats, and each further time for twice as many, up to
+  /// kAnotherMax.
   static constexpr unsigned kInVain = 16;
   static constexpr unsigned kAnother = 100;
   static constexpr unsigned kAnotherMax = 6'400;
@@ -77,7 +79,7 @@ class Headway {
   std::int64_t beats_;
   wire::Instance most_;
   wire::Instance first_;
-  wire::Instance limit_;  ///< reduced after losses
+  wire::Instance limit_;  ///< the limit; it shrinks after losses
   wire::Instance next_ = 0;
   wire::Instance per_beat_ = 0;  ///< instances consumed per heartbeat, recently
   unsigned in_vain_ = 0;

@@ -55,7 +55,7 @@ void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
 
 void History::retain_for(std::span<const MemberId> excluded) {
   if (!p_.state.known()) return;
-  // The coordinator was never further than this ahead of a member that seemed alive.
+  // The coordinator was never more than `most` instances ahead of a member that seemed alive.
   const Instance most = p_.config.options.max_gap + p_.config.options.window;
   const Instance next = p_.store.next();
   const Instance guess = next - std::min(most, next);
@@ -75,9 +75,9 @@ void History::retain_for(std::span<const MemberId> excluded) {
   retained_.write();
 }
 
-/// Does this node have all values from `instance` on? Those that the history has dropped may be
-/// retained for members that an earlier view excluded: all of them are, if the first and the last
-/// of them are.
+/// Does this node have all values from `instance` on? Values that the history has dropped may be
+/// retained for members that an earlier view excluded. If the first and the last of the dropped
+/// values are retained, the values between them are retained too.
 bool History::reaches(Instance instance) const {
   const Instance oldest = p_.store.oldest();
   return instance >= oldest ||

@@ -12,28 +12,30 @@
 
 namespace peal::order::paxos {
 
-/// Decided values for nodes that lack them: the history of the store, what is retained for excluded
-/// members, and what was kept of instances that this node skipped.
+/// Decided values for nodes that lack them: the history of the store, the values retained for
+/// excluded members, and the values kept for instances that this node skipped.
 class History {
  public:
   /// If several ensembles share an object for retained values (Config::left_out), this engine has
   /// none of its own.
   explicit History(const Parts& parts);
 
-  /// Reads the retained values from their log, if they are this engine's own. False: the log cannot
-  /// be read.
+  /// Reads the retained values from their log, unless several ensembles share these values. False:
+  /// the log cannot be read.
   bool restore();
   std::optional<Store::Decided> decided(Instance instance) const;
-  /// Sends a decided value, if this node has it. `again`: an earlier packet was lost, so this one
-  /// takes the control lane.
+  /// Sends a decided value, if this node has it. `again`: an earlier packet was lost, so this
+  /// packet takes the control lane.
   void send(NodeId to, Instance instance, bool again, Effects& out);
 
-  /// The active view excluded members of `before`: retains the values that they may lack.
+  /// The view that is active now excluded members of `before`: retains the values that these
+  /// members may lack.
   void retain_for_excluded(const std::vector<wire::ViewMember>& before);
-  /// Retains for `excluded` the values that they may lack, up to the last consumed instance.
+  /// Retains, for the members `excluded`, the values that they may lack, up to the last consumed
+  /// instance.
   void retain_for(std::span<const MemberId> excluded);
   /// Call it once per heartbeat: drops retained values that no member needs any more, and reports
-  /// those that were dropped for lack of space. `view`: the last view that this node installed.
+  /// values that were dropped for lack of space. `view`: the last view that this node installed.
   void look(ViewId view, Effects& out);
   /// Appends to the log the retained values that the log does not have yet.
   void write() { retained_.write(); }
@@ -42,7 +44,7 @@ class History {
   /// The log failed: nothing becomes durable any more.
   bool failed() const { return retained_.failed(); }
 
-  /// Values that were sent so far.
+  /// The number of values sent so far.
   std::uint64_t sent() const { return sent_; }
   const LeftOut& retained() const { return retained_; }
   void add_to(Digest& digest) const { retained_.add_to(digest); }

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Does the list name this incarnation of an acceptor?
+/// Does the list name the acceptor `node` in the incarnation `life`?
 bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
   const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), node);
   if (at == list.acceptors.end() || *at != node || list.lives.empty()) return false;
@@ -21,14 +21,14 @@ bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
 
 // ---- start ----
 
-// The log records an order only if this node was allowed to vote in it.
+// The log records an order only if this node was allowed to vote in that order.
 void Incarnations::start() {
   may_vote_ = p_.state.known();
   bootstrap_.restore(p_.acceptor->taken(), p_.acceptor->taken_heard());
   taken_written_ = true;
 }
 
-// Nothing is sent before the log has recorded that this incarnation began.
+// This node sends nothing before the log has recorded that this incarnation began.
 bool Incarnations::open() {
   const bool was_put_back = p_.acceptor->was_put_back();
   const std::uint64_t epoch = p_.config.self.epoch;
@@ -48,7 +48,7 @@ bool Incarnations::tell_lives(Effects& out) {
   if (p_.state.known() || !self.named || p_.acceptor == nullptr || !is_sure()) return false;
   if (bootstrap_.take(p_.state.nodes(), p_.peers)) taken_written_ = false;
   if (bootstrap_.taken().lives.empty()) return false;
-  // This node must name the same acceptors after a restart.
+  // The log records the acceptors, because this node must name the same ones after a restart.
   if (!taken_written_) {
     taken_written_ = p_.acceptor->take(bootstrap_.taken(), bootstrap_.heard());
   }
@@ -82,7 +82,7 @@ bool Incarnations::begin_order() {
   return true;
 }
 
-// ---- what this node may say in the order ----
+// ---- rights of this node in the order ----
 
 bool Incarnations::votes() const {
   return p_.acceptor != nullptr && p_.peers.self().acceptor && !p_.state.nodes().lives.empty() &&
@@ -102,10 +102,10 @@ bool Incarnations::may_speak_for_order() const {
   return p_.state.known() && (may_vote_ || !p_.peers.self().acceptor);
 }
 
-// An order in which nothing is decided may be over although only one of its acceptors ever heard
-// that it began. So nodes learn it only from its acceptors, and an acceptor that could not vote in
-// it does not adopt it. Otherwise acceptors without an order would wait for ever in the one that is
-// over, and keep others from bootstrapping a new one.
+// An order in which nothing is decided may be lost, although only one of its acceptors ever learnt
+// that it began. So a node adopts such an order only from an acceptor of the order. An acceptor
+// that could not vote in the order does not adopt it. Otherwise acceptors would wait for ever in a
+// lost order, and keep other acceptors from bootstrapping a new order.
 bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) const {
   if (p_.state.known() || said.next > 1) return true;
   if (bootstrap_.took_those_of(said.nodes)) return true;
@@ -116,14 +116,14 @@ bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) cons
          (!own || names(said.nodes, self, p_.peers.self().has_life));
 }
 
-// A checkpoint of a node that does not vote is not enough: another order, which this node helped to
-// bootstrap, may have begun meanwhile.
+// A checkpoint of a node that does not vote is not enough to vote: another order, which this node
+// helped to bootstrap, may have begun meanwhile.
 bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
   if (bootstrap_.took_those_of(order)) return true;
   return names(order, from.node, from.has_life) && bootstrap_.needs(from);
 }
 
-// Until now this node knew its order only from a node that does not vote.
+// Until now, this node knew its order only from nodes that do not vote.
 void Incarnations::hear_voter(const Peer& from) {
   if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) return;
   PEAL_PROBE("paxos.told_to_vote");
@@ -136,7 +136,7 @@ void Incarnations::let_vote() {
   if (is_put_back()) return;
   PEAL_ASSERT(p_.state.known());
   if (std::exchange(may_vote_, true)) return;
-  // The log has no values that this node consumed before.
+  // The log lacks the values that this node consumed before now.
   checkpointer_.begin_history();
   checkpointer_.want(keeps_log());
 }
@@ -149,9 +149,9 @@ void Incarnations::update_silence() {
 // ---- copies of logs ----
 
 // Is the log of a node the latest one, or an older copy that was restored? A copy lacks later
-// promises and votes of the node. Other nodes remember how long the log was (STATE), and report it
-// to each incarnation that asks (LOG_HEARD). Only acceptors answer: they are the nodes that heard
-// the promises in this log.
+// promises and votes of the node. Other nodes remember how long the log was (STATE), and report
+// that length to each incarnation that asks (LOG_HEARD). Only acceptors answer, because only
+// acceptors received the promises in this log.
 void Incarnations::answer_about_log(const Peer& from, const wire::State& said, Effects& out) {
   if (said.log_word != wire::LogWord::asks || p_.acceptor == nullptr) return;
   const wire::LogAnswer answer{from.member.epoch, said.life, from.logs.before(said.life)};

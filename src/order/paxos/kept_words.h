@@ -15,15 +15,15 @@
 
 namespace peal::order::paxos {
 
-/// What a node knew of instances that it skipped when it took a later checkpoint. Skipped instances
-/// are decided, but perhaps no live node has consumed them. Then a node that lacks their values
-/// derives them from the votes of a majority (recall.h). So an acceptor that skips instances keeps
-/// its votes for them.
+/// What a node knows of instances that it skipped when it took a later checkpoint. Skipped
+/// instances are decided, but perhaps no live node has consumed them. Then a node that lacks their
+/// values derives these values from the votes of a majority (recall.h). So an acceptor that skips
+/// instances keeps its votes for them.
 class KeptWords {
  public:
-  /// What is known of one instance.
+  /// This node's knowledge of one instance: its vote or the decided value.
   struct Word {
-    Round round{};         ///< of this node's vote; no round: it did not vote
+    Round round{};         ///< round of this node's vote; no round: this node did not vote
     bool decided = false;  ///< `head` and `bytes` are the decided value
     wire::ValueHead head;
     ByteView bytes;  ///< valid until this object changes
@@ -40,26 +40,28 @@ class KeptWords {
   struct Range {
     Instance first = 0;
     Instance end = 0;
-    std::vector<Kept> words;  ///< from `first` up; nothing is known of instances after the last one
+    /// For the instances from `first` on; nothing is known of the instances after the last word.
+    std::vector<Kept> words;
     std::vector<std::byte> bytes;
 
     // How much of this range is in the acceptor's log.
     LogPosition at{};         ///< position of the first record of the range
     std::size_t written = 0;  ///< entries of `words` written from `at` on
-    bool named = false;       ///< a checkpoint after all records of the range names it
+    bool named = false;       ///< a checkpoint after all records of the range names the range
 
     Word word(Instance instance) const;
     void add(Instance instance, const Word& word);
     std::uint64_t memory() const { return bytes.size() + words.size() * sizeof(Kept); }
   };
 
-  /// `bytes_max`: limit of what is kept. New ranges replace the oldest; a range that alone exceeds
-  /// the limit is cut at its end.
+  /// `bytes_max`: limit of the memory of all ranges. New ranges replace the oldest ranges. A range
+  /// that alone exceeds the limit is cut at its end.
   explicit KeptWords(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// Keeps what the store knows of the instances from `first` to below `end`.
+  /// Keeps the store's votes and values of the instances from `first` up to `end` - 1.
   void keep(Instance first, Instance end, const Store& store);
-  /// Keeps a range, for example as read from the log. Ignores an empty or too large one.
+  /// Keeps a range, for example one that was read from the log. Ignores a range that is empty or
+  /// too large.
   void keep(Range range);
   std::uint64_t bytes_max() const { return bytes_max_; }
   /// Drops ranges that no node can need any more: each other node of the list has consumed all of
@@ -79,7 +81,7 @@ class KeptWords {
   std::deque<Range> ranges_;  ///< the oldest first
 };
 
-/// What the store knows of an instance that it still has.
+/// The vote or the decided value that the store has for the instance.
 KeptWords::Word word_of(const Store& store, Instance instance);
 
 }  // namespace peal::order::paxos

@@ -44,15 +44,15 @@ Drop Learner::take_decided(Instance instance, const wire::ValueHead& head, const
   if (slot->decided) return Drop::duplicate;
   slot->decided = true;
   slot->heard = {head, bytes};
-  // No round: otherwise an acceptor could vote for this value as if it had been proposed in the
-  // acceptor's round.
+  // The slot gets no round. Otherwise an acceptor could vote for this value as if the value had
+  // been proposed in the acceptor's round.
   slot->heard_round = {};
   return Drop::none;
 }
 
 // An instance is decided once a majority voted for it in one round. Votes come in order of
-// instances. So, if the last voted instances of the acceptors are sorted in descending order, the
-// one at which a majority is complete is the highest decided instance.
+// instances. So this function sorts the last voted instances of the acceptors in descending order.
+// The instance at which a majority is complete is the highest decided one.
 void Learner::count_votes() {
   const auto& peers = p_.peers.all();
   const std::size_t majority =
@@ -81,7 +81,7 @@ void Learner::count_votes() {
   if (decided_upto_ > marked_) mark(decided_upto_);
 }
 
-/// The peer's report is of this order and of the active list.
+/// The peer's report refers to this order and to the active list.
 bool Learner::same_list(const Peer& peer) const {
   return (peer.state.first_list == p_.state.nodes().first &&
           peer.state.list == p_.state.nodes().number) ||
@@ -94,7 +94,8 @@ void Learner::begin_round(const Round& round) {
   decided_upto_ = told_ = marked_ = 0;
 }
 
-// Votes are for the value that was proposed in their round, and for no other one.
+// A vote is for the value that was proposed in the round of the vote. So a slot with a value of
+// another round is not marked.
 void Learner::mark(Instance upto) {
   PEAL_ASSERT(upto > marked_);
   const Instance end = p_.store.end();

@@ -9,12 +9,12 @@
 namespace peal::order::paxos {
 namespace {
 
-/// May the member still need values below `end`? As long as this node has not heard the member, for
-/// example after a restart of this node, the answer is yes.
+/// May the member still need values below `end`? Also true as long as this node has not heard the
+/// member, for example after a restart of this node.
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
   if (peer == nullptr || peer->member.epoch > member.epoch) return false;
-  if (peer->member != member || !peer->has_state) return true;  // it was not heard yet
+  if (peer->member != member || !peer->has_state) return true;  // the member was not heard yet
   return peer->state.next < end && !peer->state.leaving;
 }
 
@@ -34,8 +34,8 @@ bool LeftOut::restore(std::span<const std::uint8_t> parts) { return !log_ || log
 void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
-  // If a range that is retained for the same members contains `first` or ends there, that range
-  // grows up to the end of this view.
+  // If a range is retained for the same members, and contains `first` or ends at `first`, that
+  // range grows up to the end of this view.
   std::deque<OwedRange>& all = ranges_.all();
   const auto same = std::find_if(all.begin(), all.end(), [&](const OwedRange& range) {
     return range.part == part && range.members == members && range.first <= first &&
@@ -54,8 +54,8 @@ void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, cons
   for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
   const std::uint64_t count = store.next() - std::min(range.end(), store.next());
   const std::uint64_t more = bytes + count * sizeof(OwedRange::Kept);
-  // Perhaps the members lack only values that are retained for them already. New values that do not
-  // fit must not displace these.
+  // Perhaps the members lack only the values that are retained for them already. New values that do
+  // not fit must not replace those values.
   if (ranges_.make_room(range.memory() + more)) {
     range.bytes.reserve(range.bytes.size() + bytes);
     range.values.reserve(range.values.size() + count);

@@ -16,16 +16,16 @@
 
 namespace peal::order::paxos {
 
-/// Retains the decided values that excluded members may still lack: those up to the view that
-/// excluded them. An excluded member must still deliver these values, however long it is away, and
-/// needs no later ones. So retained values are kept apart from the history, where newer values soon
+/// Retains the decided values that excluded members may still lack, up to the view that excluded
+/// them. An excluded member must still deliver these values, however long it is away, but needs no
+/// later values. So retained values are kept apart from the history, where newer values would soon
 /// replace them. With a log, retained values survive a restart of this node too. Several ensembles
-/// share one LeftOut, each with its part.
+/// share one LeftOut, and an OwedPart names the ensemble of each value.
 class LeftOut {
  public:
-  /// `bytes_max`: limit of the retained values of all members. New values replace the oldest; a
-  /// range that alone exceeds the limit is not retained. `log`: used by this object alone; null:
-  /// values are in memory only.
+  /// `bytes_max`: limit of the retained values of all members. New values replace the oldest
+  /// values. A range that alone exceeds the limit is not retained. `log`: used by this object
+  /// alone; null: values are in memory only.
   explicit LeftOut(std::uint64_t bytes_max, port::Log* log = nullptr);
   LeftOut(const LeftOut&) = delete;
   LeftOut& operator=(const LeftOut&) = delete;
@@ -35,7 +35,7 @@ class LeftOut {
   /// not know.
   bool restore(std::span<const std::uint8_t> parts);
 
-  /// Retains for `members` the consumed values from `first` up that the store still holds.
+  /// Retains, for `members`, the consumed values from `first` on that the store still holds.
   void keep(const OwedPart& part, MemberSet members, Instance first, const Store& store);
   /// Drops each range of the part's ensemble that no member needs any more: each member of the
   /// range has consumed all of it, has restarted, or has left. Also drops the ensemble's ranges of

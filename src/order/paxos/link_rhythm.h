@@ -12,8 +12,7 @@ struct LinkRhythm {
   std::uint32_t large_every;
 };
 inline constexpr LinkRhythm kRhythmOfOne{4, 4};
-inline constexpr LinkRhythm kRhythmOfSeveral{12, 2};  ///< where each of several ensembles sends
-                                                      ///< checks
+inline constexpr LinkRhythm kRhythmOfSeveral{12, 2};  ///< for each of several ensembles
 
 inline const LinkRhythm& link_rhythm(bool of_several) {
   return of_several ? kRhythmOfSeveral : kRhythmOfOne;

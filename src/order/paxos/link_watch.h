@@ -19,7 +19,7 @@ class LinkWatch {
   void forgive(Instant now) { disk_moved_at_ = now; }
   /// Call it once per heartbeat.
   void look(Instant now);
-  /// Looks at the disk only, while this incarnation sends nothing yet.
+  /// As look(), but only for the disk. Call it while this incarnation must not send packets yet.
   void look_at_disk(Instant now);
   /// The number of the next heartbeat.
   std::uint32_t next_beat() { return ++beats_; }
@@ -27,10 +27,10 @@ class LinkWatch {
   void check(Effects& out);
   wire::Drop on_check(Peer& from, const BufferRef& packet);
 
-  /// The log of this engine has something to write, but makes nothing durable.
+  /// The log of this engine has records to write, but has made none durable for a long time.
   bool disk_hangs() const { return disk_hangs_; }
   /// The disk hangs according to this or another ensemble; STATE reports that. Several ensembles
-  /// share a disk, and some of them have nothing to write.
+  /// share a disk, and an ensemble with nothing to write does not notice that the disk hangs.
   bool says_that_disk_hangs() const;
   const Company& company() const { return company_; }
   /// The number of listed nodes of which only some packets arrive.
@@ -43,7 +43,7 @@ class LinkWatch {
   Company company_;
   std::uint32_t beats_ = 0;  ///< heartbeats sent so far
   bool disk_hangs_ = false;
-  LogPosition disk_at_{};    ///< the log was durable up to here at the last look
+  LogPosition disk_at_{};    ///< the log was durable up to this position at the last look
   Instant disk_moved_at_{};  ///< when the log last made progress, or had nothing to write
 };
 

@@ -11,7 +11,7 @@ namespace peal::order::paxos {
 /// not read it. While the acceptor runs, its Store has its votes.
 class MemoryLog final : public port::Log {
  public:
-  /// `epoch`: of the incarnation; also the id of the log.
+  /// `epoch`: the epoch of this incarnation, which is also the id of the log.
   explicit MemoryLog(std::uint64_t epoch) : epoch_(epoch) {}
 
   Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }

@@ -5,7 +5,7 @@
 #include "base/hooks.h"
 #include "order/paxos/engine.h"
 
-// Dispatch of packets: which sender may send which kind, and the answers.
+// Dispatches packets to the classes of the engine, and answers some packets.
 
 namespace peal::order::paxos {
 
@@ -138,15 +138,15 @@ Drop PaxosEngine::on_submit(Instant now, const Peer& from, const BufferRef& pack
   return coordinator_->submit(frame.head, bytes, false, frame.count) ? Drop::none : Drop::duplicate;
 }
 
-// A value arrives on the routes, and is forwarded even if this node knew it before: the next nodes
-// on the route may not know it.
+// A value arrived on the routes. It is forwarded even if this node knew it before, because the next
+// nodes on the route may not know it.
 Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   Arrival arrival;
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
   if (!arrival.decided && !learner_.is_ours(arrival)) return Drop::wrong_state;
-  // The received packet's header leaves room for the header of the packet that is forwarded.
+  // The received packet's header leaves space for the header of the packet that is forwarded.
   bool fresh = true;
   const BufferRef bytes = arrival.own ? own_units_.bytes_of(arrival.head, fresh)
                                       : bytes_behind(packet, routes_->header_bytes());
@@ -216,7 +216,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   transfer_.take(said);
   consumer_.begin();
   checkpointer_.begin();
-  // Other nodes that were heard before may have spoken of another order.
+  // Earlier reports of other nodes may be of another order.
   if (!known) forget_other_orders();
   if (other_list) change_nodes(out);
   if (told) incarnations_.let_vote();

@@ -7,15 +7,17 @@
 
 namespace peal::order::paxos {
 
-/// What a coordinator bases the next view on.
+/// The state from which a coordinator derives the next view.
 struct ViewBasis {
-  const OrderState& tip;  ///< state after all its proposals
-  Instance view_at;       ///< the instance that proposed tip's view; or an instance consumed before
-                          ///< this node led
+  const OrderState& tip;  ///< state after all proposals of the coordinator
+  /// The instance of the view of `tip`; or, if an earlier coordinator proposed that view, the last
+  /// instance before this node led.
+  Instance view_at;
   Instant now;
 };
 
-/// The node seems alive, its links work, and it makes progress if it can.
+/// The node seems alive, may be in a view of this coordinator according to its links, and makes
+/// progress unless its application is full.
 bool is_served(const Parts& parts, const Peer& peer, Instant now);
 
 /// The members that the next view should have.

@@ -70,7 +70,7 @@ std::string validate(const Options& options) {
 }
 
 wire::Instance gap_max(const Options& options) {
-  constexpr std::uint64_t kSpare = 4;  // gaps at the end of the ring buffer
+  constexpr std::uint64_t kSpare = 4;  // for unused space at the end of the ring buffer
   const std::uint64_t held = options.history_bytes_max / options.packet_bytes_max;
   return std::clamp<std::uint64_t>(held, kSpare + 1, kSpare + options.max_gap) - kSpare;
 }

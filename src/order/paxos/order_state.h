@@ -17,10 +17,10 @@ namespace peal::order::paxos {
 using wire::Instance;
 using wire::Round;
 
-/// A value for one instance. A round proposes at most one for each instance.
+/// A value for one instance. In a round, at most one value is proposed for each instance.
 struct Value {
   wire::ValueHead head;
-  BufferRef bytes;  ///< of a unit, a view or a list; empty for an empty value
+  BufferRef bytes;  ///< bytes of a unit, a view or a list; empty for an empty value
 };
 
 /// The lower bound that a value names for its own key: a unit in its wire::Placing, other values in
@@ -31,19 +31,21 @@ void add_to(Digest& digest, const Round& round);
 void add_to(Digest& digest, const Value& value);
 
 /// The result of the decided instances, one after the other: the active list of nodes, the active
-/// view, and how many units of each member have a place. It is a function of the instances alone,
-/// so all nodes that consume them agree, even if one begins with the state of another node.
+/// view, and how many units of each member have a place. This state is a function of the instances
+/// alone, so all nodes that consume them agree, even if a node begins with the state of another
+/// node.
 ///
 /// A unit gets a place if it is for the active view and is the next one of its sender. So no unit
 /// has two places, however often it was proposed, and the units of one member stay in their order.
 class OrderState {
  public:
   enum class Outcome : std::uint8_t {
-    ignored,  ///< an empty value; a unit for another view, or not the next one of its sender;
-              ///< or a view or list that lost to an earlier one
-    unit,     ///< this unit has its place
-    view,     ///< another view is active from the next instance on
-    nodes,    ///< another list of nodes is active from the next instance on
+    /// An empty value; a unit for another view, or a unit that is not the next one of its sender;
+    /// or a view or list that is not the next one.
+    ignored,
+    unit,   ///< this unit has its place
+    view,   ///< another view is active from the next instance on
+    nodes,  ///< another list of nodes is active from the next instance on
   };
 
   OrderState() = default;
@@ -64,14 +66,14 @@ class OrderState {
   const wire::Checkpoint& checkpoint() const { return at_; }
   /// The active list of nodes.
   const wire::Nodes& nodes() const { return at_.nodes; }
-  /// Is this round of the active list?
+  /// Does this round belong to the active list?
   bool governs(const Round& round) const { return wire::list_of(round) == at_.nodes.number; }
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
   /// Index of `member` in members(), or kNobody.
   std::size_t index_of(const MemberId& member) const;
   bool has(const MemberId& member) const { return index_of(member) != kNobody; }
-  /// Placed units of the member with this index.
+  /// The number of placed units of the member with this index.
   std::uint64_t units_of(std::size_t index) const { return at_.numbers[index]; }
 
   /// The number of the view after the active one.

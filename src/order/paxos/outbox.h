@@ -19,8 +19,8 @@ inline BufferRef bytes_behind(const BufferRef& packet, std::size_t header_bytes)
   return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
 }
 
-/// Builds packets. Without a free buffer no packet is sent, and that is counted: senders of
-/// important packets repeat them.
+/// Builds packets. If no buffer is free, no packet is sent, and no_buffer() counts the case.
+/// Senders of important packets retransmit them.
 class Outbox {
  public:
   Outbox(const Config& config, BufferPool& pool) : pool_(pool), limit_(config.options) {
@@ -62,7 +62,7 @@ class Outbox {
     });
   }
 
-  /// The packet of a value, whose bytes are copied.
+  /// A packet with a value. The bytes of the value are copied.
   BufferRef value_packet(wire::PaxosKind kind, const wire::ValueFrame& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kDataHeaderBytes, bytes);
     if (packet) {
@@ -78,8 +78,8 @@ class Outbox {
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
-  /// Calls wrap() if `fresh`: nothing else uses the headroom in front of the bytes. Otherwise calls
-  /// value_packet().
+  /// Calls wrap() if `fresh`, else value_packet(). `fresh`: nothing else uses the headroom in front
+  /// of the bytes.
   BufferRef value(wire::PaxosKind kind, const wire::ValueFrame& frame, const BufferRef& bytes,
                   bool fresh) {
     return fresh ? wrap(kind, frame, bytes) : value_packet(kind, frame, bytes.view());

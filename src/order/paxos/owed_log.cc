@@ -14,9 +14,10 @@ constexpr std::uint64_t kFrameBytes = 48;
 
 }  // namespace
 
-/// Folds the records of the log: after each record, the ranges are those that were retained when
-/// the record was appended, so what fitted then fits now. The first records may be of removed
-/// ranges: their heads are missing, or the next checkpoint does not name them.
+/// Restores the ranges from the records of the log. After each record, the ranges are those that
+/// were retained when the record was appended, so they fit into the limit again. The first records
+/// may be of removed ranges: the head record of such a range is missing, or the next checkpoint
+/// does not name the range.
 class OwedLog::Replay final : public port::LogReader {
  public:
   Replay(OwedLog& log, std::span<const std::uint8_t> parts)
@@ -133,10 +134,11 @@ void OwedLog::write() {
   }
 }
 
-/// Appends what the log does not have yet. False: the log does not take all of it now.
+/// Appends all records that the log does not have yet. False: the log does not take all of them
+/// now.
 bool OwedLog::write_all() {
-  // The checkpoint is written first, so that a restart never finds more than was retained at one
-  // time.
+  // The checkpoint is written first, so that a restart never finds more ranges than were retained
+  // at one time.
   const bool stale = shorten_ || removed_ != ranges_.removed();
   if (stale && !write_checkpoint()) return false;
   for (OwedRange& range : ranges_.all()) {
@@ -155,7 +157,8 @@ bool OwedLog::append(ByteView bytes, OwedCopy& copy) {
   return true;
 }
 
-/// Continues where the log refused a record the last time.
+/// Appends the records of the range that the log lacks. False: the log refused a record. The next
+/// call continues with that record.
 bool OwedLog::write_range(OwedRange& range) {
   OwedCopy& copy = newest(range);
   OwedRecord record;
@@ -199,9 +202,8 @@ bool OwedLog::write_checkpoint() {
   return true;
 }
 
-/// Call it when all ranges are written. If the log, from its first range on, has at least
-/// bytes_max() more than one copy of each range needs, that first range is written again at the
-/// end.
+/// Call it when all ranges are written. If the log, from its oldest range on, is at least
+/// bytes_max() longer than one copy of each range, the oldest range is written again at the end.
 void OwedLog::begin_rewrite() {
   OwedRange* oldest = nullptr;
   std::uint64_t needed = 0;
@@ -213,10 +215,10 @@ void OwedLog::begin_rewrite() {
   if (oldest == nullptr || appended_ - oldest->copy.at < needed + ranges_.bytes_max()) return;
   PEAL_PROBE("paxos.owed_written_again");
   oldest->again.emplace();
-  write_all();  // the rest follows as the log takes it
+  write_all();  // if the log refuses a record, the next write() continues
 }
 
-// Positions in the log count only as durable or not.
+// Positions in the log are not added, only the numbers of written and of durable values.
 void OwedLog::add_to(Digest& digest) const {
   digest.add((removed_ != ranges_.removed() ? 1U : 0U) | (shorten_ ? 2U : 0U));
   for (const OwedRange& range : ranges_.all()) {

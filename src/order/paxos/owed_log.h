@@ -13,14 +13,14 @@
 
 namespace peal::order::paxos {
 
-/// A separate log for the values that are retained for excluded members. Retained ranges are in
-/// memory; the log is written as they change, and read at a restart only. In the log, each range is
-/// a head record and its value records. Checkpoints name the ranges that still exist. The log
-/// begins with the oldest copy of an existing range. So a range that stays while many others come
-/// and go is written again at the end, to keep the log short.
+/// A separate log for the values that are retained for excluded members. All retained ranges are
+/// also in memory. The log is written when the ranges change, and is read only at a restart. In the
+/// log, each range is a head record and its value records. Checkpoints name the ranges that still
+/// exist. The log begins with the oldest copy of an existing range. So, to keep the log short, a
+/// range that stays while many others come and go is written again at the end of the log.
 class OwedLog {
  public:
-  /// Both must outlive this object.
+  /// `log` and `ranges` must outlive this object.
   OwedLog(port::Log& log, OwedRanges& ranges) : log_(log), ranges_(ranges) {}
 
   /// Reads all ranges from the log. `parts`: the ensembles of this node. False: the log cannot be
@@ -29,9 +29,9 @@ class OwedLog {
   /// Appends retained values that the log does not have yet, as many as the log takes now. If the
   /// log is full of durable records, the oldest range is dropped.
   void write();
-  /// All retained values survive a crash.
+  /// All retained values are on disk, so they survive a crash.
   bool durable() const;
-  /// Nothing becomes durable any more.
+  /// The log failed: nothing becomes durable any more.
   bool failed() const { return log_.failure().has_value(); }
 
   void add_to(Digest& digest) const;

@@ -10,8 +10,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Maximum number of members reported at a time. Instances dropped for further members are only
-/// counted.
+/// Maximum number of members reported at a time. For further members, dropped instances are only
+/// counted in dropped().
 constexpr std::size_t kToldMax = wire::kMembersMax;
 
 }  // namespace
@@ -43,8 +43,8 @@ bool OwedRanges::make_room(std::uint64_t bytes) {
 bool OwedRanges::grow(OwedRange& range, const wire::ValueHead& head, ByteView value) {
   const std::uint64_t id = range.id;
   const std::uint64_t more = value.size() + sizeof(OwedRange::Kept);
-  // References stay valid when the first element of a deque is removed; the range itself may be the
-  // first.
+  // `range` stays valid when another range, the first in the deque, is removed. But `range` itself
+  // may be the first.
   while (bytes_ + more > bytes_max_) {
     const bool last = ranges_.front().id == id;
     drop_oldest();

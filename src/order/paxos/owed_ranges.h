@@ -16,7 +16,7 @@
 namespace peal::order::paxos {
 
 /// The ensemble and the order of retained instances. If a log of votes was lost, retained values
-/// may be of an earlier order, whose instances have the same numbers as those of the present one.
+/// may be of an earlier order, whose instances have the same numbers as those of the present order.
 struct OwedPart {
   std::uint8_t ensemble = 0;
   std::uint64_t order = 0;  ///< id of the order (wire::Nodes::first); 0: no order is known
@@ -32,8 +32,8 @@ struct OwedCopy {
   std::size_t written = 0;  ///< number of values that were appended
 };
 
-/// Consecutive decided values that are retained in memory for some excluded members, and how much
-/// of them is in the log (owed_log.h).
+/// Consecutive decided values that are retained in memory for some excluded members, and the number
+/// of them that the log has (owed_log.h).
 struct OwedRange {
   struct Kept {
     wire::ValueHead head;
@@ -41,7 +41,7 @@ struct OwedRange {
     std::size_t size = 0;
   };
 
-  std::uint64_t id = 0;  ///< id in the log; never used again
+  std::uint64_t id = 0;  ///< id of the range in the log; ids are never reused
   OwedPart part;
   MemberSet members;
   Instance first = 0;
@@ -62,7 +62,7 @@ class OwedRanges {
  public:
   /// Limit of the number of ranges: a checkpoint of the log names all of them.
   static constexpr std::size_t kRangesMax = 1'024;
-  /// A member, and how many values that it may need were dropped.
+  /// A member, and the number of dropped values that the member may need.
   struct Dropped {
     MemberId member{};
     std::uint64_t instances = 0;
@@ -75,10 +75,10 @@ class OwedRanges {
   const std::deque<OwedRange>& all() const { return ranges_; }
   OwedRange* find(std::uint64_t id);
   std::uint64_t new_id() { return next_id_++; }
-  /// This id is in use.
+  /// Notes that this id is in use.
   void note_id(std::uint64_t id) { next_id_ = std::max(next_id_, id + 1); }
 
-  /// Takes out the range, to be changed and added again.
+  /// Removes and returns the range, to be changed and added again.
   OwedRange take(std::deque<OwedRange>::iterator range);
   /// Drops the oldest ranges until `bytes` more fit. False: `bytes` alone exceeds the limit, and no
   /// range was dropped.
@@ -86,11 +86,11 @@ class OwedRanges {
   /// Appends a value to `range`, which is one of all(). False: the value does not fit even without
   /// all other ranges, and `range` was dropped.
   bool grow(OwedRange& range, const wire::ValueHead& head, ByteView value);
-  /// Adds a range, which must fit, after all others.
+  /// Adds a range after all others. The range must fit.
   void push(OwedRange range);
   std::deque<OwedRange>::iterator erase(std::deque<OwedRange>::iterator range);
   void drop_oldest();
-  /// Records that `instances` more instances were dropped for these members, for lack of space.
+  /// Notes that `instances` more instances were dropped for these members, for lack of space.
   void note_dropped(const MemberSet& members, std::uint64_t instances);
 
   std::uint64_t bytes() const { return bytes_; }
@@ -99,7 +99,7 @@ class OwedRanges {
   std::uint64_t removed() const { return removed_; }
   /// The number of instances dropped so far.
   std::uint64_t dropped() const { return dropped_count_; }
-  /// Returns what was dropped since the last call.
+  /// Returns the members for which values were dropped since the last call.
   std::vector<Dropped> take_dropped();
 
  private:
@@ -109,7 +109,7 @@ class OwedRanges {
   std::uint64_t removed_ = 0;
   std::uint64_t dropped_count_ = 0;
   std::deque<OwedRange> ranges_;
-  std::vector<Dropped> dropped_;  ///< by member; at most kToldMax
+  std::vector<Dropped> dropped_;  ///< one entry for each member; at most kToldMax
 };
 
 }  // namespace peal::order::paxos

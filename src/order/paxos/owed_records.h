@@ -12,12 +12,12 @@
 
 namespace peal::order::paxos {
 
-/// The records of what a node retains for excluded members.
+/// The records of the log of retained values (owed_log.h).
 struct OwedRecord {
   enum class Kind : std::uint8_t {
-    head = 1,   ///< `id`, `part`, `instance` (the first), `members`: a range begins, or a newer
-                ///< copy of it
-    value = 2,  ///< `id`, `instance`, `head`, `bytes`: the next value of a range
+    /// `id`, `part`, `instance` (the first), `members`: a range begins, or a newer copy of a range.
+    head = 1,
+    value = 2,       ///< `id`, `instance`, `head`, `bytes`: the next value of a range
     checkpoint = 3,  ///< `ids`: all other ranges are removed
   };
 
@@ -27,11 +27,11 @@ struct OwedRecord {
   wire::Instance instance{};
   MemberSet members;
   wire::ValueHead head;
-  ByteView bytes;  ///< lies in the record
+  ByteView bytes;  ///< of a value; read_owed() makes it point into the record
   std::vector<std::uint64_t> ids;
 };
 
-/// Replaces `out` by the record's bytes without `record.bytes`, which come last.
+/// Replaces `out` with the record's bytes, without `record.bytes`, which come last.
 void write_owed_head(const OwedRecord& record, std::vector<std::byte>& out);
 /// False: these bytes are no record of this release.
 [[nodiscard]] bool read_owed(ByteView bytes, OwedRecord& out);

@@ -27,7 +27,8 @@ OwnUnits::OwnUnits(const Parts& parts, const Election& election, Coordinator* co
 
 void OwnUnits::pull(Instant now, Effects& out) {
   if (!p_.joined()) return;
-  // A voted value is sent behind a longer header than a proposal.
+  // A unit must also fit behind the header of a WORD packet, which may be longer than that of a
+  // proposal.
   const std::size_t header = std::max(p_.routes.header_bytes(), wire::kWordHeaderBytes);
   const std::uint32_t unit_bytes_max =
       p_.config.options.packet_bytes_max - static_cast<std::uint32_t>(header);
@@ -139,7 +140,8 @@ BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
   }
   Own& own = units_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
   if (!early_.is_on()) {
-    // The unit reached its coordinator. If it must go to another coordinator, its bytes are copied.
+    // The unit reached its coordinator. If it must be sent to another coordinator, its bytes are
+    // copied.
     own.packet.reset();
     own.used = true;
   }

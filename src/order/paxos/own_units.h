@@ -14,11 +14,11 @@
 
 namespace peal::order::paxos {
 
-/// This node's own units until they have their places: takes them from the host, numbers them
-/// within the view, sends them to the coordinator, and retransmits lost ones.
+/// This node's own units until they have their places. Takes units from the host, numbers them
+/// within the view, sends them to the coordinator, and retransmits lost units.
 class OwnUnits {
  public:
-  /// `coordinator`: this node's own; null on nodes that never vote.
+  /// `coordinator`: this node's own coordinator; null on nodes that never vote.
   OwnUnits(const Parts& parts, const Election& election, Coordinator* coordinator,
            EarlyUnits& early);
 
@@ -31,12 +31,12 @@ class OwnUnits {
   void submit_to_self();
   /// Retransmits units, if none has been placed for too long.
   void resend_late(Instant now, Effects& out);
-  /// When resend_late() has something to do; none while no unit waits.
+  /// The time at which resend_late() has something to do; empty while no unit waits.
   std::optional<Instant> resend_at() const;
-  /// The coordinator requests missing units of this node: retransmits these.
+  /// The coordinator requests missing units of this node: retransmits them.
   wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   /// The bytes of a unit of this node, for a packet that lacks them; empty if the unit is not this
-  /// node's, or has its place by now. `fresh` is set to whether a header may be written in front of
+  /// node's, or has its place by now. Sets `fresh` to true if a header may be written in front of
   /// the bytes.
   BufferRef bytes_of(const wire::ValueHead& head, bool& fresh);
 
@@ -51,7 +51,7 @@ class OwnUnits {
 
   bool empty() const { return units_.empty(); }
   std::uint32_t window() const { return window_.size(); }
-  /// Units that were placed, and retransmissions.
+  /// The number of placed units, and the number of retransmissions.
   std::uint64_t placed() const { return placed_; }
   std::uint64_t resent() const { return resent_; }
   void check_invariants() const;
@@ -63,8 +63,8 @@ class OwnUnits {
     BufferRef bytes;
     BufferRef packet;         ///< the packet to be sent again; empty if none is kept
     bool used = false;        ///< the headroom in front of the bytes was overwritten
-    std::uint64_t stamp = 0;  ///< with optimistic delivery
-    Instant at{};             ///< when the host handed it over
+    std::uint64_t stamp = 0;  ///< the unit's timestamp, with optimistic delivery
+    Instant at{};             ///< when the host handed the unit over
     bool resent = false;
   };
 
@@ -76,11 +76,11 @@ class OwnUnits {
   Coordinator* coordinator_;
   EarlyUnits& early_;
   std::deque<Own> units_;
-  std::uint64_t number_ = 0;  ///< of the last unit
-  Instant sent_at_{};         ///< when units were last sent, or one was placed
+  std::uint64_t number_ = 0;  ///< number of the last unit
+  Instant sent_at_{};         ///< when units were last sent, or a unit was placed
   Instant resent_at_{};       ///< when units were last retransmitted
-  unsigned vain_ = 0;         ///< retransmissions after a unit last measured its delay (see
-                              ///< place())
+  /// Retransmissions since a unit last measured its own delay (see place()).
+  unsigned vain_ = 0;
   Patience patience_;
   Window window_;
   std::uint64_t placed_ = 0;

@@ -7,12 +7,12 @@
 
 namespace peal::order::paxos {
 
-/// The retransmit timer: a few times as long as answers took recently, doubled with each attempt.
-/// It adapts to slow disks, which delay answers though no packet is lost.
+/// The retransmit timer: a few times as long as answers took recently, and doubled with each
+/// attempt. It adapts to slow disks, which delay answers although no packet is lost.
 class Pace {
  public:
-  /// `most`: the longest wait. It must be short: a long measured round trip may include time in
-  /// which a node was away.
+  /// `most`: the longest wait. It must be short, because a long measured round trip may include
+  /// time in which a node was away.
   Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
   /// An item that was transmitted only once was answered after this time.

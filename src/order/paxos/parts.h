@@ -14,8 +14,8 @@
 
 namespace peal::order::paxos {
 
-/// What the classes of one engine share. Each class also has state of its own, and changes the
-/// state of another class only by calling its functions.
+/// The objects that the classes of one engine share. Each class also has state of its own. A class
+/// changes the state of another class only by calling that class's functions.
 struct Parts {
   const Config& config;
   Host& host;
@@ -32,14 +32,14 @@ struct Parts {
   bool in_memory() const { return config.storage == Storage::memory; }
   /// This node is in the active view.
   bool joined() const { return state.has(config.self); }
-  /// The peer has the same order as this node, so its reports of instances can be used here. A
-  /// packet belongs to the order of its sender, since no node ever changes its order.
+  /// The peer has the same order as this node, so the instances in its reports mean the same here.
+  /// A packet belongs to the order of its sender, because no node ever changes its order.
   bool shares_order(const Peer& peer) const {
     return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;
   }
-  /// The round's coordinator has the order of this node. The number of a list does not show this: a
-  /// node that knows no order yet may have a list that was never active, and a round of the first
-  /// list may then be of another list than this node's.
+  /// The round's coordinator has the same order as this node. The list number in the round does not
+  /// show that: while this node knows no order, its own list has the number of a first list, but
+  /// may differ from the order's first list.
   bool knows_order_of(const Round& round) const {
     const Peer* peer = peers.find(round.coordinator.node);
     return peer != nullptr && peer->has_state && peer->state.first_list == state.nodes().first;

@@ -13,15 +13,15 @@ namespace {
 /// In units of Options::suspect: a member without progress for so long is not served.
 constexpr std::int64_t kStuckFor = 7;
 
-/// After a wrong suspicion, the longer patience lasts for kTrial. Then it shrinks by a third in
-/// each kStep, since the other nodes wait for all of it if the node dies.
+/// After a wrong suspicion, the longer patience lasts for kTrial. Then patience shrinks by a third
+/// in each kStep, because the other nodes wait for the whole patience if the node dies.
 constexpr Duration kTrial = seconds(10);
 constexpr Duration kStep = seconds(1);
-/// The longest silence of the last one or two of these periods counts.
+/// The length of a period. The longest silence of the present and the previous period counts.
 constexpr Duration kLately = seconds(5);
 /// In units of Options::suspect: the limit to which patience grows because of silences that ended
-/// in time. Busy processors cause such silences; the cost of the next failure must not double with
-/// each of them.
+/// in time. Busy processors cause such silences. The time to detect the next failure must not
+/// double with each such silence.
 constexpr std::int64_t kNearlyMax = 4;
 
 void look_at_life(Peer& peer) {
@@ -35,7 +35,7 @@ void LogsHeard::note(std::uint64_t epoch, const wire::State& said) {
   if (said.log == 0) return;
   asks_ = said.log_word == wire::LogWord::asks;
   if (said.log_word == wire::LogWord::sure) untold_ = {};
-  // The content of an older copy means nothing.
+  // The length of an older copy is not remembered.
   if (said.log_word == wire::LogWord::put_back) return;
   if (said.life != now_.life) now_ = {said.life, {epoch, 0}};
   now_.last.position = std::max(now_.last.position, said.log);
@@ -141,11 +141,11 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.reception.begin(now);
     peer.keeps_up = now;
   } else if (peer.suspected) {
-    // The node was suspected wrongly: next time it gets more time.
+    // The node was suspected wrongly, so it gets more time from now on.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
     peer.shrinks_at = now + kTrial;
   } else {
-    // A node that was nearly suspected may be a bit later next time.
+    // A silence that ended in time lengthens the patience to twice that silence.
     const Duration silence = now - peer.heard;
     const Duration nearly_max = PEAL_MUTANT(px_patience_grows)
                                     ? options_.suspect_max
@@ -165,7 +165,8 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.put_back = peer.put_back || state.log_word == wire::LogWord::put_back;
   peer.logs.note(peer.member.epoch, state);
   look_at_life(peer);
-  // Packets overtake each other: monotonic fields reveal reordering.
+  // Packets overtake each other. Fields that never decrease at the sender show that a STATE is
+  // older.
   const bool older = state.next < peer.state.next || state.view < peer.state.view ||
                      state.voted_round < peer.state.voted_round;
   if (older) return;
@@ -193,7 +194,7 @@ void Peers::refuse_state(Peer& peer) {
 
 void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
   Peer* peer = find(round.coordinator.node);
-  // The peer's own votes in the round are needed first: until it reports them, nothing is noted.
+  // Nothing is noted until the peer has reported its own votes in the round.
   if (peer == nullptr || peer->self || peer->member != round.coordinator) return;
   if (peer->state.voted_round != round) return;
   peer->state.decided_upto = std::max(peer->state.decided_upto, upto);
@@ -219,9 +220,10 @@ void Peers::tick(Instant now) {
   }
 }
 
-// During one silence the longest pause counts, not the sum of pauses: a process that rarely gets a
-// processor is paused all the time, and would never suspect any node. Between two pauses it reads
-// what arrived, and a node that was paused as well sends a heartbeat as soon as it runs.
+// During one silence, the longest pause counts, and not the sum of pauses: a process that rarely
+// gets a processor is paused all the time, and would never suspect any node. Between two pauses,
+// the process reads the packets that arrived. A node that was paused as well sends a heartbeat as
+// soon as it runs.
 void Peers::forgive(Instant now, Duration gap) {
   for (Peer& peer : peers_) {
     const Duration before = PEAL_MUTANT(px_pauses_add_up) ? Duration{} : peer.forgiven;
@@ -274,7 +276,7 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (peer.state.next == 0) rank += acceptors_;
-    // The fitter acceptor comes first; among equally fit ones, one that knows the order. An
+    // The fitter acceptor comes first; among equally fit acceptors, one that knows the order. An
     // acceptor's report is outdated if its heartbeats no longer arrive.
     const bool tells =
         peer.self || PEAL_MUTANT(px_silent_leads) ||

@@ -10,7 +10,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Maximum number of votes that a new coordinator awaits at a time; answers make it request more.
+/// Maximum number of voted values that a new coordinator awaits at a time. It requests more values
+/// as answers arrive.
 constexpr std::uint32_t kFetchesAtOnce = 64;
 
 }  // namespace
@@ -76,7 +77,7 @@ void Phase1::choose() {
   for (const auto& [node, promise] : promises_) {
     for (const wire::VoteRun& run : promise.runs) {
       const Instance end = run.first + run.length;
-      // No acceptor votes further than this ahead of its decided instances.
+      // No acceptor votes further ahead of its decided instances.
       const Instance most = base_ + p_.store.ahead_max();
       for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
         Choice& choice = choices_[k];
@@ -103,7 +104,7 @@ bool Phase1::take_known(Instance instance, const Choice& choice) {
   return true;
 }
 
-// Moves on to the first chosen value that is not here. True: all are here.
+// Advances to the first chosen value that is not here. True: all chosen values are here.
 bool Phase1::knows_values() {
   for (auto it = choices_.lower_bound(fetching_.known_upto); it != choices_.end(); ++it) {
     fetching_.known_upto = it->first;
@@ -126,7 +127,8 @@ void Phase1::fetch(Effects& out) {
   }
 }
 
-// Nothing arrived for a while: the request is lost, or the node that has the value is gone.
+// If nothing arrived since the last heartbeat, a request was lost, or the node that has the value
+// is gone.
 bool Phase1::fetch_again(Effects& out) {
   if (std::exchange(fetching_.came, false)) {
     fetch(out);

@@ -19,9 +19,9 @@ class Phase1 {
  public:
   explicit Phase1(const Parts& parts) : p_(parts) {}
 
-  /// Begins anew, from the next instance on.
+  /// Begins Phase 1 for all instances from the next one to be consumed on.
   void begin();
-  /// Forgets all of the round, which is over.
+  /// The round is over: forgets everything about it.
   void clear();
   /// Drops promises and chosen values. Call it once all chosen values are proposed.
   void finish();
@@ -60,8 +60,8 @@ class Phase1 {
     NodeId voter{};  ///< the acceptor that has the value
   };
   struct Fetching {
-    Instance known_upto = 0;    ///< all values chosen for instances below are here
-    Instance asked_upto = 0;    ///< values below were requested
+    Instance known_upto = 0;    ///< all values chosen for instances below this one are here
+    Instance asked_upto = 0;    ///< values of instances below this one were requested
     std::uint32_t awaited = 0;  ///< values that were requested and have not arrived
     bool came = false;          ///< a value arrived after the last heartbeat
   };

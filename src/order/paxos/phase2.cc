@@ -7,7 +7,7 @@
 #include "order/paxos/coordinator.h"
 #include "order/paxos/next_view.h"
 
-// What a coordinator does once a majority has promised: units, views, and retransmissions.
+// Phase 2, once a majority has promised: proposals of units, views and lists, and retransmissions.
 
 namespace peal::order::paxos {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t kResendsAtOnce = 8;
 /// Consecutive unanswered requests to an acceptor before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
-/// In units of Options::suspect: all configured nodes have so long to appear before the first view.
+/// In units of Options::suspect: a coordinator waits so long for all nodes of the list before it
+/// proposes the first view.
 constexpr std::int64_t kFirstViewPatience = 3;
 
 }  // namespace
@@ -45,7 +46,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
   if (slot->decided) {
     // The instance was decided in a higher round, of which this node has not heard. This node
-    // proposes the decided value instead of `value`; if that is a unit, its sender sends it again.
+    // proposes the decided value instead of `value`. If `value` is a unit, its sender sends it
+    // again.
     PEAL_PROBE("paxos.proposes_decided");
     value = slot->heard;
     fresh = false;
@@ -72,14 +74,14 @@ bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
   if (phase_ != Phase::lead) return false;
   now_ = now;
   if (!forget_consumed() || wants_list() || wants_lives() || !may_propose()) return false;
-  // Members may keep the window full all the time. One empty value at a time may exceed it.
+  // Members may keep the window full all the time. One empty value at a time may exceed the window.
   if (under_way() >= window_.size() && passed_ >= p_.state.next()) return false;
   passed_ = next_;
   propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
   return true;
 }
 
-// Other acceptors are asked for their votes now.
+// Other acceptors are asked for their votes now, so they need all proposals in progress.
 void Coordinator::propose_again(Effects& out) {
   PEAL_PROBE("paxos.other_voters");
   for (std::size_t i = 0; i < flight_.size(); ++i) {
@@ -93,7 +95,7 @@ void Coordinator::propose_again(Effects& out) {
 bool Coordinator::forget_consumed() {
   if (p_.state.next() > next_) {
     PEAL_PROBE("paxos.overtaken");
-    step_down();  // another node coordinates, and this one has not heard of it yet
+    step_down();  // another node coordinates, and this node has not heard of that yet
     return false;
   }
   while (flight_first_ < p_.state.next()) {
@@ -113,7 +115,7 @@ bool Coordinator::has_room() {
 }
 
 bool Coordinator::may_propose() const {
-  // A proposed list becomes active after its value: later instances need a round of that list.
+  // A proposed list is active after its instance, so later instances need a round of that list.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
   return !too_far_behind();
 }
@@ -129,7 +131,7 @@ std::optional<MemberId> Coordinator::too_far_behind() const {
   return std::nullopt;
 }
 
-/// Did a member recently lack a value that other nodes have?
+/// Did a member request decided values since the last call?
 bool Coordinator::somebody_asked() {
   bool asked = false;
   for (Peer& peer : p_.peers.all()) {
@@ -140,8 +142,8 @@ bool Coordinator::somebody_asked() {
 }
 
 // Proposes one unit of each member in turn. False: no unit was proposed. The turn is kept between
-// calls: mostly the window has space for only one more unit, which must not always be one of the
-// first member.
+// calls: usually the window has space for only one more unit, which must not always be a unit of
+// the first member.
 bool Coordinator::propose_units(Effects& out) {
   if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
@@ -175,8 +177,8 @@ void Coordinator::propose_unit(std::size_t index, Effects& out) {
 }
 
 void Coordinator::propose_view(Instant now, Effects& out) {
-  // One view at a time: a new member must have consumed the previous view. A member that lags so
-  // far that it holds up all others does not delay the view that excludes it.
+  // Only one view is in progress at a time, because a new member must have consumed the previous
+  // view. A member that is too far behind does not delay the view that excludes it.
   if (tip_.view() != p_.state.view() || !tip_.governs(round_)) return;
   if (!window_.allows(now, next_ - p_.state.next())) return;
   const std::vector<wire::ViewMember> wanted = wanted_members(p_, {tip_, view_at_, now_});
@@ -217,13 +219,14 @@ bool Coordinator::wants_list() const {
          p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
 }
 
-/// An acceptor is up to date in another incarnation than the active list names, and is to vote
-/// again.
+/// An acceptor is up to date in another incarnation than the active list names. A list with that
+/// incarnation lets the acceptor vote again.
 bool Coordinator::wants_lives() const {
   return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
 }
 
-// Waits until all proposals in progress are decided: other acceptors vote in later instances.
+// Waits until all proposals in progress are decided, because other acceptors vote in later
+// instances.
 void Coordinator::propose_list(const wire::Nodes& nodes, Effects& out) {
   if (next_ != p_.state.next()) return;
   const BufferRef bytes = p_.outbox.build(
@@ -249,7 +252,7 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, bool ag
 }
 
 // Only requests for recent instances show a recent loss. A node that is far behind also requests
-// much that was never lost.
+// values that were never lost.
 void Coordinator::note_lost(Instant now, Instance first) {
   if (leads() && first + p_.config.options.window > p_.state.next()) window_.lost(now);
 }
@@ -274,7 +277,8 @@ void Coordinator::resend(Instant now, Effects& out) {
     const Instance first = std::max(voted + 1, flight_first_);
     const bool again = progress.vain > kSlowAfter;
     repeat(peer.node, first, kResendsAtOnce, again, out);
-    // A node that receives the last proposal sees how many it lacks, and requests them all.
+    // A node that receives the last proposal sees which proposals it lacks, and requests all of
+    // them.
     if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, again, out);
   }
 }

@@ -25,8 +25,9 @@ constexpr unsigned kRelapsesMax = 5;
 /// relapse.
 constexpr std::int64_t kRelapseWithin = 100;
 
-/// A link fails if it loses so many of 64 heartbeats or of 24 link checks: 20 or 29 %. It is good
-/// again if it loses at most 9 and 12 %. A working link loses less than 5 %.
+/// A link fails if it loses kBeatsLost of 64 heartbeats (20 %) or kChecksLost of 24 link checks (29
+/// %). It is good again if it loses at most kBeatsGood (9 %) and kChecksGood (12 %). A working link
+/// loses less than 5 %.
 constexpr unsigned kBeatsLost = 13;
 constexpr unsigned kBeatsGood = 6;
 constexpr unsigned kChecksLost = 7;
@@ -68,8 +69,9 @@ void Reception::forgive(Instant now) {
   beat_at_ = data_at_ = changed_at_ = now;
 }
 
-// Packets that wait in a stream come late, but in order. So the clock does not show whether large
-// checks are lost. The number of large checks sent so far shows it: small checks tell it too.
+// Packets that wait in a stream come late, but in order. So the time since the last large check
+// does not show whether large checks are lost. The number of large checks sent so far shows it.
+// Small checks reveal that number, too.
 void Reception::check(std::uint32_t number, std::uint32_t rounds, bool large) {
   checks_.note(number);
   if (rounds_ == 0) last_round_ = rounds;
@@ -95,8 +97,8 @@ void Reception::look(Instant now, bool silent, const Options& options, const Lin
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
-    // Heavy loss and a failing lane have taken long enough to show. A node that is merely silent
-    // may have paused.
+    // Heavy loss or a failing lane is detected only after a long time, so it counts at once. A node
+    // that is merely silent may have paused.
     const bool shown = loses_much || lane_fails;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;

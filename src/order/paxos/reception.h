@@ -22,22 +22,22 @@ class Arrivals {
 
  private:
   unsigned silence_max_;
-  std::uint64_t seen_ = 0;  ///< bit i: `newest_` - i arrived
+  std::uint64_t seen_ = 0;  ///< bit i: the packet with number `newest_` - i arrived
   std::uint32_t newest_ = 0;
   unsigned count_ = 0;  ///< numbers that `seen_` covers, at most 64
 };
 
 /// How well the packets of one node arrive here: its heartbeats on the control lane, and its
-/// packets on the data lane, with link checks of two sizes. A link does not work if it fails for
-/// long or loses much. It works again once it has been good for a while; that time grows with each
-/// relapse.
+/// packets on the data lane, which include link checks of two sizes. A link does not work if it
+/// fails for long or loses many packets. It works again once it has been good for a while; that
+/// time grows with each relapse.
 class Reception {
  public:
   /// Nothing is known yet: the link counts as working until there is evidence against it.
   void begin(Instant now);
   /// This process was suspended: packets that it did not read show nothing about the link.
   void forgive(Instant now);
-  /// A heartbeat with its number arrived.
+  /// The heartbeat with this number arrived.
   void beat(Instant now, std::uint32_t number) {
     beats_.note(number);
     beat_at_ = now;
@@ -54,7 +54,8 @@ class Reception {
   bool works() const { return works_; }
   /// The link does not work, and showed no sign of recovery at the last look.
   bool failing() const { return !works_ && fails_; }
-  /// The node's STATE arrives and is recent, whatever is lost on the data lane.
+  /// The node's heartbeats arrive, so its last STATE is recent, even if packets on the data lane
+  /// are lost.
   bool tells() const { return works_ || !(lacks_beats_ || beats_lost_); }
   /// At the last look, the data lane was silent, or lost large link checks.
   bool lacks_data() const { return lacks_data_; }
@@ -70,8 +71,8 @@ class Reception {
 
   Arrivals beats_{8};
   Arrivals checks_{3};
-  Instant beat_at_{};         ///< when a heartbeat arrived on the control lane
-  Instant data_at_{};         ///< when any packet arrived on the data lane
+  Instant beat_at_{};         ///< when the last heartbeat arrived on the control lane
+  Instant data_at_{};         ///< when the last packet arrived on the data lane
   std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: none yet
   std::uint32_t last_round_ = 0;  ///< the number of the last large check that arrived
   bool beats_lost_ = false;       ///< too many heartbeats are lost

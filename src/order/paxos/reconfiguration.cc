@@ -38,7 +38,7 @@ void Reconfiguration::take_list(ViewId view, Effects& out) {
   for (const Peer& peer : p_.peers.all()) {
     const std::uint64_t before = lives[peer.node];
     if (before == 0 || peer.life == 0 || peer.life == before) continue;
-    if (peer.self && !peer.acceptor) continue;  // another incarnation of this node was named
+    if (peer.self && !peer.acceptor) continue;  // the list names another incarnation of this node
     out.report({&event::acceptor_renewed, view, peer.member, 0, 0});
   }
   PEAL_PROBE("paxos.list_changed");
@@ -50,8 +50,8 @@ void Reconfiguration::report_list(ViewId view, Effects& out) {
   if (hash == std::exchange(list_told_, hash)) return;
   const bool given = hash == given_.list().hash;
   if (given) out.report({&event::nodes_adopted, view, {}, hash, 0});
-  // A node that starts with the pending list meets older lists until it is a member: these need not
-  // be given to it.
+  // A node that starts with the pending list sees older lists become active until it is a member.
+  // Nobody needs to give it these older lists, so it does not report them.
   const bool member = view.number != 0;
   if (!given && member && p_.peers.self().listed) {
     out.report({&event::nodes_not_given, view, {}, hash, 0});

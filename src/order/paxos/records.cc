@@ -88,7 +88,7 @@ void read_taken(wire::ByteReader& in, Record& out) {
   }
 }
 
-/// A round, or no round.
+/// Writes a round, or that there is no round.
 void write_any_round(wire::Writer& out, const wire::Round& round) {
   out.u(static_cast<std::uint8_t>(round.count != 0));
   if (round.count != 0) wire::write_round(out, round);

@@ -16,8 +16,8 @@ struct Record {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
     decided = 3,  ///< `instance`, `head`, `bytes`: a decided value that this node did not vote for
-    /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`: from there to
-    /// below `state.next`, the last record of each instance is known to hold the decided value.
+    /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`: for each
+    /// instance from this one up to `state.next` - 1, the last record holds the decided value.
     checkpoint = 4,
     taken = 5,     ///< `lives`, `heard`: the acceptors that this node names for the bootstrap
     kept = 6,      ///< `instance`, `round` (of the vote; no round: it was decided), `head`, `bytes`
@@ -46,19 +46,19 @@ struct Record {
   wire::Round round{};
   wire::Instance instance{};
   wire::ValueHead head;
-  ByteView bytes;  ///< lies in the record
+  ByteView bytes;  ///< of a value; read_record() makes it point into the record
   wire::Checkpoint state;
   std::vector<Range> kept;    ///< of a checkpoint
   std::vector<Start> starts;  ///< of a checkpoint: the last starts before it, in order
   std::uint64_t epoch{};
   wire::Lives lives;
-  std::vector<MemberId> heard;  ///< in which process incarnations the acceptors with these lives
-                                ///< were heard
+  /// The process incarnations in which the acceptors of `lives` were heard.
+  std::vector<MemberId> heard;
 };
 
-/// Replaces `out` by the record's bytes.
+/// Replaces `out` with the record's bytes.
 void write_record(const Record& record, std::vector<std::byte>& out);
-/// The same without `record.bytes`, which come last.
+/// As write_record(), but without `record.bytes`, which come last.
 void write_record_head(const Record& record, std::vector<std::byte>& out);
 /// False: these bytes are no record of this release.
 [[nodiscard]] bool read_record(ByteView bytes, Record& out);

@@ -26,36 +26,38 @@ struct Links {
 struct Arrival {
   Round round{};
   Instance instance{};
-  std::uint32_t behind{};  ///< all instances below instance - behind are decided
+  std::uint32_t behind{};  ///< all instances below `instance` - `behind` are decided
   wire::ValueHead head;
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
   bool own = false;      ///< a unit of this node; the packet lacks its bytes
-  /// Of the round's proposals that this node has, all below instance - behind were decided by votes
-  /// in the same round.
+  /// All proposals of the round that this node has for instances below instance - behind were
+  /// decided by votes in that round.
   bool tells_decided = false;
   std::uint16_t chain{};
 };
 
-/// How values and votes travel between the nodes. Routes do not change what may be proposed, who
-/// votes for it, or when it is decided: they carry information, which may be lost, late or
-/// duplicated.
+/// How values and votes travel between the nodes. Routes do not change which values may be
+/// proposed, which acceptors vote, or when a value is decided. Routes only carry information, which
+/// may be lost, late or duplicated.
 class Routes {
  public:
   virtual ~Routes() = default;
 
   /// Size of the header in front of a proposed value.
   virtual std::size_t header_bytes() const = 0;
-  /// Do nodes announce what a majority has voted for? Otherwise all nodes receive all votes.
+  /// Do nodes announce up to which instance a majority has voted? Otherwise all nodes receive all
+  /// votes.
   virtual bool tells_decided() const = 0;
-  /// Do values go to most nodes after the decision? Then votes do not show how full the links to
-  /// these nodes are.
+  /// Are values sent to most nodes only after the decision? Then votes do not show how full the
+  /// links to these nodes are.
   virtual bool distributes() const = 0;
   /// The maximum number of hops of a value on its way to the last node. While no later value has
-  /// arrived, a value may be in transit for so many times the delay between two nodes.
+  /// arrived, a value may be in transit for this many times the delay between two nodes.
   virtual std::uint32_t hops() const = 0;
 
   // For a coordinator.
+
   /// Chooses the acceptors to be asked for votes. True: the choice changed, so proposals in
   /// progress must be sent to the chosen acceptors too. `anew`: this node has just become
   /// coordinator.
@@ -74,6 +76,7 @@ class Routes {
   virtual bool propose_own(const Arrival& proposal, Effects& out) = 0;
 
   // For all nodes.
+
   /// Decodes a packet with a value that `from` sent.
   virtual wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                           Arrival& out) const = 0;
@@ -81,7 +84,8 @@ class Routes {
   /// of the bytes.
   virtual void pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
                        Effects& out) = 0;
-  /// More votes of this node are durable, or this node is in another view.
+  /// Announces `said`, the STATE of this node: more of its votes are durable, or its view or list
+  /// changed.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
   /// More instances are decided. Called before any of them is consumed. True: tell_votes() is to
   /// announce the decision.
@@ -90,7 +94,7 @@ class Routes {
   /// carry it is sent in a packet of its own.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
-  /// Another list of nodes is active: what is known of acceptors is obsolete.
+  /// Another list of nodes is active: the routes' information about acceptors is obsolete.
   virtual void nodes_changed() = 0;
 
   virtual void add_to(Digest& digest) const = 0;
@@ -98,11 +102,12 @@ class Routes {
 
 using MakeRoutes = std::unique_ptr<Routes> (*)(const Links& links);
 
-/// Like the other make_engine(), with other routes.
+/// As make_engine() in options.h, but with the routes that `make_routes` creates.
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host,
                                     MakeRoutes make_routes);
 
-/// The classic routes: the coordinator proposes to all, and acceptors send their votes to all.
+/// The classic routes: the coordinator sends proposals to all nodes, and acceptors send their votes
+/// to all nodes.
 std::unique_ptr<Routes> make_broadcast(const Links& links);
 
 }  // namespace peal::order::paxos

@@ -14,11 +14,11 @@
 
 namespace peal::order::paxos {
 
-/// What this node reports of itself: its STATE, which carries its votes and is its heartbeat.
+/// This node's report about itself: its STATE, which carries its votes and is also its heartbeat.
 class SelfReport {
  public:
-  /// The objects whose state it reports. `coordinator`: this node's own; null on nodes that never
-  /// vote.
+  /// The objects whose state the report contains. `coordinator`: this node's own coordinator; null
+  /// on nodes that never vote.
   struct Sources {
     const Coordinator* coordinator;
     const Incarnations& incarnations;
@@ -31,7 +31,7 @@ class SelfReport {
   SelfReport(const Parts& parts, const Sources& sources) : p_(parts), from_(sources) {}
 
   wire::State state() const;
-  /// Records this node's own report in its Peer, as reports of other nodes are.
+  /// Stores this node's own report in its Peer, as other nodes' reports are stored in theirs.
   void update();
   void tell(NodeId to, Effects& out) const;
   void tell_all(const wire::State& said, Lane lane, Effects& out) const;
@@ -41,7 +41,7 @@ class SelfReport {
   void announce() { wanted_ = true; }
   /// Sends the announced STATE, if it is time.
   void work(Instant now, Effects& out);
-  /// When work() has something to do.
+  /// The time at which work() has something to do.
   std::optional<Instant> next_at() const;
 
   void check_invariants() const;

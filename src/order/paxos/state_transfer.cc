@@ -14,20 +14,20 @@ using wire::Drop;
 
 namespace {
 
-/// Heartbeats without success between two questions to acceptors.
+/// Acceptors are asked for their votes once in so many heartbeats without success.
 constexpr unsigned kRecallTicks = 4;
 
-/// A member stops after so many consecutive heartbeats in which no node had the value that it
-/// lacks, and no node that may help made progress. Until then, its knowledge of other nodes may be
-/// outdated.
+/// A member stops after so many consecutive heartbeats in which no node had the value that the
+/// member lacks, and no node that may help made progress. Before, the member's knowledge of other
+/// nodes may be outdated.
 constexpr unsigned kCutOffTicks = 100;
-/// The same while an acceptor is away: its log may hold the value.
+/// The same limit while an acceptor is away, because the log of that acceptor may hold the value.
 constexpr unsigned kCutOffTicksAway = 1'000;
 
 }  // namespace
 
 // A node in no view that is far behind takes a checkpoint: fetching all decided values may take
-// longer than the others take to decide as many again.
+// longer than the other nodes take to decide as many new values.
 void StateTransfer::look(Effects& out) {
   const Peer* best = furthest();
   const bool known = p_.state.known();
@@ -89,8 +89,8 @@ void StateTransfer::ask_checkpoint_of(const Peer& peer, Effects& out) {
   });
 }
 
-/// A member lacks a value that no node has as decided. Acceptors are asked for their votes. If that
-/// does not help for long enough, the member is cut off.
+/// This member lacks a value that no node knows as decided, so it asks acceptors for their votes.
+/// If that does not help for long enough, the member is cut off.
 void StateTransfer::seek(Effects& out) {
   count_tick();
   // Nodes that excluded this member may be sending the value, so acceptors are asked only every
@@ -106,9 +106,9 @@ void StateTransfer::seek(Effects& out) {
   if (ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) cut_off_ = true;
 }
 
-// Progress of this node, or of an acceptor that may help, begins a new count. An acceptor that lags
-// may have a vote for the value, which is then proposed again. Nodes that retained the value, or a
-// value that another ensemble lacks, may be sending it.
+// Progress of this node, of the merged order, or of an acceptor that may help begins a new count,
+// because missing values may be arriving. An acceptor that may help has not consumed the instance
+// either, but may have voted for its value.
 void StateTransfer::count_tick() {
   const Instance next = p_.state.next();
   Instance behind = next + (p_.config.merger == nullptr ? 0 : p_.config.merger->merged());
@@ -146,7 +146,7 @@ void StateTransfer::take(const wire::Checkpoint& said) {
   p_.state = OrderState(said);
   if (said.next > p_.store.next()) p_.store.skip_to(said.next);
   ++checkpoints_;
-  ticks_ = 0;  // the wait was for this checkpoint
+  ticks_ = 0;  // this checkpoint ends the wait
 }
 
 // A node that hears few other nodes knows little of their progress, and their views may have ended

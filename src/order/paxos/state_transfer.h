@@ -12,9 +12,9 @@
 namespace peal::order::paxos {
 
 /// How a node that is far behind recovers. A node in no view takes a checkpoint of another node,
-/// and skips the instances below. A member of a view must consume all instances. If no node has the
-/// next value as decided, the acceptors' votes may reveal it; if they do not, the member is cut
-/// off.
+/// and skips the instances before the checkpoint. A member of a view must consume all instances. If
+/// no node knows the next value as decided, the acceptors' votes may reveal that value. Otherwise
+/// the member is cut off.
 class StateTransfer {
  public:
   static constexpr std::string_view kCutOff =
@@ -24,13 +24,13 @@ class StateTransfer {
                 const Incarnations& incarnations)
       : p_(parts), catch_up_(catch_up), recall_(recall), incarnations_(incarnations) {}
 
-  /// Call it once per heartbeat: requests a checkpoint or votes, if that helps.
+  /// Call it once per heartbeat: requests a checkpoint or votes, if this node needs them.
   void look(Effects& out);
-  /// A checkpoint arrived: `none` if this node may skip to it, else the reason why not.
+  /// A checkpoint arrived. Returns `none` if this node may skip to it, else the reason why not.
   wire::Drop judge(const Peer& from, const wire::Checkpoint& said);
   /// Skips to this checkpoint.
   void take(const wire::Checkpoint& said);
-  /// No node can help this one any more, so it has to stop.
+  /// No node can help this node any more, so this node has to stop.
   bool is_cut_off() const { return cut_off_; }
   /// This node hears a majority of the nodes, and is close enough to them to catch up without a
   /// checkpoint.
@@ -52,11 +52,13 @@ class StateTransfer {
   VoteRecall& recall_;
   const Incarnations& incarnations_;
   bool cut_off_ = false;
-  unsigned ticks_ = 0;     ///< consecutive heartbeats in which no node could help, and neither
-                           ///< this node nor one that may help progressed
+  /// Consecutive heartbeats in which no node could help, and neither this node nor a node that may
+  /// help made progress.
+  unsigned ticks_ = 0;
   std::size_t heard_ = 0;  ///< number of acceptors heard at the last such heartbeat
-  Instance behind_ = 0;    ///< sum of the next instances of this node and of the acceptors that may
-                           ///< help, and of Merger::merged()
+  /// Sum of the next instances of this node and of the acceptors that may help, and of
+  /// Merger::merged().
+  Instance behind_ = 0;
   std::uint64_t checkpoints_ = 0;
 };
 

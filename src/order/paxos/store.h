@@ -11,25 +11,26 @@
 
 namespace peal::order::paxos {
 
-/// What a node knows of one instance that it has not consumed.
+/// A node's knowledge of one instance that it has not consumed: its own vote, and the value.
 struct Slot {
-  Round vote_round{};  ///< of this node's vote as an acceptor; no round: it has not voted
+  /// Round of this node's vote as an acceptor; no round: this node has not voted.
+  Round vote_round{};
   Value vote;
   Round heard_round{};  ///< the highest round in which a value was received
-  Value heard;          ///< as proposed in that round; once decided, the decided value
+  Value heard;          ///< the value proposed in `heard_round`; once decided, the decided value
   bool decided = false;
 };
 
-/// The instances from the next one to be consumed on; and, for nodes that are behind, as many of
-/// the decided values before it as fit into a fixed amount of memory.
+/// The instances from the next one to be consumed on, and the history for nodes that are behind: as
+/// many of the decided values before that instance as fit into a fixed amount of memory.
 class Store {
  public:
-  /// `ahead_max`: limit of the number of slots, the one of next() included.
+  /// `ahead_max`: limit of the number of slots, including the slot of next().
   Store(std::uint32_t ahead_max, std::uint64_t history_bytes);
 
   /// Forgets everything; the next instance is `next`.
   void begin(Instance next);
-  /// Moves the next instance up to `next`; keeps the slots from there on, and drops the history.
+  /// Moves the next instance up to `next`. Keeps the slots from `next` on, and drops the history.
   void skip_to(Instance next);
   Instance next() const { return next_; }
   std::uint32_t ahead_max() const { return ahead_max_; }

@@ -42,8 +42,9 @@ void VoteRecall::note_own(const wire::Recall& question) {
   }
 }
 
-/// This acceptor's vote for an instance, or that it did not vote; nothing if a vote may have been
-/// dropped, or if this node is no acceptor, knows no order, or may have an older copy of its log.
+/// This acceptor's vote for an instance, or the statement that it did not vote. Empty if a vote may
+/// have been dropped, or if this node never votes, knows no order, or may have an older copy of its
+/// log.
 std::optional<KeptWords::Word> VoteRecall::word_on(Instance instance) const {
   if (p_.acceptor == nullptr || !p_.state.known() || !incarnations_.is_sure()) return std::nullopt;
   if (instance < p_.store.next()) return p_.kept.find(instance);
@@ -95,7 +96,7 @@ void VoteRecall::keep_words(Instance end) {
     if (!peer.has_state) first = p_.store.oldest();
     if (peer.state.next != 0) first = std::min(first, peer.state.next);
   }
-  // A node that does not vote keeps nothing of instances that it did not consume.
+  // A node that never votes keeps nothing of instances that it did not consume.
   p_.kept.keep(first, p_.acceptor != nullptr ? end : p_.state.next(), p_.store);
 }
 

@@ -11,9 +11,9 @@
 
 namespace peal::order::paxos {
 
-/// Asks acceptors for their votes in instances that are decided, but whose decided value no node
-/// has any more; and answers such requests. README.md says why votes of a majority reveal the value
-/// ("Decided values that no node has").
+/// If an instance is decided, but no node has the decided value any more, asks acceptors for their
+/// votes in that instance. Also answers such requests. README.md explains why the votes of a
+/// majority reveal the value ("Decided values that no node has").
 class VoteRecall {
  public:
   VoteRecall(const Parts& parts, Learner& learner, History& history,

@@ -13,7 +13,7 @@ Drop Voter::on_prepare(Instant now, const Peer& from, const BufferRef& packet, E
   const Drop reason = wire::decode_prepare(packet.view(), prepare);
   if (reason != Drop::none) return reason;
   const Round round{prepare.count, from.member};
-  incarnations_.hear_voter(from);  // an acceptor that begins a round votes in it
+  incarnations_.hear_voter(from);  // an acceptor that begins a round is a voting acceptor
   if (!incarnations_.votes() || !p_.knows_order_of(round)) return Drop::wrong_state;
   if (wire::list_of(round) > p_.state.nodes().number) return Drop::wrong_state;
   election_.see(now, round);
@@ -33,7 +33,8 @@ void Voter::answer_prepare(Effects& out) {
   promise_for_.reset();
   const Round& promised = p_.acceptor->promised();
   if (promised.coordinator.node != to) return;
-  // This STATE precedes the promise, and reports the length of the log that holds the promise.
+  // The STATE is sent before the promise. It reports the length of the log, which holds the promise
+  // already.
   report_.tell(to, out);
   p_.outbox.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_promise(header, promise_of(promised, p_.store, p_.state), bytes);

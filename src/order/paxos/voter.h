@@ -30,7 +30,8 @@ class Voter {
   /// higher round is promised or the log failed, and the coordinator is notified. True otherwise,
   /// even if this node must not vote.
   bool accept(const Round& round, Instance floor, Effects& out);
-  /// Votes for the proposals. True: there are new votes, which are in memory and count at once.
+  /// Votes for the proposals. True: there are new votes, which count at once because votes are in
+  /// memory.
   bool vote();
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   /// No coordinator waits for a promise any more: another list is active, or this node must not

@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Maximum number of gaps in members' units that are requested at a time; further ones are
+/// Maximum number of gaps in members' units that are requested at a time. Further gaps are
 /// requested later.
 constexpr std::size_t kGapsMax = 64;
 

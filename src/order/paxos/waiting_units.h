@@ -13,8 +13,8 @@
 namespace peal::order::paxos {
 
 /// Units of members that the coordinator has, but has not proposed yet. A member's units are
-/// proposed in the order of their numbers, which have no gaps: so a gap shows missing units, and
-/// the coordinator requests them from their member.
+/// proposed in the order of their numbers. Members send numbers without gaps, so a gap shows
+/// missing units, which the coordinator requests from the member.
 class WaitingUnits {
  public:
   /// `tip`: the coordinator's state after all its proposals.
@@ -28,19 +28,19 @@ class WaitingUnits {
   /// duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 
-  /// Call it once per heartbeat: ask_for_gaps() will request units again that were missing at the
-  /// last call and still are.
+  /// Call it once per heartbeat: ask_for_gaps() will request again the units that are missing now
+  /// and were missing at the last call.
   void look_for_gaps();
   void ask_for_gaps(Effects& out);
 
   /// The number of members of the view. Units are kept by member index.
   std::size_t members() const { return units_.size(); }
-  /// The member whose turn it is to have a unit proposed.
+  /// The index of the member whose unit is proposed next.
   std::size_t next_turn() { return turn_++ % units_.size(); }
   /// Is the member's next unit here?
   bool has_next(std::size_t index) const;
-  /// With optimistic delivery: the member whose next unit has the lowest timestamp, and that
-  /// timestamp.
+  /// With optimistic delivery: the member whose next unit has the lowest timestamp. stamp_of()
+  /// returns the timestamp of a member's first waiting unit.
   std::optional<std::size_t> lowest() const;
   std::uint64_t stamp_of(std::size_t index) const { return units_[index].begin()->second.stamp; }
 
@@ -48,7 +48,7 @@ class WaitingUnits {
     Value value;
     bool fresh = false;  ///< nothing else uses the headroom in front of the bytes
   };
-  /// Takes out the member's next unit.
+  /// Removes and returns the member's next unit.
   Next remove_next(std::size_t index);
 
   void check_invariants() const;
@@ -75,9 +75,10 @@ class WaitingUnits {
 
   Parts p_;
   const OrderState& tip_;
-  std::vector<std::map<std::uint64_t, Waiting>> units_;  ///< by member of tip_, by number
-  std::vector<Came> came_;                               ///< by member of tip_
-  std::vector<Gap> gaps_;                                ///< to be requested; at most kGapsMax
+  /// By index of the member in tip_, then by number.
+  std::vector<std::map<std::uint64_t, Waiting>> units_;
+  std::vector<Came> came_;  ///< by index of the member in tip_
+  std::vector<Gap> gaps_;   ///< to be requested; at most kGapsMax
   std::size_t turn_ = 0;
 };
 

@@ -9,10 +9,10 @@
 namespace peal::order::paxos {
 
 /// The pipeline limit: as many items may be in progress as the path to the acceptors can take. That
-/// number is unknown, and changes with links, disks and the load of others. So the window grows
-/// while it is used up, and losses show when to stop. A loss means full queues if answers take much
-/// longer than the fastest ones; then the window shrinks to what keeps the path busy. Otherwise
-/// loss has another cause, and a smaller window would not help.
+/// number is unknown, and changes with links, disks and the load of other nodes. So the window
+/// grows while it is used up, and losses show when to stop. A loss means full queues if answers
+/// take much longer than the fastest ones; then the window shrinks to what keeps the path busy.
+/// Otherwise loss has another cause, and a smaller window would not help.
 class Window {
  public:
   Window(std::uint32_t first, std::uint32_t most)
@@ -58,7 +58,7 @@ class Window {
   static constexpr std::uint32_t kLeast = 16;
   /// Once the limit of the path is known, the window grows by one after so many answers.
   static constexpr std::uint32_t kSlowly = 16;
-  /// Answers that take so many times as long as the fastest ones waited in queues.
+  /// An answer that takes this many times as long as the fastest answers has waited in queues.
   static constexpr std::int64_t kQueued = 4;
   static constexpr Duration kBestFor = seconds(5);
   static constexpr Duration kNever = seconds(3'600);

@@ -13,8 +13,8 @@ using wire::PaxosKind;
 
 namespace {
 
-/// The last acceptor itself sends a value to all nodes outside the chain if the copies have at most
-/// this size in total. That saves a step and costs hardly more than handing the value to a
+/// If the copies of a value for all nodes outside the chain have at most this size in total, the
+/// last acceptor itself sends them. This saves a step, and costs hardly more than one packet to a
 /// distributor.
 constexpr std::size_t kSmallBytes = 1'024;
 /// Size of a packet besides its value.
@@ -77,7 +77,7 @@ bool Chain::usable(Instant now, std::size_t index) const {
   return votes(index) && avoid_until_[index] <= now && peer.serve && !peer.state.disk_hangs;
 }
 
-/// The acceptor seems alive and is not amnesiac.
+/// True if the acceptor seems alive and is not amnesiac.
 bool Chain::votes(std::size_t index) const {
   return acceptor(index).acceptor && !acceptor(index).suspected;
 }
@@ -147,8 +147,8 @@ void Chain::propose(const BufferRef& packet, Effects& out) {
 bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   const std::size_t next = next_in(mine_, self_, self_);
   if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
-  // The unit is the next acceptor's own. Under another coordinator, that acceptor may have consumed
-  // the unit and dropped the bytes.
+  // The next acceptor has sent this unit. If an earlier coordinator also proposed the unit, the
+  // next acceptor may have consumed this instance and dropped the unit's bytes.
   if (acceptor(next).state.next > proposal.instance) return false;
   wire::Relay frame = frame_of(proposal);
   frame.own = true;
@@ -164,7 +164,7 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
-  // The chain refers to acceptors by index, and another list has other acceptors.
+  // The chain names acceptors by index. In another list, the indices mean other acceptors.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   if (!has(frame.chain, frame.round.coordinator.node)) return Drop::bad_sender;
   if (frame.chain >> l_.state.nodes().acceptors.size() != 0) return Drop::bad_value;
@@ -186,7 +186,7 @@ void Chain::join(const Arrival& arrival) {
     chain_ = arrival.chain;
     first_ = index_of(round_.coordinator.node);
     last_ = last_in(chain_, first_);
-    // The last acceptor of the previous chain handles earlier values.
+    // The last acceptor of the previous chain distributes the values of earlier instances.
     told_ = std::max(told_, arrival.instance);
   }
 }
@@ -210,13 +210,13 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, 
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 
-// Sends the value to all nodes outside the chain. All distributors use the same order of nodes, so
-// that no receiver gets several values at a time.
+// Sends the value to all nodes outside the chain. All distributors send in the same order of nodes,
+// so that several distributors rarely send to one node at the same time.
 void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
   if (!packet) return;
   const std::vector<Peer>& peers = l_.peers.all();
-  // Each ensemble begins at another node, far from those of other ensembles, since all ensembles
-  // distribute at once.
+  // All ensembles distribute at the same time. So each ensemble begins at another node, far from
+  // the first nodes of the other ensembles.
   const std::size_t first = l_.config.first_candidate * peers.size() * 5 / 8;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const Peer& peer = peers[(first + i) % peers.size()];
@@ -228,7 +228,7 @@ void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
 void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
   const BufferRef packet = l_.outbox.state_packet(said);
   if (!packet) return;
-  // is_last() is about the chain of round_. In a higher round another acceptor may be the last.
+  // is_last() refers to the chain of round_. In a higher round, another acceptor may be the last.
   if (is_last() && said.round == round_) return tell_chain(packet, out);
   const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
   const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;

@@ -18,13 +18,13 @@ using paxos::Links;
 using paxos::Peer;
 using paxos::Round;
 
-/// Ridge's routes. A chain is a majority of the acceptors and begins with the coordinator. The
-/// coordinator sends a value to the next acceptor of the chain, which forwards it to the next, and
-/// so on; so each acceptor of the chain receives a value once. Votes do not travel along the chain:
-/// each acceptor sends the number of its last vote to the last acceptor of the chain and to the
-/// coordinator as soon as its own disk is done, so that disks work in parallel. The last acceptor
-/// detects decisions and announces them to the chain. It also hands each value to a distributor,
-/// which sends the value to all nodes outside the chain.
+/// Ridge's routes. A chain is a majority of the acceptors, and begins with the coordinator. Each
+/// acceptor of the chain sends a value to the next acceptor, so each of them receives the value
+/// once. Votes do not travel along the chain. As soon as an acceptor's vote is durable, the
+/// acceptor sends the number of its last vote to the last acceptor of the chain and to the
+/// coordinator. So the disks work in parallel. The last acceptor detects decisions, and announces
+/// them to the chain. It also sends each decided value to a distributor, and the distributor sends
+/// the value to all nodes outside the chain.
 class Chain final : public paxos::Routes {
  public:
   explicit Chain(const Links& links);
@@ -32,7 +32,7 @@ class Chain final : public paxos::Routes {
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
   bool distributes() const override { return true; }
-  /// The last receivers get a value as soon as the first ones, apart from the transmission time.
+  /// The distributor sends a value directly to all its receivers.
   std::uint32_t hops() const override { return 1; }
   bool choose(Instant now, bool anew) override;
   bool asks(const Peer& acceptor) const override;
@@ -50,27 +50,29 @@ class Chain final : public paxos::Routes {
   void add_to(Digest& digest) const override;
 
  private:
-  /// The acceptors of a chain: bit i is the acceptor with index i. All nodes know the order within
-  /// the chain: the coordinator first, then ascending indices, cyclically.
+  /// The acceptors of a chain: bit i is set if the chain contains the acceptor with index i. The
+  /// order within a chain is fixed: the coordinator first, then ascending indices, cyclically.
   using Bits = std::uint16_t;
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
   std::size_t index_of(NodeId node) const;
-  /// The acceptor behind `at` in the chain that begins with `first`; kNobody if `at` is the last.
+  /// The acceptor after `at` in the chain that begins with `first`; kNobody if `at` is the last.
   std::size_t next_in(Bits chain, std::size_t first, std::size_t at) const;
   std::size_t last_in(Bits chain, std::size_t first) const;
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
-  /// True if the value is a unit of this incarnation of the peer, which then has the bytes.
+  /// True if the value is a unit that `peer`, in its present incarnation, has sent. Then `peer` has
+  /// the bytes of the unit.
   static bool is_of(const wire::ValueHead& head, const Peer& peer) {
     return head.kind == wire::ValueKind::unit && head.origin == peer.member;
   }
   bool usable(Instant now, std::size_t index) const;
   bool votes(std::size_t index) const;
-  /// The header of a value that this node proposes along its chain.
+  /// Joins the chain of this node's proposals. Returns the header of a packet that proposes a value
+  /// along this chain.
   wire::Relay frame_of(const Arrival& proposal);
-  /// Makes the chain that a packet names the current chain of this node.
+  /// Makes the chain of `arrival` this node's current chain, unless its round is old.
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
 
@@ -82,8 +84,8 @@ class Chain final : public paxos::Routes {
 
   Links l_;
   std::size_t self_ = kNobody;  ///< index of this node among the acceptors
-  /// For a coordinator: acceptors that were slow are chosen before these times only if the other
-  /// acceptors do not suffice.
+  /// For a coordinator: before its time in this array, a slow acceptor is chosen only if there are
+  /// too few other acceptors.
   std::array<Instant, wire::kChainMax> avoid_until_{};
   Bits mine_ = 0;  ///< the chain of this node's proposals
 
@@ -92,7 +94,7 @@ class Chain final : public paxos::Routes {
   Bits chain_ = 0;
   std::size_t first_ = kNobody;
   std::size_t last_ = kNobody;
-  Instance told_ = 0;  ///< if this node is the last acceptor: values below this are distributed
+  Instance told_ = 0;  ///< for the last acceptor: the next instance whose value it distributes
   Distributors distributors_;
 };
 

@@ -109,8 +109,8 @@ Result<void, std::string> check(const OptionValues& values,
     return unexpected("ridge.merge = \"rotation\" does not go with " + ensembles +
                       ": leave it out, or set ridge.ensembles = 2 or more");
   }
-  // With several ensembles there is no optimistic delivery. With votes in memory, each ensemble
-  // would bootstrap its order without the others.
+  // Several ensembles do not support optimistic delivery. With votes in memory, each ensemble would
+  // bootstrap its order by itself.
   if (ways.ensembles > 1 && ways.optimistic) return together(optimistic, ensembles);
   if (ways.ensembles > 1 && in_memory) return together(memory, ensembles);
   if (domains.empty()) return {};

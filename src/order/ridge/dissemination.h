@@ -7,14 +7,13 @@
 
 namespace peal::order::ridge {
 
-/// How values reach all nodes. The option is equal on all nodes.
+/// How values reach all nodes. This option is equal on all nodes.
 enum class Dissemination : std::uint8_t {
-  distributors,  ///< along a chain of a majority of the acceptors, and from a distributor to all
-                 ///< other nodes
-  ring,          ///< from node to node, for comparison
+  distributors,  ///< along a chain of acceptors, then from a distributor to all other nodes
+  ring,          ///< in a ring of all nodes, from each node to the next; for comparison
 };
 
-/// How the orders of several ensembles are merged. The option is equal on all nodes.
+/// How the orders of several ensembles are merged. This option is equal on all nodes.
 enum class Merging : std::uint8_t {
   keys,      ///< by keys, which are derived from senders' clocks
   rotation,  ///< one value or skip of each ensemble in turn, for comparison

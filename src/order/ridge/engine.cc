@@ -14,8 +14,8 @@ std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& pac
   PEAL_ASSERT(validate(layout, config.universe).empty());
   const paxos::MakeRoutes routes = dissemination == Dissemination::ring ? &make_ring : &make_chain;
   if (layout.one_engine()) return paxos::make_engine(config, packets, host, routes);
-  // With votes in memory, each ensemble would bootstrap a new order without the others, and the
-  // keys of that order could not be compared with those of the other ensembles.
+  // With votes in memory, each ensemble would bootstrap a new order by itself. The keys of the new
+  // order could not be compared with the keys of the other ensembles.
   PEAL_ASSERT(config.storage == paxos::Storage::disk);
   const auto make = [routes](const paxos::Config& part, BufferPool& pool, Host& inner) {
     return paxos::make_ensemble(part, pool, inner, routes);

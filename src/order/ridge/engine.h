@@ -10,9 +10,9 @@
 
 namespace peal::order::ridge {
 
-/// The Paxos engine with the routes of `dissemination`, or several ensembles as one engine with a
-/// shared log (ensembles.h). The layout must be one that validate() accepts. At most
-/// wire::kChainMax acceptors; otherwise like paxos::make_engine().
+/// Makes the Paxos engine with the routes of `dissemination`. If the layout has several ensembles,
+/// makes one engine of them, with a shared log (ensembles.h). validate() must accept the layout,
+/// and there must be at most wire::kChainMax acceptors. Otherwise like paxos::make_engine().
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
                                     Dissemination dissemination = Dissemination::distributors,
                                     const Layout& layout = {});

@@ -12,7 +12,7 @@
 namespace peal::order::ridge {
 namespace {
 
-/// Maximum number of passes of one pump(), so that other work gets its turn.
+/// Maximum number of passes of one pump(): limits the work of one call.
 constexpr int kPassesMax = 4;
 /// Each ensemble gets an equal share of one engine's limits.
 paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
@@ -29,7 +29,7 @@ paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   return options;
 }
 
-/// The ensembles that the node learns, by number.
+/// The numbers of the ensembles that `node` learns.
 std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
   std::vector<std::uint8_t> numbers;
   for (std::uint32_t i = 0; i < layout.ensembles; ++i)
@@ -94,7 +94,7 @@ Ensembles::~Ensembles() = default;
 
 // ---- inputs ----
 
-/// Calls all ensembles, then handles the results.
+/// Makes `call` for each ensemble, then handles the results.
 template <class Call>
 void Ensembles::each(Instant now, Effects& out, Call call) {
   if (stopped_) return;
@@ -118,7 +118,7 @@ void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effec
   now_ = now;
   out_ = &out;
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
-  std::size_t to = 0;  // packets for no ensemble go to the first one, which counts them
+  std::size_t to = 0;  // a packet for no ensemble goes to the first ensemble, which counts the drop
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     if (cluster == inner_[i]->cluster) to = i;
   }
@@ -205,9 +205,9 @@ void Ensembles::pump() {
   }
 }
 
-// A new member of the view needs everything that all ensembles order from then on. So this node
-// joins the views of the other ensembles before a view of the first ensemble. It joins no view
-// while it may still need a checkpoint in some ensemble.
+// After a view of the first ensemble has admitted this node, the node needs all values of all
+// ensembles. So this node first joins the views of the other ensembles, then a view of the first
+// ensemble. It joins no view while it may still need a checkpoint in some ensemble.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;
@@ -224,7 +224,8 @@ void Ensembles::make_ready() {
   for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
 }
 
-// Calls the ensembles that can take units, and those for whose results there is space again.
+// Calls the ensembles that can take units, and the ensembles that waited for space for their
+// results.
 void Ensembles::feed() {
   for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
     Inner& inner = *inner_[i];
@@ -252,12 +253,12 @@ void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
 }
 
 void Ensembles::Inner::report(const Event& event) {
-  if (event.kind == &event::view_installed) return;  // reported for all ensembles together
+  if (event.kind == &event::view_installed) return;  // Ensembles::install() reports merged views
   if (event.kind == &event::nodes_adopted) {
     adopted_list = event.a;
     return all_.adopted(event);
   }
-  // Each ensemble reports these events for the whole node; one report is enough.
+  // Each ensemble reports such an event for the whole node, so pass on one of the reports.
   const bool once = event.kind == &event::paused || event.kind == &event::nodes_not_given;
   if (!once || index_ == 0) all_.out_->report(event);
 }

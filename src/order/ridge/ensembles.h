@@ -23,24 +23,25 @@
 
 namespace peal::order::ridge {
 
-/// Makes one ensemble from this part of the configuration, for this host.
+/// Makes one ensemble from `part`, its part of the configuration. `host` hands units to it.
 using MakeEnsemble = std::function<std::unique_ptr<paxos::Ensemble>(
     const paxos::Config& part, BufferPool& packets, Host& host)>;
 
-/// Several ensembles, each with a coordinator of its own, as one engine. Each orders some of the
-/// units, and their orders are merged by the keys of their values (merge.h). All nodes take part in
-/// all ensembles, except those of domains, which only the nodes of the domain learn (layout.h). To
-/// its node this is an engine like others: one view, one order, and the units of a member in the
-/// order in which it handed them over, whichever ensembles they went to.
+/// Combines several ensembles, each with its own coordinator, into one engine. Each ensemble orders
+/// some of the units, and their orders are merged by the keys of their values (merge.h). All nodes
+/// take part in all ensembles, except in the ensembles of domains: only the nodes of a domain learn
+/// its ensemble (layout.h). The node sees one engine with one view and one order. In this order the
+/// units of a member keep the order in which the member handed them over, whichever ensembles
+/// ordered them.
 ///
-/// The views are those of the first ensemble. A node enters views of all other ensembles before a
-/// view of the first ensemble admits the node. A view of another ensemble only says which nodes may
-/// hand units to that ensemble.
+/// The engine installs the views of the first ensemble. A node enters views of all other ensembles
+/// before a view of the first ensemble admits the node. A view of another ensemble only determines
+/// which nodes may hand units to that ensemble.
 ///
-/// ensembles.cc: inputs. ensembles_units.cc: this node's units. ensembles_passing.cc: values
-/// without units, which let other ensembles pass. ensembles_order.cc: the results of the merged
-/// order. ensembles_rotation.cc: the merge in rotation. ensembles_state.cc: status. What concerns a
-/// single ensemble is in Inner (ensembles_inner.h).
+/// ensembles.cc: inputs. ensembles_units.cc: this node's units. ensembles_passing.cc: empty values,
+/// so that ensembles need not wait for others. ensembles_order.cc: the results of the merged order.
+/// ensembles_rotation.cc: the merge in rotation. ensembles_state.cc: status. The code for a single
+/// ensemble is in Inner (ensembles_inner.h).
 class Ensembles final : public Engine {
  public:
   Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets, Host& host,
@@ -69,17 +70,17 @@ class Ensembles final : public Engine {
   class Inner;
   /// One element of an ensemble's order.
   struct Item {
-    /// `left_out`: a view without this node. `nothing`: only `excluded` is used.
+    /// `left_out`: a view that lacks this node. `nothing`: the item has only `excluded`.
     enum class Kind : std::uint8_t { unit, view, left_out, nothing } kind = Kind::unit;
     wire::Placing placing;
     MemberId origin{};
     Service service = Service::agreed;
-    BufferRef bytes;  ///< of the unit, without its placing
+    BufferRef bytes;  ///< bytes of the unit, without the unit's placing
     ViewId view{};
-    MemberSet members;   ///< of the view
-    MemberSet company;   ///< members of the transitional view before `view`; empty if there is none
-    MemberSet excluded;  ///< members that the view excluded, whether or not this node is in that
-                         ///< view
+    MemberSet members;  ///< members of `view`
+    MemberSet company;  ///< members of the transitional view before `view`; empty if there is none
+    /// Members that a view of the first ensemble excluded, even if this node is not in that view.
+    MemberSet excluded;
   };
 
   // ensembles.cc
@@ -115,8 +116,7 @@ class Ensembles final : public Engine {
 
   const MemberId self_;
   const Layout layout_;
-  const std::uint32_t waiting_max_;  ///< maximum number of items of one ensemble that wait to be
-                                     ///< merged
+  const std::uint32_t waiting_max_;  ///< limit of items of one ensemble that wait to be merged
   Host& host_;
   BufferPool& pool_;
   std::unique_ptr<SharedLog> log_;
@@ -127,9 +127,8 @@ class Ensembles final : public Engine {
   Effects* out_ = nullptr;  ///< set during a call
   Instant now_{};
   bool stopped_ = false;
-  bool more_ = false;   ///< the last call left work over
-  bool ready_ = false;  ///< this node may be admitted to views, and takes no checkpoint from then
-                        ///< on
+  bool more_ = false;   ///< the last call did not finish its work
+  bool ready_ = false;  ///< views may admit this node, so this node takes no checkpoint
 
   KeyClock keys_;      ///< not used in rotation
   RotationLine line_;  ///< used only in rotation
@@ -141,11 +140,11 @@ class Ensembles final : public Engine {
   MemberSet members_;
   SenderOrder<Item> senders_;
   Seq seq_ = 0;
-  std::uint64_t merged_ = 0;          ///< key of the last merged item
-  std::size_t merged_from_ = 0;       ///< number of the ensemble that brought that item
-  std::size_t views_ahead_ = 0;       ///< views of the first ensemble that are not merged yet
-  std::size_t exclusions_ahead_ = 0;  ///< views of the first ensemble that excluded members and are
-                                      ///< not merged yet
+  std::uint64_t merged_ = 0;     ///< key of the last merged item
+  std::size_t merged_from_ = 0;  ///< number of the ensemble of the last merged item
+  std::size_t views_ahead_ = 0;  ///< number of views that are not merged yet
+  /// Number of views of the first ensemble that excluded members and are not merged yet.
+  std::size_t exclusions_ahead_ = 0;
 
   struct Counts {
     std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, asked = 0, deferred = 0,

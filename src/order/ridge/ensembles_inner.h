@@ -15,11 +15,12 @@
 
 namespace peal::order::ridge {
 
-/// One ensemble, and the interface between its engine and everything else: all requests and effects
-/// of the engine pass through here. The ensemble's order goes to the merge; packets pass unchanged.
+/// One ensemble. All calls of the ensemble's engine to its host and all its effects go through this
+/// class. The class passes the ensemble's deliveries and views to the merge, and passes packets
+/// unchanged to the network.
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
-  /// `index`: among the ensembles of this node; `its_number`: among all ensembles.
+  /// `index`: the ensemble's index at this node. `its_number`: its number in the whole cluster.
   Inner(Ensembles& all, std::size_t index, std::uint8_t its_number, std::uint64_t its_cluster,
         Domain its_domain)
       : number(its_number), cluster(its_cluster), domain(its_domain), all_(all), index_(index) {}
@@ -55,15 +56,15 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     }
   }
   bool needs_all() const override {
-    // Until the end of its last view is merged, this node owes the application everything before
-    // that end.
+    // This node must deliver everything before the end of its last view. So it needs all values
+    // until that end is merged.
     return index_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
   }
   std::uint64_t merged() const override { return all_.merged_; }
   bool has_room() const override { return all_.host_.receive_room_units() > 0; }
   void on_left_out() override;
   void on_excluded(std::span<const MemberId> members) override;
-  /// Only exclusions by views of the first ensemble end a member's part in the merged order.
+  /// Only a view of the first ensemble can exclude a member from the merged order.
   bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
     if (all_.rotates()) return;  // in rotation no node asks for empty values
@@ -87,15 +88,16 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   }
 
   void may_learn(const std::vector<NodeId>& nodes);
-  /// In rotation: if a checkpoint or the log gave the ensemble a key other than that of its last
-  /// consumed value, moves the line up to the new key.
+  /// For rotation. If the ensemble took its key from a checkpoint or from the log, moves the line
+  /// up to this key.
   void see_where_it_begins();
   std::uint64_t last_of_others() const;
   std::uint64_t others_begin() const;
   void let_pass(std::uint64_t last);
   void want_pass(std::uint64_t last);
 
-  /// A unit of this node that was handed to the ensemble and has no place yet.
+  /// A unit of this node that was handed to the ensemble, and that the ensemble has not ordered
+  /// yet.
   struct Handed {
     std::uint64_t view{};
     std::uint64_t number{};
@@ -103,12 +105,12 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   const std::uint8_t number;
   const std::uint64_t cluster;  ///< cluster field of the ensemble's packets
   const Domain domain;          ///< the domain whose nodes learn the ensemble
-  std::vector<NodeId> others;   ///< with a domain: the other nodes that may learn the ensemble
+  std::vector<NodeId> others;   ///< of a domain's ensemble: the other nodes that may learn it
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was not empty
-  std::uint64_t skip_to = 0;       ///< in rotation: the place to reach, as of the last tick
+  std::uint64_t skip_to = 0;       ///< in rotation: the place that the ensemble should reach
   std::optional<Instant> want_at;  ///< when to ask for an empty value; nullopt if none is needed
-  mutable bool starved = false;    ///< there was no space for the ensemble's results
+  mutable bool starved = false;    ///< receive_room_units() has returned 0 to the ensemble
   std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that the ensemble adopted last
   std::unique_ptr<paxos::Ensemble> engine;
 

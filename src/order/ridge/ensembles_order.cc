@@ -8,12 +8,13 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// What this node delivers and installs depends on the merged order alone, so all nodes that merge
-// the same ensembles agree on it.
+// This node's deliveries and views depend on the merged order alone. So all nodes that merge the
+// same ensembles deliver the same units and install the same views.
 //
-// The views are those of the first ensemble. A unit gets a place if it is for the active view and
-// from a member of that view, whichever ensemble ordered it. A unit is placed once all earlier
-// units of its sender are placed: the keys of two ensembles do not show which unit was sent first.
+// The views are the views of the first ensemble. A unit gets a place if it is for the active view
+// and from a member of that view, whichever ensemble ordered it. A unit gets its place only after
+// all earlier units of its sender, because the keys of two ensembles do not show which unit was
+// sent first.
 
 namespace peal::order::ridge {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::string_view kTooLate =
 
 void Ensembles::Inner::deliver(const Delivery& delivery) {
   Item item;
-  // A damaged placing is damaged at all nodes, so all of them ignore the unit.
+  // If the unit's placing is damaged, it is damaged at all nodes. So all nodes ignore the unit.
   if (wire::decode_placing(delivery.unit.view(), item.placing) != wire::Drop::none) {
     ++all_.counts_.ignored;
     return;
@@ -57,7 +58,8 @@ void Ensembles::Inner::install(const View& view) {
 
 void Ensembles::Inner::on_left_out() {
   take_back();
-  // A node that was in no view has no view to end, and may take checkpoints in the other ensembles.
+  // If this node was in no view, no view ends here, and the node may take checkpoints in the other
+  // ensembles.
   if (index_ != 0 || !std::exchange(in_view_, false)) return;
   Item item;
   item.kind = Item::Kind::left_out;
@@ -79,8 +81,8 @@ void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
   all_.merge_.push(index_, key_, std::move(item));
 }
 
-/// This ensemble's view has ended: the units that it left without a place are handed to an ensemble
-/// again.
+/// This ensemble's view has ended. This node's units that the ensemble has not ordered are handed
+/// to an ensemble again.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
     const bool ours = each.view == all_.view_.number && all_.joined_;
@@ -130,8 +132,8 @@ void Ensembles::take_unit(Item item) {
   }
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = senders_.placed(index);
-  // With domains, a sender waits whenever it changes the domain, and other nodes may see only some
-  // of its units. So numbers may have gaps, but ascend.
+  // With domains, this node may learn only some units of a sender, so their numbers may have gaps.
+  // The numbers ascend, because a sender has units of only one domain in progress at a time.
   const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
   if (in_order || PEAL_MUTANT(re_arrival_order)) {
     senders_.place(index, number);
@@ -152,9 +154,10 @@ void Ensembles::take_unit(Item item) {
   PEAL_PROBE("ensembles.unit_deferred");
 }
 
-// A node that learns more domains delivers more units, so the number of delivered units cannot be
-// the position. With domains, a position is derived from the value's key and ensemble, which are
-// the same at all nodes that learn the value. Keys are small enough for that (wire::kKeyMax).
+// With domains, nodes that learn more domains deliver more units. So a node cannot use its number
+// of delivered units as the position. Instead a position is derived from the value's key and
+// ensemble, which are the same at all nodes that learn the value. Keys are so small that the
+// product below does not overflow (wire::kKeyMax).
 Seq Ensembles::next_position() const {
   if (layout_.domains.empty()) return seq_ + 1;
   static_assert(kEnsemblesMax <= 16 && wire::kKeyMax < (std::uint64_t{1} << 60));
@@ -180,9 +183,9 @@ void Ensembles::place(const Item& item) {
   out_->deliver(delivery);
 }
 
-/// Everything before the view that excludes these members has been merged here, so every ensemble
-/// of this node has it. A restarted node that is in no view yet retains the values too: few nodes
-/// may have them.
+/// Retains values for `members`. This node has merged everything before the view that excludes
+/// them, so each of its ensembles has all values before that view. A restarted node that is in no
+/// view yet retains the values too, because perhaps only few nodes have them.
 void Ensembles::keep_for_excluded(const MemberSet& members) {
   --exclusions_ahead_;
   if (PEAL_MUTANT(px_owed_by_members) && !joined_) return;

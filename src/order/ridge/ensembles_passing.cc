@@ -5,17 +5,17 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// Empty values: an ensemble with nothing to order proposes them, so that values of other ensembles
-// can be merged. This file is for the merge by keys, ensembles_rotation.cc for rotation.
+// Empty values. An ensemble with nothing to order proposes them, so that values of other ensembles
+// can be merged. This file is for the merge by keys; ensembles_rotation.cc is for rotation.
 
 namespace peal::order::ridge {
 namespace {
 
-/// How far ahead in time a coordinator announces that it has nothing to order, so that the other
-/// ensembles need not wait.
+/// The key of an empty value is this many microseconds ahead of the coordinator's clock. So values
+/// of other ensembles need not wait for this ensemble during this time.
 constexpr std::uint64_t kAheadUs = 2'000;
-/// kWantAgain: time between two requests of a node for such an announcement. kWantLate: how long a
-/// node waits for another node's request to take effect.
+/// kWantAgain: time between two requests of a node for an empty value. kWantLate: how long a node
+/// waits for another node's request to take effect.
 constexpr Duration kWantAgain = microseconds(500);
 constexpr Duration kWantLate = milliseconds(2);
 /// An empty value that is not decided after this time may be lost.
@@ -23,9 +23,9 @@ constexpr Duration kPassingMax = milliseconds(10);
 
 }  // namespace
 
-// A value is merged after everything that other ensembles may still order before it. An ensemble
-// with nothing to order announces that, and repeats the announcement before it expires, as long as
-// other ensembles order values.
+// A value can be merged only when no other ensemble can still order a value before it. So while
+// other ensembles order values, an ensemble with nothing to order proposes empty values, each
+// before the keys of the other ensembles reach the key of its last empty value.
 void Ensembles::let_others_pass() {
   if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
@@ -36,8 +36,8 @@ void Ensembles::let_others_pass() {
   }
 }
 
-/// Greatest key of a unit or view that another ensemble has ordered; 0 if that key is beyond all
-/// timestamps, because no empty value can reach such a key.
+/// Greatest key of a value other than an empty value that another ensemble has ordered. 0 if that
+/// key is above kStampMax, because no empty value can reach such a key.
 std::uint64_t Ensembles::Inner::last_of_others() const {
   std::uint64_t last = 0;
   for (const auto& other : all_.inner_) {
@@ -46,9 +46,9 @@ std::uint64_t Ensembles::Inner::last_of_others() const {
   return last > wire::kStampMax ? 0 : last;
 }
 
-/// The greatest key at which this node began in the order of another ensemble. Other nodes may
-/// still have to merge values before that key. These values, which this node does not see, wait for
-/// this ensemble too. 0 if that key is beyond all timestamps.
+/// The greatest key from which this node knows the order of another ensemble. Other nodes may still
+/// have to merge values before that key. This node does not see those values, but they wait for
+/// this ensemble too. 0 if that key is above kStampMax.
 std::uint64_t Ensembles::Inner::others_begin() const {
   std::uint64_t from = 0;
   for (const auto& other : all_.inner_) {
@@ -57,9 +57,10 @@ std::uint64_t Ensembles::Inner::others_begin() const {
   return from > wire::kStampMax ? 0 : from;
 }
 
-// An ensemble that orders units needs no announcement, unless other nodes ask for one (wanted_):
-// keys of the units may be behind the keys of other ensembles, if the senders of the units do not
-// learn the other ensembles' values.
+// Proposes an empty value if the ensemble needs one and this node coordinates it. An ensemble that
+// orders units usually needs no empty values. But if the senders of its units do not learn the
+// other ensembles, the keys of the units may be behind the keys of those ensembles. Then other
+// nodes ask for an empty value (wanted_).
 void Ensembles::Inner::let_pass(std::uint64_t last) {
   const bool idle = engine->idle();
   const bool enough = last == 0 || engine->key() >= last + kAheadUs / 2;
@@ -74,9 +75,10 @@ void Ensembles::Inner::let_pass(std::uint64_t last) {
   all_.more_ = true;
 }
 
-// The coordinator of an ensemble may not learn the values that wait for the ensemble. Then the
-// first node that learns both ensembles asks the coordinator. If that does not help, all other
-// nodes that learn both ensembles ask too.
+// Values of another ensemble may wait for this ensemble, while the coordinator of this ensemble
+// does not learn the other ensemble. Then the first node that learns both ensembles asks the
+// coordinator for an empty value. If no such value comes in time, the other nodes that learn both
+// ensembles ask too.
 void Ensembles::Inner::want_pass(std::uint64_t last) {
   const bool waits = engine->key() < last;
   const std::uint64_t enough = last + kAheadUs / 2;
@@ -92,7 +94,7 @@ void Ensembles::Inner::want_pass(std::uint64_t last) {
     learns = false;
     first = all_.first_to_learn(domain, other->domain);
   }
-  // Leave no time in the past, which would trigger the timer again and again.
+  // Reset want_at: a time in the past would trigger the timer again and again.
   if (learns || coordinator == MemberId{} || coordinator == all_.self_) {
     want_at.reset();
     return;
@@ -106,7 +108,7 @@ void Ensembles::Inner::want_pass(std::uint64_t last) {
 }
 
 /// True if this node is the first member of the view that learns both domains, or if no member
-/// does.
+/// learns both.
 bool Ensembles::first_to_learn(Domain one, Domain other) const {
   for (const MemberId& member : members_) {
     if (layout_.has(one, member.node) && layout_.has(other, member.node)) return member == self_;

@@ -6,21 +6,22 @@
 #include "order/ridge/ensembles_inner.h"
 
 // The merge in rotation, as in Multi-Ring Paxos, for comparison: one value of each ensemble in
-// turn. A value's key is its place in its ensemble, one more than that of the previous value, and
-// the order of (place, ensemble) is the rotation.
+// turn. A value's key is its place in its ensemble: one more than the place of the previous value.
+// The order of the pairs (place, ensemble) is the rotation.
 //
 // An ensemble that orders fewer values than the line (rotation_line.h) demands skips the rest: its
-// coordinator proposes an empty value, in one instance, with the place that the ensemble should
-// reach. That place is on the line, which all coordinators see alike: the line advances with the
-// time, and a coordinator whose line is behind another's skip moves its line to the place of that
-// skip. So skips follow from decided values and from the time, not from a coordinator's memory; a
-// new coordinator skips to the line at once. An ensemble that orders more is ahead of the line: it
-// skips nothing, and its values wait until the line has come so far. This is the cost of rotation.
+// coordinator proposes one empty value with the place that the ensemble should reach. This place is
+// on the line, which is nearly the same at all coordinators: the line advances with the time, and a
+// coordinator moves its line up to the place of another coordinator's skip. So skips follow from
+// decided values and from the time, not from a coordinator's memory. A new coordinator skips to the
+// line at once. An ensemble that orders more values is ahead of the line. It skips nothing, and its
+// values wait until the line has reached their places. This wait is the cost of rotation.
 
 namespace peal::order::ridge {
 
-// This node does not see skips from before its start. Clocks begin at any value. But the other
-// nodes' line has certainly reached the places in this node's logs and checkpoints.
+// This node does not see skips from before its start, and the clocks of nodes begin at different
+// values. But the line of the other nodes has certainly reached the places in this node's logs and
+// checkpoints. So this node moves its line up to these places.
 void Ensembles::Inner::see_where_it_begins() {
   const std::uint64_t key = engine->key();
   if (key == key_) return;
@@ -28,10 +29,10 @@ void Ensembles::Inner::see_where_it_begins() {
   all_.line_.see_nothing(all_.now_, key);
 }
 
-// While other ensembles have ordered a value that an ensemble has not reached, that ensemble skips
-// at each tick. While any ensemble has ordered a value lately (RotationLine::awake), all ensembles
-// keep up with the line, but each skips again only after its last skip is decided. Thus nothing is
-// in progress soon after the last message.
+// An ensemble skips at each tick while it is behind a value of another ensemble. While any ensemble
+// has ordered a value lately (RotationLine::awake), all ensembles keep up with the line, but each
+// of them skips again only after its last skip was decided. So soon after the last message, nothing
+// is in progress.
 void Ensembles::skip_turns() {
   const bool tick = line_.tick_due(now_);
   const bool awake = line_.awake(now_);
@@ -60,8 +61,8 @@ void Ensembles::skip_turns() {
   line_.end_ticks();
 }
 
-/// The ensemble for this node's units: as with Multi-Ring Paxos each sender has one, and the
-/// senders of the view are spread over all.
+/// The index of the ensemble for this node's units. As in Multi-Ring Paxos, each sender uses one
+/// ensemble, and the members of the view are spread over all ensembles.
 std::size_t Ensembles::home_ring() const {
   const std::size_t home = index_in(members_, self_);
   for (std::size_t i = 0; i < inner_.size(); ++i) {

@@ -27,7 +27,7 @@ WaitReason Ensembles::why() const {
     return reason;
   };
   const auto ask = [&](std::size_t i) { return of(inner_[i]->engine->why(), i); };
-  // An ensemble without a majority holds up all ensembles, whatever else they wait for.
+  // An ensemble without a majority blocks the merged order, so report it before all other reasons.
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     WaitReason reason = ask(i);
     if (reason.kind->without_majority) return reason;
@@ -36,8 +36,8 @@ WaitReason Ensembles::why() const {
     WaitReason reason = ask(i);
     if (reason.kind == &wait::slow_application) return reason;
   }
-  // A node in no view waits for views of the other ensembles before the first ensemble admits the
-  // node.
+  // Before a view of the first ensemble admits this node, the node must join the views of the other
+  // ensembles.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;
     const WaitReason reason = ask(i);
@@ -96,8 +96,7 @@ std::span<const Counter> Ensembles::counters() const {
 void Ensembles::check_invariants() const {
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     inner_[i]->engine->check_invariants();
-    // Views, and the end of this node's last view, are pushed even when there is no space for
-    // units.
+    // Views and the end of this node's last view are pushed even if there is no space for units.
     PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
   }
   PEAL_ASSERT(!joined_ || contains(members_, self_));

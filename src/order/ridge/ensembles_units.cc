@@ -7,24 +7,25 @@
 #include "order/ridge/ensembles.h"
 #include "order/ridge/ensembles_inner.h"
 
-// This node's units: the choice of an ensemble for each, and space for what ensembles order.
+// This node's units, the choice of an ensemble for each unit, and the space for the ensembles'
+// results.
 
 namespace peal::order::ridge {
 namespace {
 
-/// Number of units that a member has in progress in the first ensemble before it uses other
-/// ensembles too. From then on, one ensemble has at most so many more of the member's units in
-/// progress than another.
+/// A member uses only the first ensemble until it has this number of units in progress there. Then
+/// it uses the other ensembles too. No ensemble has more units of the member in progress than
+/// another ensemble plus this number.
 constexpr std::size_t kHandedAhead = 16;
 
 }  // namespace
 
 /// True if this ensemble may take the next unit. While there is little to order, the first ensemble
-/// takes all units: these then wait only for empty values of the other ensembles.
+/// takes all units. Then the units wait only for empty values of the other ensembles.
 ///
-/// A node that learns two domains sees units of this node ordered by the keys of two ensembles,
-/// which do not show which unit was sent first. So all units in progress are of one domain, and the
-/// first unit of another domain waits until all units in progress have their places.
+/// A node that learns two domains merges this node's units by the keys of two ensembles. These keys
+/// do not show which unit was sent first. So all units in progress are of one domain, and the first
+/// unit of another domain waits until all units in progress have their places.
 bool Ensembles::Inner::may_take() const {
   if (domain != all_.next_domain()) return false;
   if (all_.rotates()) return index_ == all_.home_ring();
@@ -60,9 +61,9 @@ bool Ensembles::Inner::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   if (all_.own_.again() > 0) return hand_again(unit_bytes_max, out);
   const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
   if (all_.own_.full() || !all_.may_add())
-    return false;  // other nodes would not keep a unit so far ahead
+    return false;  // too many units without a place, or units of another domain in progress
   if (!all_.host_.next_unit(unit_bytes_max - head, out)) return false;
-  // In rotation a unit takes the next place of its ensemble, regardless of the time.
+  // In rotation a unit gets the next place of its ensemble, so it needs no timestamp.
   const std::uint64_t stamp = all_.rotates() ? 0 : all_.keys_.stamp(all_.now_);
   const wire::Placing placing{stamp, all_.view_.number, all_.own_.next_number()};
   out.bytes.grow_front(head);
@@ -72,8 +73,8 @@ bool Ensembles::Inner::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   return true;
 }
 
-// Copies the unit to a new buffer, since packets of the ensemble's previous view may still use the
-// old buffer.
+// Copies the unit to a new buffer, because packets of the ensemble's previous view may still use
+// the old buffer.
 bool Ensembles::Inner::hand_again(std::uint32_t unit_bytes_max, Unit& out) {
   const std::uint64_t first = all_.own_.first_again();
   const OwnUnits::Unit& own = all_.own_.at(first);

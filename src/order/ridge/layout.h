@@ -13,7 +13,7 @@
 
 namespace peal::order::ridge {
 
-/// With domains: the domain to which a position of a view's order belongs.
+/// The domain of the unit at `position`, if the layout has domains.
 constexpr Domain domain_of(Seq position) { return static_cast<Domain>(position % kEnsemblesMax); }
 
 /// The ensembles. Equal on all nodes.
@@ -27,12 +27,12 @@ struct Layout {
   bool has(Domain domain, NodeId node) const;
 };
 
-/// The cluster field of an ensemble's packets. All ensembles belong to one cluster; this value
-/// identifies the ensemble.
+/// The cluster field of the packets of ensemble number `ensemble`. It differs for each ensemble of
+/// one cluster.
 std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble);
 
-/// Empty if the layout is accepted, else one line that says what is accepted. `universe`: the
-/// configured nodes; each domain has at least one of them.
+/// Empty if the layout is accepted; otherwise an error text of one line. `universe`: the configured
+/// nodes; each domain must contain at least one of them.
 std::string validate(const Layout& layout, const std::vector<NodeId>& universe);
 
 /// The part of `list` that belongs to `domain`, a domain of the layout other than 0.

@@ -13,35 +13,37 @@
 
 namespace peal::order::ridge {
 
-/// Merges several streams whose items have ascending keys. The merged order is by key, and among
-/// equal keys by the number of the stream. An item is output as soon as no stream can still bring
-/// an item that belongs before it. So the merged order depends only on the streams, not on when
-/// each brought its items. Section 9 of the design of Ridge; two streams may have equal keys (E5).
+/// Merges several streams whose items have ascending keys. The merged order is by key; items with
+/// equal keys are ordered by the number of their stream. An item is output as soon as no stream can
+/// still bring an item that belongs before it. So the merged order depends only on the contents of
+/// the streams, not on the time at which items arrive. See section 9 of the design of Ridge. Two
+/// streams may have equal keys (README.md, E5).
 template <class Item>
 class Merge {
  public:
   explicit Merge(std::size_t streams) : streams_(streams) {}
 
   std::size_t streams() const { return streams_.size(); }
-  /// The stream's next item; `key` is above all earlier ones of this stream.
+  /// Adds the stream's next item. `key` must be above all earlier keys of this stream.
   void push(std::size_t stream, std::uint64_t key, Item item) {
     Stream& to = streams_[stream];
     PEAL_ASSERT(to.waiting.empty() || to.waiting.back().first < key);
     to.waiting.emplace_back(key, std::move(item));
     to.key = key;
   }
-  /// All later items of the stream have keys above this one.
+  /// Notes that all later items of the stream have keys above `key`.
   void advance(std::size_t stream, std::uint64_t key) {
     streams_[stream].key = std::max(streams_[stream].key, key);
   }
-  /// The stream's last waiting item, if it has this key; else null.
+  /// The stream's last waiting item if it has this key; otherwise null.
   Item* last(std::size_t stream, std::uint64_t key) {
     auto& waiting = streams_[stream].waiting;
     return waiting.empty() || waiting.back().first != key ? nullptr : &waiting.back().second;
   }
   std::size_t waiting(std::size_t stream) const { return streams_[stream].waiting.size(); }
 
-  /// The stream with the first item of the order; nullopt while the first item is undetermined.
+  /// The stream whose first item is the next item of the merged order; nullopt while the next item
+  /// is not determined.
   std::optional<std::size_t> next() const {
     std::size_t least = 0;
     for (std::size_t i = 1; i < streams_.size(); ++i) {
@@ -50,7 +52,7 @@ class Merge {
     if (streams_[least].waiting.empty()) return std::nullopt;
     return least;
   }
-  /// A stream that has an item, whether or not the item is the next of the order.
+  /// A stream that has an item, even if this item is not the next item of the merged order.
   std::optional<std::size_t> any() const {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (!streams_[i].waiting.empty()) return i;
@@ -59,13 +61,13 @@ class Merge {
   }
   /// The key of the stream's first item, which must exist.
   std::uint64_t key(std::size_t stream) const { return streams_[stream].waiting.front().first; }
-  /// Removes the first item of that stream.
+  /// Removes the first item of the stream, and returns it.
   Item pop(std::size_t stream) {
     Item item = std::move(streams_[stream].waiting.front().second);
     streams_[stream].waiting.pop_front();
     return item;
   }
-  /// The stream for which items of other streams wait; nullopt if none wait.
+  /// The stream for which the items of other streams wait; nullopt if no item waits for a stream.
   std::optional<std::size_t> awaited() const {
     bool any = false;
     std::size_t least = 0;
@@ -79,7 +81,7 @@ class Merge {
 
  private:
   struct Stream {
-    std::uint64_t key = 0;  ///< key of the last item so far, or a larger one from advance()
+    std::uint64_t key = 0;  ///< key of the last item from push(), or a larger key from advance()
     std::deque<std::pair<std::uint64_t, Item>> waiting;
   };
   /// The stream's next item has at least this key.

@@ -13,17 +13,18 @@
 
 namespace peal::order::ridge {
 
-/// This node's units that have no place in the merged order yet, numbered from 1 in each view. Of
-/// these, units that come back from an ensemble whose view ended are handed to an ensemble again.
+/// This node's units that have no place in the merged order yet, numbered from 1 in each view. If
+/// an ensemble's view ends before the ensemble has ordered a unit, the unit is handed to an
+/// ensemble again.
 class OwnUnits {
  public:
   struct Unit {
-    BufferRef bytes;  ///< with the placing in front
+    BufferRef bytes;  ///< the unit's placing (wire::Placing), then the unit
     Service service = Service::agreed;
     Domain domain = 0;
   };
 
-  /// `max`: how many may be without a place.
+  /// `max`: maximum number of units without a place.
   explicit OwnUnits(std::size_t max) : max_(max) {}
 
   /// Begins a view.
@@ -43,7 +44,8 @@ class OwnUnits {
   const Unit& at(std::uint64_t number) const { return units_[number - first_]; }
 
   void add(Unit unit) { units_.push_back(std::move(unit)); }
-  /// The unit with this number has a place. False: it was not the first unit without a place.
+  /// Removes the unit with this number, because it has got its place. False: this unit is not the
+  /// first unit without a place.
   bool place(std::uint64_t number) {
     if (units_.empty() || number != first_) return false;
     again_.erase(first_);
@@ -52,14 +54,16 @@ class OwnUnits {
     return true;
   }
 
-  /// An ensemble did not order the unit with this number. False if the unit has a place, because
-  /// another ensemble ordered it.
+  /// An ensemble's view has ended, and the ensemble did not order the unit with this number. So the
+  /// unit must be handed over again. False if the unit has a place, because another ensemble
+  /// ordered it.
   bool take_back(std::uint64_t number) {
     if (number < first_ || number >= next_number()) return false;
     again_.insert(number);
     return true;
   }
-  /// How many units are to be handed over again; and the number of the first one.
+  /// again(): how many units must be handed over again. first_again(): the number of the first such
+  /// unit. handed_again(): the first such unit was handed over.
   std::size_t again() const { return again_.size(); }
   std::uint64_t first_again() const { return *again_.begin(); }
   void handed_again() { again_.erase(again_.begin()); }

@@ -91,9 +91,9 @@ bool RingRoutes::note_sent(Instance instance) {
 
 // ---- for a coordinator ----
 
-// A failed node of the ring may not have forwarded some values: this coordinator sends them along a
-// new ring, in the same round. A node that joins needs no new ring: it requests the values that it
-// lacks.
+// If a node of the ring failed, it may not have forwarded some values. So this coordinator sends
+// the values in progress again along a new ring, in the same round. If a node joins, no new ring is
+// needed: the node requests the values that it lacks.
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
   for (const Peer& peer : l_.peers.all()) {
@@ -115,8 +115,8 @@ BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool
     base_ = proposal.instance;
     decided_ = told_ = 0;
   }
-  // For `behind`, only decisions of this round count. Other values that this node consumed may have
-  // been decided in a higher round, and differ from this node's proposals.
+  // `behind` may announce only decisions by votes in this round. This node may have consumed other
+  // values that were decided in a higher round, and that differ from this node's proposals.
   Instance floor = std::max(base_, decided_ + 1);
   if (PEAL_MUTANT(rr_proposed_is_decided)) floor = proposal.instance;
   if (floor <= proposal.instance) told_ = decided_;
@@ -138,11 +138,12 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
   if (frame.own) return Drop::bad_value;
-  // Another list of nodes gives another ring.
+  // The order of the ring follows from the list of nodes, so a packet of another list is dropped.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   const NodeId first = frame.round.coordinator.node;
   const std::size_t self = place_of(first, l_.config.self.node);
-  // Values travel in one direction only, so that none circulates for ever.
+  // Accept values only from nodes that are earlier in the ring, so that no value circulates for
+  // ever.
   if (self == kNowhere || place_of(first, from.node) >= self) return Drop::bad_sender;
   out.round = frame.round;
   out.instance = frame.instance;
@@ -154,8 +155,8 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   return Drop::none;
 }
 
-// Values of an earlier ring of the round are forwarded along the current one: nodes behind this
-// node may not have them.
+// A value may come along an earlier ring of this round. Forwards it along the current ring, because
+// the nodes after this node may lack the value.
 void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) {
   if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
   const Peer* peer = next();
@@ -176,8 +177,8 @@ bool RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects&
   return false;
 }
 
-// Announces decisions that no value proposed in this turn has carried, so announcements cost
-// nothing under load.
+// Announces decisions that no proposal of this turn has carried. Under load the proposals carry
+// all decisions, so this function sends nothing.
 void RingRoutes::end_turn(const wire::State& said, Effects& out) {
   if (!mine() || said.voted_round != round_) return;
   decided_ = std::max(decided_, said.decided_upto);

@@ -10,15 +10,16 @@
 
 namespace peal::order::ridge {
 
-/// The routes of a ring of learners, for comparison with Ridge's. The coordinator sends a value to
-/// the node behind it, which sends it to the next, until all nodes have it. So each node but the
-/// last sends a value once, and a value takes one step less than there are nodes. The ring has the
-/// acceptors first, from the coordinator on, and then the other nodes; a sender skips nodes that
-/// seem dead.
+/// The routes of a ring of all nodes, for comparison with Ridge's routes. The coordinator sends a
+/// value to the next node of the ring, and each node sends the value to the next node, until all
+/// nodes have the value. So each node except the last sends a value once, and with n nodes a value
+/// takes n - 1 steps. The ring begins with the coordinator. The other acceptors follow, then the
+/// other nodes. A sender skips nodes that seem dead.
 ///
 /// Votes do not travel along the ring: acceptors send the numbers of their votes to the
-/// coordinator. The coordinator announces decisions to all nodes, with the next value if one is
-/// proposed at once, else in packets without a value.
+/// coordinator. The coordinator announces decisions to all nodes. If it proposes the next value at
+/// once, the packet of this value carries the announcement. Otherwise the coordinator sends packets
+/// without a value.
 class RingRoutes final : public paxos::Routes {
  public:
   explicit RingRoutes(const paxos::Links& links);
@@ -34,7 +35,7 @@ class RingRoutes final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const paxos::Peer& from, wire::PaxosKind kind, ByteView packet,
                   paxos::Arrival& out) const override;
-  /// As in Ring Paxos, all bytes travel around the ring.
+  /// Always false: as in Ring Paxos, the bytes of all units travel along the ring.
   bool propose_own(const paxos::Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
   void pass_on(const paxos::Arrival& arrival, const BufferRef& bytes, bool fresh,
                Effects& out) override;
@@ -46,36 +47,38 @@ class RingRoutes final : public paxos::Routes {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
-  /// More values than a coordinator has in progress.
+  /// Above the maximum number of values that a coordinator has in progress.
   static constexpr std::size_t kUnderWayMax = 8'192;
 
-  /// Index of `node` in the ring of `coordinator`; kNowhere if the node, or the ring, does not
-  /// exist.
+  /// Index of `node` in the ring of `coordinator`. kNowhere if `coordinator` is not an acceptor, or
+  /// if `node` is not in the list.
   std::size_t place_of(NodeId coordinator, NodeId node) const;
   NodeId at(NodeId coordinator, std::size_t place) const;
-  /// The next live node behind this one in the current ring; null if there is none.
+  /// The next live node after this node in the current ring; null if there is none.
   const paxos::Peer* next() const;
   bool mine() const { return round_.count != 0 && round_.coordinator == l_.config.self; }
-  /// Makes the ring that a packet names the current ring of this node. False: this node is in a
-  /// later round.
+  /// Makes ring `number` of `round` this node's current ring, if it is newer. False: this node is
+  /// in a later round.
   bool join(const paxos::Round& round, std::uint16_t number);
-  /// True if this node sends this value along its ring for the first time.
+  /// Notes that this node sends the value of `instance` along its current ring. False: it has
+  /// already sent this value along the ring.
   bool note_sent(paxos::Instance instance);
 
   paxos::Links l_;
   std::vector<NodeId> others_;  ///< nodes that are not acceptors, sorted
 
   paxos::Round round_{};
-  std::uint16_t number_ = 0;  ///< number of the current ring in its round; a missing node leads to
-                              ///< a new ring
-  /// By instance modulo kUnderWayMax: the last instance sent along the current ring.
+  /// Number of the current ring in its round. If a node fails, the coordinator begins a new ring.
+  std::uint16_t number_ = 0;
+  /// Element i: the last instance, among those that are i modulo kUnderWayMax, whose value this
+  /// node has sent along the current ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.
   std::vector<MemberId> ring_;   ///< members of the ring at the last choose()
   paxos::Instance base_ = 0;     ///< the first instance of this coordinator's round
-  paxos::Instance decided_ = 0;  ///< instances up to here are decided by votes in that round
-  paxos::Instance told_ = 0;     ///< decisions are announced up to here
+  paxos::Instance decided_ = 0;  ///< last instance that is decided by votes in this round
+  paxos::Instance told_ = 0;     ///< last instance whose decision is announced
 };
 
 std::unique_ptr<paxos::Routes> make_ring(const paxos::Links& links);

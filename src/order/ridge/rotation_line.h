@@ -10,14 +10,14 @@
 namespace peal::order::ridge {
 
 /// The line of the merge in rotation (ensembles_rotation.cc): the place that each ensemble should
-/// have reached by now, and when to look whether it has.
+/// have reached by now. Also the times (ticks) at which to check whether ensembles have reached it.
 class RotationLine {
  public:
   /// The present place of the line.
   std::uint64_t place(Instant now) const {
     return static_cast<std::uint64_t>(now.ns / kPlace.ns + ahead_);
   }
-  /// An ensemble has reached this place without ordering anything.
+  /// An ensemble has skipped to `place_reached`: moves the line up to this place.
   void see_nothing(Instant now, std::uint64_t place_reached) {
     if (place_reached > wire::kStampMax) return;
     const std::uint64_t here = place(now);
@@ -30,10 +30,10 @@ class RotationLine {
   /// is not empty.
   bool awake(Instant now) const { return last_at_ && now < *last_at_ + kAwake; }
   bool tick_due(Instant now) const { return tick_at_ && now >= *tick_at_; }
-  /// When to tick next; nullopt if no tick is needed.
+  /// The time of the next tick; nullopt if no tick is needed.
   std::optional<Instant> next_tick() const { return tick_at_; }
   void end_ticks() { tick_at_.reset(); }
-  /// Arms the next tick if the last one is due or there is none.
+  /// Arms the next tick, unless a later tick is already armed.
   void keep_ticking(Instant now) {
     if (!tick_at_ || now >= *tick_at_) {
       tick_at_ = Instant{(now.ns / kInterval.ns + 1) * kInterval.ns};
@@ -45,9 +45,9 @@ class RotationLine {
  private:
   /// Time from one place of the line to the next: 50,000 values per second.
   static constexpr Duration kPlace = microseconds(20);
-  /// Time between two ticks. Ticks are at multiples of this interval, whenever ticking begins.
+  /// Time between two ticks. All ticks are at multiples of this interval.
   static constexpr Duration kInterval = milliseconds(1);
-  /// How long ensembles have to keep up with the line after the last value that is not empty.
+  /// Ensembles keep up with the line for this time after the last value that is not empty.
   static constexpr Duration kAwake = milliseconds(50);
 
   std::int64_t ahead_ = 0;

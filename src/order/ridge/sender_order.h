@@ -11,9 +11,9 @@
 
 namespace peal::order::ridge {
 
-/// The units of each member of a view, in the order in which that member sent them. Two ensembles
-/// may order two units of one sender the other way round. A unit that comes before earlier units of
-/// its sender is kept until its turn.
+/// Gives the units of each member of a view their places in the order in which the member sent
+/// them. If two ensembles order two units of one sender, the later unit may come first. Such a unit
+/// is kept until all earlier units of its sender have places.
 template <class Item>
 class SenderOrder {
  public:
@@ -22,7 +22,7 @@ class SenderOrder {
   /// `ahead_max`: maximum number of units of one sender without a place.
   explicit SenderOrder(std::uint64_t ahead_max) : ahead_max_(ahead_max) {}
 
-  /// Begins a view with so many members.
+  /// Begins a view with this number of members.
   void clear(std::size_t members) {
     placed_.assign(members, 0);
     kept_.assign(members, {});
@@ -37,7 +37,8 @@ class SenderOrder {
     if (number <= placed_[member] || number - placed_[member] > ahead_max_) return false;
     return kept_[member].emplace(number, std::move(item)).second;
   }
-  /// The kept unit whose turn it is, which has its place from now on; empty if there is none.
+  /// Removes and returns the kept unit whose turn it is, and notes that it has a place. Empty if
+  /// there is no such unit.
   Kept take_next(std::size_t member) {
     auto& kept = kept_[member];
     if (kept.empty() || kept.begin()->first != placed_[member] + 1) return {};
@@ -52,8 +53,7 @@ class SenderOrder {
 
  private:
   const std::uint64_t ahead_max_;
-  std::vector<std::uint64_t> placed_;                ///< by member: number of its last unit with a
-                                                     ///< place
+  std::vector<std::uint64_t> placed_;                ///< by member: its last unit with a place
   std::vector<std::map<std::uint64_t, Item>> kept_;  ///< by member and number
 };
 

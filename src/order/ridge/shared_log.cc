@@ -38,7 +38,7 @@ class SharedLog::Part final : public port::Log {
 
   const std::uint8_t number;
   std::vector<Kept> kept;
-  LogPosition needed_from{};  ///< this acceptor needs nothing before this position
+  LogPosition needed_from{};  ///< this acceptor needs no record before this position
 
  private:
   SharedLog& shared_;
@@ -81,8 +81,9 @@ bool SharedLog::replay() {
 
 port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
-// An acceptor's last checkpoint is not before the first record that it needs, so the log keeps the
-// checkpoint.
+// Keeps all records from the first record on that an acceptor needs. The last checkpoint of an
+// acceptor is never before the first record that this acceptor needs, so the log keeps the
+// checkpoint too.
 Result<LogPosition, Errc> SharedLog::checkpoint(ByteView labelled) {
   LogPosition keep_from = parts_.front()->needed_from;
   for (const auto& part : parts_) keep_from = std::min(keep_from, part->needed_from);

@@ -10,12 +10,13 @@
 
 namespace peal::order::ridge {
 
-/// One durable log that a node's acceptors of several ensembles share, so that one sync covers the
-/// records of all. A record begins with the number of its acceptor, and positions are those of the
-/// shared log. The beginning of the log is dropped once no acceptor needs it.
+/// One durable log that a node's acceptors of several ensembles share, so that one sync makes the
+/// records of all of them durable. Each record begins with the number of the acceptor's ensemble.
+/// Positions are positions in the shared log. The beginning of the log is dropped once no acceptor
+/// needs it.
 class SharedLog {
  public:
-  /// One acceptor for each of these numbers; `log` must outlive this object.
+  /// `numbers`: the ensembles of the acceptors. `log` must outlive this object.
   SharedLog(port::Log& log, const std::vector<std::uint8_t>& numbers);
   ~SharedLog();
   SharedLog(const SharedLog&) = delete;
@@ -25,7 +26,7 @@ class SharedLog {
   /// Call it before an acceptor uses its log. False: the log cannot be read, or holds a record that
   /// none of these acceptors wrote.
   bool replay();
-  /// The log of the acceptor with this index among the numbers.
+  /// The log of the acceptor of ensemble `numbers[index]`.
   port::Log& of(std::size_t index);
 
  private:

@@ -72,7 +72,7 @@ Drop check_head(ByteView bytes) {
 
 std::optional<std::size_t> tail_bytes(ByteView bytes) {
   const Head head = head_of(bytes);
-  // A head with positions out of order has no encoding.
+  // If the positions of the head are out of order, the record has no valid encoding.
   if (head.base > head.high || head.high - head.base > kSpanMax) return std::nullopt;
   if (head.obligation > wire::kMembersMax) return std::nullopt;
   return head.obligation * kMemberBytes + head.words() * sizeof(std::uint64_t);

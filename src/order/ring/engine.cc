@@ -120,7 +120,7 @@ void RingEngine::on_work(Instant now, Effects& out) {
 
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (membership_.left()) return;
-  // After a pause shorter than the token timeout, packets waiting in the sockets are still valid.
+  // If the pause was shorter than the token timeout, the packets in the sockets are still valid.
   stale_input_ = gap >= options_.token_loss;
   flow_.spoil();
   membership_.on_pause(now, gap, out);
@@ -133,19 +133,19 @@ void RingEngine::leave(Instant now, Effects& out) { membership_.leave(now, out);
 void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   membership_.set_nodes(now, nodes, out);
   list_.on_set();
-  if (list_.wanted() && !membership_.left()) on_work(now, out);  // the list travels on the token
+  if (list_.wanted() && !membership_.left()) on_work(now, out);  // the token must carry the list
 }
 
 // ---- evs::Protocol ----
 
 void RingEngine::flush(Effects& /*out*/) {
-  // A visit hands every packet to the transport before it ends, so no ordered packet is unsent
-  // between two inputs.
+  // Each visit passes all its packets to the transport before the visit ends. So between two
+  // inputs, no ordered packet is unsent.
 }
 
 void RingEngine::fold_options(wire::CommitOptions& options) const {
-  // In the original ring every position up to the token's seq has been sent, so requests need no
-  // lag.
+  // In the original ring, every packet up to the token's seq was sent before the token. So a member
+  // can request a missing packet at once.
   const std::uint32_t lag =
       options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
   const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};

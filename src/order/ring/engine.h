@@ -24,15 +24,15 @@
 
 namespace peal::order::ring {
 
-/// The Accelerated Ring: one token gives every unit its position. A member orders all packets of
-/// its visit before it passes the token on, and sends some of them afterwards. evs::Membership
-/// forms the views. This engine repairs the old view on the new view's token.
+/// The Accelerated Ring: one token gives every unit its position. A member orders all packets of a
+/// visit before it passes on the token, and sends some of these packets after the token.
+/// evs::Membership forms the views. When a new view forms, this engine repairs the old view with
+/// requests on the new view's token.
 ///
-/// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
-/// an object of each, and the token, and decides which object acts on an input.
+/// Each part of the task is a class with its own state (README.md, "The files"). The engine owns
+/// one object of each class and the token. For each input, it decides which objects act.
 ///
-/// engine.cc: inputs, timers, status. messages.cc: packets. visit.cc: what happens while the token
-/// is here.
+/// engine.cc: inputs, timers, status. messages.cc: packets. visit.cc: visits of the token.
 class RingEngine final : public Engine, private evs::Protocol {
  public:
   RingEngine(const Config& config, BufferPool& packets, Host& host);
@@ -106,9 +106,9 @@ class RingEngine final : public Engine, private evs::Protocol {
   evs::Membership membership_;
   evs::Timers& timers_;
 
-  const std::uint64_t first_;  ///< start of positions and hops
+  const std::uint64_t first_;  ///< positions and hops begin after this number
   ViewOptions limits_;         ///< agreed for the current view
-  wire::Token token_;          ///< the token of the last visit, which may still be here
+  wire::Token token_;          ///< the token of the last visit; this member may still hold it
   wire::Token arriving_;
   Counts counts_;
   const Parts parts_;
@@ -124,7 +124,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   Hops hops_;
   Seq token_seq_;  ///< seq on the last token that this member sent
   Lane prefer_ = Lane::data;
-  bool stale_input_ = false;  ///< packets read now may date from before a pause
+  bool stale_input_ = false;  ///< packets that are read now may be older than the last pause
   mutable std::vector<Counter> counters_;
 };
 

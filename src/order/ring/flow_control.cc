@@ -20,7 +20,8 @@ std::uint32_t FlowControl::allowance(std::uint32_t answered, std::uint64_t room)
   global_window_ = std::min(global_window_, std::max(bound, p_.options.global_window));
   personal_window_ = p_.options.personal_window;
   if (personal_window_ == 0) {
-    // Share by demand: a lone sender gets the whole window, equal senders get equal parts.
+    // Share the window by backlog: a lone sender gets the whole window, and senders with equal
+    // backlogs get equal parts.
     const std::uint64_t mine = p_.host.backlog_units();
     const std::uint64_t all =
         std::max<std::uint64_t>(std::uint64_t{minus(p_.token.backlog, backlog_before_)} + mine, 1);

@@ -27,7 +27,8 @@ void ListRun::begin_view(Instant now, Effects& out) {
 NodesWait ListRun::waits() const {
   const NodesWait view = p_.membership.lists().adoption_waits();
   if (p_.membership.lists().pending() == 0 || view.kind == NodesWait::Kind::view) return view;
-  // A removed node never gets the pending list. Report that it still runs, since that can be fixed.
+  // A node that the pending list lacks never gets this list. First report such a node if it still
+  // runs, because an operator can stop it.
   if (view.kind == NodesWait::Kind::running) return view;
   const MemberSet& members = p_.membership.members();
   if (block_ < members.size()) return {NodesWait::Kind::member, members[block_]};
@@ -42,14 +43,14 @@ void ListRun::on_token(Instant now, Effects& out) {
   const bool mine = next != 0 && p_.token.list == next;
   block_ = mine && p_.token.list_run < n ? p_.token.list_block : kNoIndex;
   const bool had = p_.token.list != 0 && p_.token.list == p_.membership.lists().active();
-  // Only a member with a pending list begins a count. If members that have already adopted that
-  // list could begin one too, the count would never be zero, and no count of another pending list
-  // could begin.
+  // Only a member with a pending list begins a count. If a member that has already adopted the list
+  // could also begin a count, the count would never stay 0. Then no member could begin a count for
+  // another pending list.
   if (had && p_.token.list_run == 0 && next == 0) return;
   if (mine || (had && p_.token.list_run > 0 && !(next != 0 && p_.token.list_run >= enough))) {
     p_.token.list_run =
         std::min<std::uint16_t>(static_cast<std::uint16_t>(p_.token.list_run + 1), enough);
-    // A token that advances the count does not rest; one that makes no progress may.
+    // While the count grows, the token does not rest.
     moves_ = mine && p_.token.list_run > best_;
     best_ = std::max(best_, p_.token.list_run);
     if (mine && p_.token.list_run >= n) p_.membership.lists().all_have_next();

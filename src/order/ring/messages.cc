@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets: which of them this member accepts, and what each does.
+// Packets: which packets this member accepts, and the effect of each kind.
 
 #include "base/hooks.h"
 #include "order/ring/engine.h"
@@ -17,9 +17,9 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   if (membership_.left()) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
-  // A packet of a kind that no ring sends. Its sender has another engine or other settings, and so
-  // another cluster value: the packet goes to admit(), which reports the sender. With this
-  // cluster's value, the packet is invalid.
+  // No ring sends packets of a foreign kind. If the packet's cluster value differs from this
+  // node's, the sender has another engine or other settings, and admit() reports the sender. If the
+  // cluster value is the same, the packet is invalid.
   const bool foreign = wire::is_paxos_kind(header.kind) || header.kind == FrameKind::settings;
   if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
@@ -68,8 +68,8 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
 // ---- the token arrives ----
 
 void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
-  // In Gather and Commit drop every token, whatever its view. If this member kept an old token
-  // moving, the old view would stay alive, and others would discard packets that this member lacks.
+  // In Gather and Commit, drop every token. If this member passed on a token of the old view, the
+  // old view would stay alive, and others would discard packets that this member lacks.
   const State state = membership_.state();
   if (state == State::recovery && arriving_.view == recovery_.agreement().view) {
     const MemberSet& members = recovery_.agreement().members;
@@ -101,13 +101,13 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (!from_predecessor) return parts_.drop(Drop::bad_sender);
   if (arriving_.hop <= hops_.last && !PEAL_MUTANT(token_duplicate_accepted)) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
-    // The predecessor retransmits only if it sees no sign of life. So the token that this member
-    // passed on is not at rest: that token was lost.
+    // The predecessor retransmits only if it sees no sign of life for a long time. So the token
+    // that this member sent does not rest: it was lost, and this member must retransmit it too.
     if (arriving_.hop == hops_.last) membership_.tracked().resend_overdue(now, out);
     return parts_.drop(Drop::duplicate);
   }
-  // All positions received were assigned before this token arrived, so the token's seq must be at
-  // least the highest of them.
+  // All positions that this member has received were assigned before this token arrived. So the
+  // token's seq must be at least the highest of these positions.
   if (arriving_.seq < view_.stored().high()) return parts_.drop(Drop::bad_value);
   token_ = arriving_;
   visit(now, out);
@@ -123,9 +123,9 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
   if (data.view != membership_.view() || !contains(membership_.members(), data.origin)) {
     if (state == State::recovery && data.view == recovery_.agreement().view)
       ++counts_.data_in_recovery;
-    // A packet is foreign if its transmitter is no member. A member's packet that names another
-    // view is not foreign: slower members may still retransmit packets of the old view after an
-    // installation.
+    // Call on_foreign() only if the transmitter is not a member. A member's packet may also name
+    // another view: after an installation, slower members may still retransmit packets of the old
+    // view.
     if (!contains(membership_.members(), from)) membership_.on_foreign(now, from, out);
     return parts_.drop(Drop::foreign);
   }
@@ -138,7 +138,7 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
           (data.post || options_.priority == PriorityMethod::aggressive)) {
         prefer_ = Lane::token;
       }
-      // A member downstream has had the token that this member sent: the token is alive.
+      // The packet was ordered after this member sent the token. So the token has arrived.
       if (!data.retransmission && data.hop >= hops_.sent) membership_.tracked().lives(now);
       if (fresh) view_.deliver_ready(out);
       return;
@@ -147,7 +147,7 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
       view_.store(data, packet);
       return;  // store late packets, but do not deliver them
     case State::commit:
-      // Frozen: the commit token already says what this member holds.
+      // Store nothing: the commit token already carries the record of what this member holds.
       if (PEAL_MUTANT(m5_accept_in_commit)) {
         view_.store(data, packet);
         return;

@@ -24,11 +24,11 @@ class Packets {
   /// `capacity` is rounded up to a power of two. The first position is `first` + 1.
   Packets(std::uint32_t capacity, Seq first);
 
-  /// Positions up to here were delivered and discarded.
+  /// The packets up to this position were delivered and discarded.
   Seq discarded() const { return discarded_; }
-  /// All positions up to here are stored, or were.
+  /// This member has, or had, all packets up to this position.
   Seq contiguous() const { return contiguous_; }
-  /// Highest position that was received or ordered here.
+  /// Highest position that this member received or ordered.
   Seq high() const { return high_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(slots_.size()); }
 
@@ -39,13 +39,13 @@ class Packets {
   bool received(Seq seq) const { return seq <= contiguous_ || has(seq); }
   Packet& at(Seq seq) { return slot(seq); }
   const Packet& at(Seq seq) const { return slot(seq); }
-  /// Prefetches the bytes of the packet at `seq`, which is needed next.
+  /// Prefetches the bytes of the packet at `seq` into the processor's cache.
   void prefetch(Seq seq) const { __builtin_prefetch(slot(seq).unit.view().data()); }
   /// Stores a packet. Requires `in_window(seq)` and not `has(seq)`.
   void put(const wire::Data& data, BufferRef unit);
-  /// Discards everything up to `seq`. Requires `seq` <= contiguous().
+  /// Discards all packets up to `seq`. Requires `seq` <= contiguous().
   void discard_to(Seq seq);
-  /// Forgets all packets; the next position is the first one.
+  /// Forgets all packets. The next position is `first` + 1 again.
   void clear();
   /// Removes a packet: only for the simulator's mutants.
   void forget(Seq seq);

@@ -28,7 +28,7 @@ struct Parts {
   evs::Membership& membership;
   evs::Timers& timers;
   const ViewOptions& limits;  ///< agreed for the current view
-  wire::Token& token;         ///< the token of the last visit, which may still be here
+  wire::Token& token;         ///< the token of the last visit; this member may still hold it
   Counts& counts;
 
   bool alone() const { return membership.members().size() == 1; }

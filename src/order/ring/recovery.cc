@@ -51,7 +51,7 @@ void Recovery::freeze(std::vector<std::byte>& bytes) {
 
 bool Recovery::accepts(ByteView bytes) const {
   const OldViewRecord record = decode_record(bytes);
-  // The record must still have all that this member wrote into it; others may have added more.
+  // The record must still contain all that this member merged into it. Others may have added more.
   if (record.base < view_.stored().contiguous() || record.high < view_.stored().high() ||
       record.safe < view_.safe_line() ||
       record.high - view_.stored().discarded() > view_.stored().capacity()) {
@@ -101,8 +101,9 @@ std::uint64_t Recovery::missing_count() const {
 
 void Recovery::check() {
   done_ = missing_count() == 0;
-  // Before this member reports itself complete, it becomes bound to deliver what others may deliver
-  // because of that report. It stays bound if this attempt fails.
+  // After this member's report that it is complete, other members may deliver packets of bound_
+  // members behind a gap. So before the report, this member takes over the obligation to deliver
+  // these packets too. The obligation remains if this attempt fails.
   if (done_ && !PEAL_MUTANT(m1_obligation_forgotten)) {
     obligation_ = set_union(obligation_, bound_);
   }
@@ -146,16 +147,17 @@ void Recovery::on_guard(Instant now, Effects& out) {
   if (blocker != p_.membership.self()) {
     return p_.membership.accuse(now, blocker, &gather::guard, out);
   }
-  // Members that miss nothing accuse this member. If this member gave up first, accusing nobody,
-  // the same members would form the same view and wait for the same packet, again and again.
+  // Members that miss no packet will accuse this member. This member must not give up first without
+  // an accusation. Otherwise the same members would form the same view again and again, and wait
+  // for the same packet each time.
   if (!std::exchange(gave_time_, true)) {
     rounds_ = 0;
     since_ = now;
     p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
     return;
   }
-  // No member has accused this one. If all members miss packets, each accuses another, and they
-  // form separate views.
+  // No member has accused this member, so perhaps all members miss packets. Then each of them
+  // accuses another member, and they form separate views.
   const MemberId other = incomplete_member(other_incomplete_);
   if (other == p_.membership.self() || PEAL_MUTANT(guard_one_sided)) {
     return p_.membership.regather(now, &gather::guard, {}, out);
@@ -163,8 +165,8 @@ void Recovery::on_guard(Instant now, Effects& out) {
   p_.membership.accuse(now, other, &gather::guard, out);
 }
 
-/// The member with this index, which a token of this attempt named as incomplete; this member if
-/// there is no such index, or the last token is not of this attempt.
+/// The member with this index, at which packets are missing according to the token of this attempt.
+/// Returns this member if there is no index, or if the last token is not of this attempt.
 MemberId Recovery::incomplete_member(std::optional<std::uint16_t> index) const {
   const MemberSet& members = agreement_.members;
   const bool said = p_.token.view == agreement_.view && index && *index < members.size();
@@ -187,15 +189,15 @@ void Recovery::finish_old_view(Effects& out) {
   };
 
   // Zone 1, in the old regular view: the packets before the first gap, and before the first safe
-  // packet that no survivor knows to be stable. These tests use what the survivors hold together,
-  // not what this member holds alone.
+  // packet that no survivor knows to be stable. These tests use the merged record of all survivors,
+  // not only this member's state.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? view_.safe_line() : old.safe;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) break;
     if (is_safe(view_.stored().at(seq).data.service) && seq > safe) break;
     view_.deliver(view_.stored().at(seq), false, out);
   }
-  // Zone 2: the transitional view. From here on guarantees hold among the survivors only.
+  // Zone 2: the transitional view. From here on, the guarantees hold among the survivors only.
   if (p_.membership.place().announced() && !PEAL_MUTANT(transitional_omitted)) {
     View view;
     view.transitional = true;
@@ -206,7 +208,7 @@ void Recovery::finish_old_view(Effects& out) {
     out.install(view);
   }
   // Zone 3: the remaining packets, in the transitional view. Behind a gap, deliver only packets of
-  // bound members (bound_): these members certainly have all packets on which their own depend.
+  // bound members (bound_). These members certainly have all packets on which their packets depend.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

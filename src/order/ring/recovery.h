@@ -13,8 +13,9 @@
 
 namespace peal::order::ring {
 
-/// The repair of the old view on the new view's token. The commit token has fixed what the
-/// survivors hold together, so all of them deliver the same.
+/// Repairs the old view: the survivors request the old view's missing packets on the token of the
+/// new view. The record on the commit token says which packets the survivors hold together, so all
+/// survivors deliver the same packets.
 class Recovery {
  public:
   Recovery(const Parts& parts, ViewPackets& view, Seq first)
@@ -24,7 +25,7 @@ class Recovery {
   const evs::Agreement& agreement() const { return agreement_; }
   /// Hop of the last token of this attempt.
   std::uint64_t last_hop() const { return last_hop_; }
-  bool done() const { return done_; }  ///< this member misses nothing
+  bool done() const { return done_; }  ///< this member has all packets that the survivors hold
   /// Highest position of the old view that any survivor received.
   Seq high() const { return old_.high; }
   bool in_union(Seq seq) const;
@@ -37,19 +38,19 @@ class Recovery {
 
   void check();
   void on_visit();
-  /// Writes on the token whether this member is complete. True if all members are.
+  /// Writes on the token whether this member misses packets. True if no member misses packets.
   bool mark_token();
-  /// The attempt has taken too many rounds, and at least the time Options::stall.
+  /// True if the attempt has taken too many rotations, and at least the time Options::stall.
   bool is_overdue(Instant now) const;
-  /// The attempt takes too long: accuses the member that blocks it. If this member itself blocks
-  /// the attempt, it first gives the others time to accuse it.
+  /// The attempt takes too long: accuses the member that blocks the attempt. If this member itself
+  /// blocks the attempt, it first gives the other members time to accuse it.
   void on_guard(Instant now, Effects& out);
-  /// Delivers what the survivors hold of the old view, first in that view, then in the transitional
-  /// view (zones 1 to 3 in recovery.cc).
+  /// Delivers the packets of the old view that the survivors hold: first in the old view, then in
+  /// the transitional view (zones 1 to 3 in recovery.cc).
   void finish_old_view(Effects& out);
-  /// The attempt has succeeded.
+  /// The attempt has succeeded: stops the guard timer.
   void end();
-  /// The new view is installed.
+  /// The new view is installed: resets the obligation.
   void begin_view();
 
   void add_to(Digest& digest) const;
@@ -62,8 +63,8 @@ class Recovery {
   Parts p_;
   ViewPackets& view_;
   const Seq first_;
-  MemberSet obligation_;  ///< members, this one included, whose packets this member must deliver
-                          ///< even behind a gap
+  /// Members, including this member, whose packets this member must deliver even behind a gap.
+  MemberSet obligation_;
   bool active_ = false;
   evs::Agreement agreement_;
   OldViewRecord old_;  ///< what the survivors hold together
@@ -71,7 +72,7 @@ class Recovery {
   std::uint64_t last_hop_ = 0;
   std::uint64_t rounds_ = 0;
   Instant since_{};
-  bool gave_time_ = false;  ///< this member blocked recovery and gave the others time to accuse it
+  bool gave_time_ = false;  ///< this member blocked recovery, and gave others time to accuse it
   bool done_ = false;
   /// If this member misses packets: index of another member that missed packets when the token last
   /// visited that member.

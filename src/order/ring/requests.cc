@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retransmission: which member requests, which answers, and pacing when no member can answer.
+// Requests and retransmissions: which positions a member requests, which member answers, and the
+// delay of the token when no member can answer.
 
 #include "order/ring/requests.h"
 
@@ -17,8 +18,8 @@ using wire::FrameKind;
 
 constexpr std::uint32_t kPaceAfterRounds = 8;
 constexpr std::uint32_t kSameRequestsMax = 64;
-constexpr std::uint32_t kFairAnswers = 2;  // how often a member retransmits one packet before
-                                           // members take turns
+// After this number of retransmissions of one packet, members take turns to retransmit it.
+constexpr std::uint32_t kFairAnswers = 2;
 constexpr Seq kNone = std::numeric_limits<Seq>::max();
 
 /// Iterates over the positions of a section, ascending.
@@ -52,7 +53,7 @@ class Positions {
   std::uint64_t bits_ = 0;
 };
 
-/// Adds `seq`, which is above all positions in the section. False if the section is full.
+/// Adds `seq`, which must be above all positions in the section. False if the section is full.
 bool push(wire::RequestSection& section, Seq seq) {
   auto& ranges = section.ranges;
   if (!ranges.empty() && seq - ranges.back().first < 64) {
@@ -85,8 +86,9 @@ wire::RequestSection* Requests::section_of(const ViewId& view) {
   return nullptr;
 }
 
-/// Retransmits the requested packets that this member has, and removes them from the section.
-/// `settled(seq)` is true for pointless requests, which are removed too.
+/// Retransmits the requested packets that this member has, and removes their positions from the
+/// section. Also removes each position for which `settled(seq)` is true, because no retransmission
+/// of it is needed or possible.
 template <class Settled>
 std::uint32_t Requests::answer(wire::RequestSection& section, Settled settled, Effects& out) {
   std::uint32_t answered = 0;
@@ -110,8 +112,9 @@ std::uint32_t Requests::answer(wire::RequestSection& section, Settled settled, E
 }
 
 std::uint32_t Requests::answer_in_view(Effects& out) {
-  // Requests for another view have a meaning only in recovery, which is over: the first member that
-  // installed saw every member complete.
+  // Requests for packets of another view are needed only in recovery. Recovery is over, because the
+  // first member that installed this view knew that no member missed a packet. So erase such
+  // requests.
   for (std::size_t i = p_.token.sections.size(); i > 0; --i) {
     if (p_.token.sections[i - 1].view != p_.membership.view()) p_.token.sections.erase_at(i - 1);
   }
@@ -124,14 +127,14 @@ std::uint32_t Requests::answer_in_view(Effects& out) {
 void Requests::answer_in_recovery(Effects& out) {
   wire::RequestSection* section = section_of(p_.membership.view());
   if (section == nullptr) return;
-  // A packet outside the union of what the survivors hold is lost: no member can answer.
+  // A packet that no survivor holds is lost, so no member can answer its request.
   answer(
       *section, [this](Seq seq) { return !recovery_.in_union(seq); }, out);
 }
 
-// Usually the first member on the ring that has the packet answers. If the link from that member to
-// the requester is dead, that member would otherwise answer for ever, and no other member would. So
-// members take turns after kFairAnswers answers.
+// Usually the first member after the requester that has the packet answers. But the link from this
+// member to the requester may be dead. Then this member would answer for ever, and no other member
+// would answer. So members take turns after kFairAnswers answers.
 bool Requests::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = p_.membership.state() == evs::State::recovery;
@@ -148,8 +151,8 @@ void Requests::retransmit(Packet& packet, Effects& out) {
     ++p_.counts.no_buffer;
     return;
   }
-  // Retransmit a copy: the stored packet may still be in transit, and its header names another
-  // transmitter.
+  // Retransmit a copy with its own header. The transport may still send the stored packet, and the
+  // header of the stored packet may name another transmitter.
   std::copy_n(packet.unit.data(), packet.unit.size(), copy.data());
   copy.grow_front(static_cast<std::uint32_t>(wire::kDataHeaderBytes));
   wire::Data data = packet.data;
@@ -166,8 +169,8 @@ void Requests::retransmit(Packet& packet, Effects& out) {
 
 /// Rewrites the section of `view` with the positions that the section already requests and the
 /// positions that this member misses. `next_missing(from)`: the first missing position at or above
-/// `from`, or kNone. Positions that do not fit wait for a rotation. Returns how many positions this
-/// member requests for the first time.
+/// `from`, or kNone. Positions that do not fit must wait for the next rotation. Returns the number
+/// of positions that this member requests for the first time.
 template <class NextMissing>
 std::uint32_t Requests::merge(const ViewId& view, NextMissing next_missing) {
   Seq mine = next_missing(view_.stored().contiguous() + 1);

@@ -12,10 +12,11 @@
 
 namespace peal::order::ring {
 
-/// Requests of missing packets, which travel on the token, and the answers of this member.
+/// Writes this member's requests for missing packets on the token, and answers the requests of
+/// other members.
 class Requests {
  public:
-  /// Number of rotations for which the token's seq is remembered.
+  /// The token's seq of this number of last rotations is stored.
   static constexpr std::size_t kHistory = 8;
 
   Requests(const Parts& parts, ViewPackets& view, const Recovery& recovery, FlowControl& flow,
@@ -26,15 +27,16 @@ class Requests {
 
   void on_visit();
   void begin_view();
-  /// Retransmits requested packets. Returns how many.
+  /// Retransmits requested packets. Returns their number.
   std::uint32_t answer_in_view(Effects& out);
   void answer_in_recovery(Effects& out);
-  /// Requests packets that should have arrived by now. Returns how many positions this member
-  /// requests for the first time.
+  /// Requests packets that should have arrived by now. Returns the number of positions that this
+  /// member requests for the first time.
   std::uint32_t add_in_view();
   void add_in_recovery();
-  /// How long the representative delays a token whose requests no member could answer for many
-  /// rotations: a fast token would only add load. 0 for other tokens, and at other members.
+  /// The time for which this member delays the token. It is above 0 only at the representative, if
+  /// the token has carried the same unanswered requests for many rotations. Then a fast token would
+  /// only add load.
   Duration pace();
 
   void check_invariants() const;
@@ -55,7 +57,7 @@ class Requests {
   const Seq first_;
   std::array<Seq, kHistory> seq_history_{};  ///< token.seq as received; [0] is this rotation
   Seq requested_high_{};                     ///< highest position that this member ever requested
-  // pacing of requests that no member can answer
+  // state of pace()
   std::uint64_t request_digest_ = 0;
   std::uint32_t same_requests_ = 0;
 };

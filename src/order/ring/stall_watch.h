@@ -8,11 +8,11 @@
 
 namespace peal::order::ring {
 
-/// Notices a member that receives tokens but no data, and so blocks all others. If that member
-/// keeps the aru from advancing for many rotations, a member that has the next packet above the aru
-/// suspects the blocking member, and the view excludes it. A member never suspects itself. A member
-/// that misses the same packet suspects each other member in turn, to find one that has the packet
-/// and cannot send it.
+/// Detects a member that receives tokens but no data, and so blocks all other members: for many
+/// rotations, the aru does not advance because this member misses the next packet. A member that
+/// has this packet suspects the blocking member, and the view excludes it. A member that also
+/// misses this packet suspects the other members in turn. One of them may have the packet, but be
+/// unable to send it. A member never suspects itself.
 class StallWatch {
  public:
   StallWatch(const Parts& parts, const Packets& packets, Seq first)
@@ -20,8 +20,8 @@ class StallWatch {
 
   void on_token(Instant now);
   void begin_view();
-  /// Index of the member that keeps the aru below the token's seq, as the last token said; kNoIndex
-  /// if no member does.
+  /// Index of the member that, according to the last token, keeps the aru below the token's seq.
+  /// kNoIndex if there is no such member.
   std::uint16_t index() const { return index_; }
 
  private:
@@ -32,7 +32,7 @@ class StallWatch {
   std::uint16_t index_ = wire::kNoIndex;
   std::uint32_t rounds_ = 0;
   Instant since_{};
-  std::uint32_t suspects_ = 0;  ///< members suspected so far of being unable to send
+  std::uint32_t suspects_ = 0;  ///< selects the next member to suspect of being unable to send
 };
 
 }  // namespace peal::order::ring

@@ -3,7 +3,7 @@
 
 #include "order/evs/timers.h"
 
-// The ring's own timers, in addition to those of the membership.
+// The ring's own timers, in addition to the timers of the membership.
 
 namespace peal::order::ring {
 
@@ -11,11 +11,11 @@ namespace peal::order::ring {
 inline constexpr evs::Timer kHoldTimer = evs::Timer::engine_0;
 /// Passes on a token whose requests no member can answer.
 inline constexpr evs::Timer kPaceTimer = evs::Timer::engine_1;
-/// Asks the holder of a resting token again.
+/// Repeats the request to the representative to release a resting token.
 inline constexpr evs::Timer kHoldCancelTimer = evs::Timer::engine_2;
-/// Next visit of the only member of a view.
+/// Starts the next visit if the view has only one member.
 inline constexpr evs::Timer kVisitTimer = evs::Timer::engine_3;
-/// The repair of the previous view takes too long.
+/// Fires if the repair of the previous view takes too long.
 inline constexpr evs::Timer kRecoveryGuardTimer = evs::Timer::engine_late;
 
 }  // namespace peal::order::ring

@@ -92,12 +92,12 @@ void ViewPackets::deliver_ready(Effects& out) {
          (PEAL_MUTANT(deliver_out_of_order) && delivered_ < stored_.high())) {
     const Seq next = delivered_ + 1;
     if (!stored_.has(next)) {
-      delivered_ = next;  // only with the mutant
+      delivered_ = next;  // only with the mutant deliver_out_of_order
       continue;
     }
     const Packet& packet = stored_.at(next);
-    // A safe packet that is not stable blocks all later packets, agreed ones too: there is one
-    // order.
+    // A safe packet that is not stable blocks all later packets, even agreed packets, because all
+    // packets have one order.
     if (is_safe(packet.data.service) && next > safe_line_ && !PEAL_MUTANT(deliver_safe_early))
       return;
     delivered_ = next;

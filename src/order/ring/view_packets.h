@@ -9,9 +9,9 @@
 
 namespace peal::order::ring {
 
-/// The packets of the current view at this member. Orders this member's packets, stores those of
-/// other members, and delivers all in order, up to the first packet that is missing, or that is
-/// safe and not yet stable.
+/// The packets of the current view at this member. Orders this member's packets, and stores the
+/// packets of other members. Delivers all packets in order, up to the first packet that is missing,
+/// or that is safe and not yet stable.
 class ViewPackets {
  public:
   ViewPackets(const Parts& parts, std::uint32_t capacity, Seq first)
@@ -26,19 +26,19 @@ class ViewPackets {
   /// Number of units that this member could order now: limited by the agreed max_gap, and by the
   /// space in this member's store.
   std::uint64_t room() const;
-  /// Assigns the next positions to at most `limit` units of this node. Returns how many.
+  /// Assigns the next positions to at most `limit` units of this node. Returns their number.
   std::uint32_t order_units(std::uint32_t limit, Effects& out);
-  /// Sends a packet that this member ordered. `post`: it is sent after the token.
+  /// Sends a packet that this member ordered. `post`: the packet is sent after the token.
   void send_own(Seq seq, bool post, Effects& out);
-  /// Stores a received packet. False, and counted, if the packet is a duplicate, outside the window
-  /// or too large.
+  /// Stores a received packet. Returns false, and counts the packet as dropped, if the packet is a
+  /// duplicate, outside the window or too large.
   bool store(const wire::Data& data, const BufferRef& packet);
-  /// This member has sent the token with the aru `aru_sent`: delivers what can be delivered now,
-  /// and discards packets that are stable and delivered.
+  /// This member has sent the token with the aru `aru_sent`. Delivers the packets that can be
+  /// delivered now, and discards packets that are stable and delivered.
   void settle(Seq aru_sent, Effects& out);
   void deliver_ready(Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);
-  /// A view begins.
+  /// A view begins: forgets all packets.
   void begin_view();
   /// Only for a mutant of the simulator: forgets the retransmitted packets that are not yet
   /// delivered.
@@ -57,7 +57,7 @@ class ViewPackets {
   Packets stored_;
   Seq delivered_ = first_;
   Seq safe_line_ = first_;
-  Seq aru_sent_before_ = first_;  ///< aru on the token that this member sent last rotation
+  Seq aru_sent_before_ = first_;  ///< aru on the token that this member sent in the last rotation
 };
 
 }  // namespace peal::order::ring

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member does while it has the token: in a view, and while the old view is repaired.
+// The work of a member while it has the token: in a view, and during the repair of the old view.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using evs::State;
 using wire::FrameKind;
 using wire::kNoIndex;
 
-/// The token before the first visit.
+/// The token of a new view, before its first visit.
 wire::Token first_token(const ViewId& view, std::uint64_t first) {
   wire::Token token;
   token.view = view;
@@ -42,8 +42,8 @@ void RingEngine::visit(Instant now, Effects& out) {
   work_on_token(now, out);
 }
 
-// Retransmits, orders, updates the token, passes it on, delivers. Runs once per visit, and again on
-// a held token that is needed now.
+// Retransmits packets, orders units, updates the token, passes on the token, and delivers. Runs
+// once per visit, and once more if a resting token is released.
 void RingEngine::work_on_token(Instant now, Effects& out) {
   PEAL_ASSERT(membership_.state() == State::operational);
   PEAL_ASSERT(token_.view == membership_.view() || PEAL_MUTANT(token_of_another_view));
@@ -83,7 +83,7 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   const bool quiet = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty();
-  // All members are known to have all packets, so no member requests any.
+  // If safe_line() is the token's seq, all members have all packets, so there are no requests.
   const bool idle = token_.fcc == 0 && token_.aru == token_.seq &&
                     view_.safe_line() == token_.seq &&
                     (!parts_.can_originate() || flow_.is_blocked()) && !list_.moves();
@@ -98,7 +98,7 @@ void RingEngine::send_token(Instant now, Effects& out) {
   const MemberSet& members = recovering ? recovery_.agreement().members : membership_.members();
   const std::uint16_t index = recovering ? recovery_.agreement().index : membership_.index();
   ++token_.hop;
-  // Without a buffer the token is lost: the predecessor retransmits it, or the view ends.
+  // If no buffer is free, the token is lost: the predecessor retransmits it, or the view ends.
   const BufferRef packet = membership_.frames().build(FrameKind::token, token_, wire::encode_token);
   if (!packet) return;
   hops_.sent_at = now;
@@ -109,7 +109,7 @@ void RingEngine::send_token(Instant now, Effects& out) {
                            may_rest ? rest_max(options_) : Duration{});
 }
 
-// ---- a view of one ----
+// ---- a view with one member ----
 
 void RingEngine::visit_alone(Instant now, Effects& out) {
   token_.view = membership_.view();
@@ -126,7 +126,7 @@ void RingEngine::visit_alone(Instant now, Effects& out) {
 // ---- recovery ----
 
 void RingEngine::lead_recovery(Instant now, Effects& out) {
-  // Called once per attempt: a second token of the attempt must not overtake the first.
+  // Called once per attempt, because an attempt must not have two tokens.
   PEAL_ASSERT(recovery_.last_hop() == first_);
   token_ = first_token(recovery_.agreement().view, first_);
   token_.hop = first_ + 1;

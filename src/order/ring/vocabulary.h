@@ -7,17 +7,17 @@ namespace peal::order {
 
 namespace wait {
 
-/// Units wait for the token, which is elsewhere.
+/// This node's units wait for the next visit of the token.
 inline constexpr WaitKind token{"token", "the token to come round"};
-/// The unit at the position has the service safe, and {who} does not have the unit yet.
+/// The unit at position {seq} has the service safe, and {who} does not have this unit yet.
 inline constexpr WaitKind stability{"stability", "{who} to receive position {seq}, which is safe"};
 
 }  // namespace wait
 
 namespace event {
 
-inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< view; who = the member that
-                                                              ///< blocked the repair; a = rounds
+/// view; who = the member that blocks recovery; a = rotations of the attempt's token.
+inline constexpr EventKind recovery_guard{"recovery_guard"};
 
 }  // namespace event
 

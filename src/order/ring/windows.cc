@@ -8,20 +8,21 @@ namespace {
 
 constexpr Duration kEpochMin = milliseconds(2);
 constexpr std::uint64_t kForgetLossEpochs = 64;
-constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above the tolerated loss
+constexpr std::uint64_t kHeavyLoss = 10'000;  // in millionths, above the tolerated loss rate
 constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
-constexpr std::uint64_t kEvidence = 30;  // lost packets, expected or counted, that a verdict on a
-                                         // retreat needs
-constexpr std::uint32_t kSettling = 1;   // rotations until a new window has reached all members
-// Rates in thousandths of the rate with the current window (home). With twice the window, the rate
-// must reach kStartGain in the phase `start`, or kUpGain in a trial; with half the window,
-// kDownCost in a trial. Otherwise the current window stays.
+// A verdict on a retreat needs this number of lost packets, counted or expected at the old loss
+// rate.
+constexpr std::uint64_t kEvidence = 30;
+constexpr std::uint32_t kSettling = 1;  // rotations until a new window has reached all members
+// Rates in thousandths of the rate with the current window (home). Twice the window is kept if the
+// rate reaches kStartGain in the phase `start`, or kUpGain in a trial. Half the window is kept if
+// the rate reaches kDownCost in a trial. Otherwise the current window stays.
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
-constexpr std::uint64_t kClear = 60;  // if the rate is this far from the threshold, a few pairs of
-                                      // epochs are enough
+// If the rate is this far from the threshold, kPairsMin pairs of epochs are enough.
+constexpr std::uint64_t kClear = 60;
 constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
 constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
 constexpr std::uint32_t kAcceleratedEpochRotations = 32, kAcceleratedEpochRotationsMax = 512;
@@ -59,7 +60,8 @@ void GlobalWindow::reset(std::uint32_t members, std::uint32_t request_lag, std::
     window_ = std::min(fixed_, limit_);
     return;
   }
-  // The window of the last view is a hint; a new view starts small.
+  // A new view starts with at most 16 packets per member, and with less if the last window was
+  // smaller.
   set(last == 0 ? 16 * members : std::min(last, 16 * members));
 }
 
@@ -118,8 +120,8 @@ GlobalWindow::Verdict GlobalWindow::verdict() const {
 void GlobalWindow::retreat(Instant now, const Tally& epoch) {
   const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
-    // The losses before the retreat may be a chance burst. So the loss to be cured is the part of
-    // this epoch's loss that is beyond chance, or that part of the usual loss if it is larger.
+    // The losses of one epoch may be a burst by chance. So the loss to be cured is a lower bound:
+    // that of this epoch's loss rate, or that of the recent loss rate if it is larger.
     const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
@@ -131,7 +133,7 @@ void GlobalWindow::retreat(Instant now, const Tally& epoch) {
     skip_ = 2;
   }
   set(std::max(heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16), floor));
-  if (window_ != window) retreat_.since = {};  // with an unchanged window, keep counting
+  if (window_ != window) retreat_.since = {};  // if the window is unchanged, continue to count
   rest(now, kRestMin);
 }
 
@@ -158,14 +160,14 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
     if (found == Verdict::incurable) return restore(now);
     if (found == Verdict::cured) {
       retreat_ = {};
-      tolerated_ = 0;  // the window was the cause, maybe of the tolerated loss too: start with no
-                       // tolerance
+      tolerated_ = 0;  // the window was the cause, perhaps also of the loss that was tolerated
     }
   }
   if (epoch.loss() > tolerated_ + kLightLoss &&
       significant(epoch.losses, epoch.packets * tolerated_ / 1'000'000)) {
     if (phase_ != Phase::trial || trial_.other < trial_.home) return retreat(now, epoch);
-    // The larger window is to blame, even in an epoch at home, because losses show late.
+    // The larger window is the cause, even if this epoch used the smaller window, because losses
+    // are counted late.
     if (significant(epoch.losses, epoch.packets * usual / 1'000'000)) {
       cap_ = static_cast<std::uint32_t>((trial_.home + trial_.other) / 2);
       skip_ = 2;
@@ -173,7 +175,7 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
     }
   }
   if (retreat_.window != 0) return;  // wait for the verdict
-  if (limited_ * 2 < rotations_) {   // senders did not use the window: the epoch shows nothing
+  if (limited_ * 2 < rotations_) {   // senders did not use up the window: ignore this epoch
     if (phase_ == Phase::trial) set(trial_.home);
     reference_window_ = 0;
     if (phase_ != Phase::start) rest(now, kRestMin);
@@ -214,7 +216,7 @@ void GlobalWindow::begin_trial(Instant now) {
   trial_.home = window_;
   trial_.other = allowed(up_next_ ? trial_.home * 2 : trial_.home / 2);
   if (trial_.other == trial_.home) return refuse(now);
-  phase_ = Phase::trial;  // begins at home
+  phase_ = Phase::trial;  // the first epoch of the trial uses the current window
 }
 
 void GlobalWindow::judge(Instant now, const Side& epoch) {
@@ -230,7 +232,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
     set(trial_.other);
     cap_ = std::min(limit_, std::max(cap_, window_ * 2));
     refusals_ = 0;
-    rest(now, Duration{});  // and try the same direction again
+    rest(now, Duration{});  // the next trial goes in the same direction
   } else if (ratio + margin < wanted) {
     refuse(now);
   }
@@ -239,7 +241,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
 void GlobalWindow::refuse(Instant now) {
   set(trial_.home);
   up_next_ = !up_next_;
-  // If neither direction is better, trials become rare, since each costs a little.
+  // If neither direction is better, trials become rare, because each trial costs throughput.
   const std::uint32_t rests = ++refusals_ / 2;
   const Duration time = std::min(kRestMin * (std::int64_t{1} << std::min(rests, 10U)), kRestMax);
   rest(now, refusals_ % 2 == 0 ? time : Duration{});
@@ -249,8 +251,8 @@ void AcceleratedWindow::on_rotation() {
   if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
   if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
       epoch_.rotations < kAcceleratedEpochRotationsMax) {
-    // Packets sent before the token show the usual loss rate, but too few were sent to tell: send
-    // more before the token, and measure on.
+    // The packets sent before the token show the usual loss rate, but there were too few of them.
+    // So send more packets before the token, and continue to measure.
     share_ = std::min(share_, kShareWithControl);
     return;
   }

@@ -7,14 +7,15 @@
 
 namespace peal::order::ring {
 
-/// How many packets all members together may send in one rotation. Throughput and loss are measured
-/// in epochs of several rotations. Only the representative of a view decides. The representative
-/// doubles the window while that clearly raises throughput. After that it sometimes tries twice or
-/// half the window, alternating with the current one. It keeps the larger window only if throughput
-/// rises, and the smaller one if throughput does not fall. On loss it reduces the window. If half
-/// the window does not cure the loss, the window is not the cause: the representative restores the
-/// window, and tolerates that loss from then on. All numbers are integers, so that a simulation can
-/// be repeated exactly.
+/// The number of packets that all members together may send in one rotation. Only the
+/// representative of a view tunes this window. It measures throughput and loss in epochs of several
+/// rotations. First it doubles the window while each doubling clearly raises throughput. Later it
+/// sometimes makes a trial: epochs with the current window alternate with epochs with twice or half
+/// the window. It keeps the larger window only if throughput rises, and the smaller window if
+/// throughput does not fall. On loss it reduces the window. If half the window does not cure the
+/// loss, the window is not the cause. Then the representative restores the window, and tolerates
+/// this loss rate from then on. All numbers are integers, so that a simulation can be repeated
+/// exactly.
 class GlobalWindow {
  public:
   /// `fixed` > 0 disables tuning. `limit` is the largest window that the view allows.
@@ -23,29 +24,29 @@ class GlobalWindow {
   std::uint32_t value() const { return window_; }
 
   /// Called once per rotation, with the sums of the last rotation. `limited`: a member used up its
-  /// allowance.
+  /// allowance, and has more units to order.
   void on_rotation(Instant now, std::uint64_t new_packets, std::uint64_t losses, bool limited);
   /// Discards the running epoch, because the token rested or this process paused.
   void spoil() { spoiled_ = true; }
 
  private:
   enum class Phase : std::uint8_t { start, rest, trial };
-  /// Packets, and the number of them that were lost.
+  /// The number of packets, and how many of them were lost.
   struct Tally {
     std::uint64_t packets = 0, losses = 0;
     /// Loss rate in millionths.
     std::uint64_t loss() const { return losses * 1'000'000 / (packets == 0 ? 1 : packets); }
-    /// Lower bound of the loss rate: the measured rate less four standard deviations.
+    /// Lower bound of the loss rate: the measured rate minus four standard deviations.
     std::uint64_t sure_loss() const;
     void add(const Tally& more) { packets += more.packets, losses += more.losses; }
   };
-  /// A reduction of the window, from the first loss that requires it until the loss is cured or
-  /// found incurable.
+  /// A reduction of the window because of loss. It lasts from the first such loss until the verdict
+  /// that the smaller window has cured the loss, or cannot cure it.
   struct Retreat {
-    std::uint32_t window = 0, cap = 0;  ///< values before the retreat; there is no retreat while
-                                        ///< `window` is 0
-    bool starting = false;              ///< the phase before the retreat was `start`
-    std::uint64_t loss = 0;             ///< loss rate to be cured, in millionths
+    /// Values of window_ and cap_ before the retreat. There is no retreat while `window` is 0.
+    std::uint32_t window = 0, cap = 0;
+    bool starting = false;   ///< the phase before the retreat was `start`
+    std::uint64_t loss = 0;  ///< loss rate to be cured, in millionths
     Tally since;
   };
   enum class Verdict : std::uint8_t { open, cured, incurable };
@@ -71,7 +72,7 @@ class GlobalWindow {
   void begin_trial(Instant now);
   void judge(Instant now, const Side& epoch);
   void refuse(Instant now);
-  /// Clamps `window` to the values that may be set.
+  /// Clamps `window` to the permitted range.
   std::uint32_t allowed(std::uint64_t window) const;
   void set(std::uint64_t window) { window_ = allowed(window); }
 
@@ -79,9 +80,9 @@ class GlobalWindow {
   std::uint32_t epoch_rotations_ = 0;
   Phase phase_ = Phase::start;
   bool up_next_ = true;
-  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // none while the window is 0
+  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // unset if reference_window_ is 0
   Trial trial_;
-  std::uint32_t refusals_ = 0;  // in a row
+  std::uint32_t refusals_ = 0;  // consecutive trials that kept the current window
   Instant rest_until_{};
   std::uint64_t tolerated_ = 0;  // loss in millionths
   Retreat retreat_;
@@ -93,9 +94,10 @@ class GlobalWindow {
   std::uint64_t epochs_ = 0;
 };
 
-/// How many of a visit's packets follow the token. Each member tunes its own share. Packets sent
-/// after the token overlap with those of the next member. That hurts only when buffers overflow:
-/// then packets sent after the token are lost more often than others.
+/// The share of a visit's packets that the member sends after the token. Each member tunes its own
+/// share. Packets sent after the token overlap with the packets of the next member. This does harm
+/// only if buffers overflow. Then packets sent after the token are lost more often than packets
+/// sent before it.
 class AcceleratedWindow {
  public:
   static constexpr std::uint32_t kAuto = 0xffff'ffff;

@@ -13,7 +13,7 @@ namespace peal::session::native {
 
 class Connections;
 
-/// A connection that speaks the native protocol, with or without a session.
+/// A connection that uses the native protocol, with or without a session.
 class Connection final : public Link {
  public:
   enum class State : std::uint8_t { hello, open, closing };
@@ -30,8 +30,8 @@ class Connection final : public Link {
 
   State state = State::hello;
   Output output;
-  std::vector<std::byte> input;    ///< an unfinished record, or one whose handling is paused
-  std::uint64_t record_bytes = 0;  ///< length of that record; 0: unknown, or no record
+  std::vector<std::byte> input;    ///< an unfinished record, or a record whose handling is paused
+  std::uint64_t record_bytes = 0;  ///< length of the record in `input`; 0: unknown, or no record
   std::uint64_t reserved = 0;      ///< bytes of Options::input_bytes_max that the record takes
   Instant record_begun{};
   Instant last_heard{};

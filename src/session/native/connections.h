@@ -16,9 +16,9 @@
 
 namespace peal::session::native {
 
-/// All connections that speak the native protocol: cuts received bytes into records
-/// (connections.cc), passes the request in each record to the module's interfaces (records.cc), and
-/// asks the owner to write the output of sessions.
+/// All connections that use the native protocol. Splits received bytes into records
+/// (connections.cc), turns each record into calls of Lifecycle, Requests and Backlog (records.cc),
+/// and asks the owner to write output.
 class Connections {
  public:
   Connections(Context& context, Lifecycle& lifecycle, Requests& requests, Backlog& backlog)

@@ -38,11 +38,12 @@ void InputFlow::pause(Connection& from, Pause reason) {
     from.record_begun = context_.now;
     context_.due(record_deadline(from));
   }
-  // The first connection that waits for memory makes the deadlines of records earlier: check them.
+  // When the first connection begins to wait for memory, the deadlines of all records become
+  // earlier: check them now.
   if (reason == Pause::input && input_waiters_ == 1) context_.due(context_.now);
 }
 
-/// The daemon reads from the connection again.
+/// Lets the daemon read from the connection again.
 void InputFlow::resume(Connection& from) {
   set_pause(from, Pause::none);
   from.last_heard = context_.now;
@@ -81,7 +82,7 @@ bool InputFlow::reserve(Connection& from, std::size_t bytes) {
 }
 
 Instant InputFlow::record_deadline(const Connection& of) const {
-  // Small records reserve no memory, so they get the same time at either rate.
+  // Small records reserve no memory, so both rates must give them the same time.
   static_assert(kSmallRecordBytes < kBytesPerSecondLeast);
   const std::int64_t rate = input_waiters_ > 0 ? kBytesPerSecondBusy : kBytesPerSecondLeast;
   return of.record_begun +

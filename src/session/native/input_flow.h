@@ -10,9 +10,8 @@
 
 namespace peal::session::native {
 
-/// The connections that the daemon does not read from, with the reasons, and the memory that
-/// unfinished records take. Connections that wait for memory get it in the order in which they
-/// began to wait.
+/// The paused connections, which the daemon does not read from, and the memory that unfinished
+/// records take. Connections that wait for memory get it in the order in which they began to wait.
 class InputFlow {
  public:
   InputFlow(Context& context, Wanted& wanted) : context_(context), wanted_(wanted) {}
@@ -23,8 +22,9 @@ class InputFlow {
   /// Resumes all connections that are paused for this reason.
   void resume_all(Link::Pause reason);
 
-  /// Reserves memory for an unfinished record. If there is no memory, pauses the connection, behind
-  /// the connections that wait already, and returns false.
+  /// Reserves memory for an unfinished record. If there is not enough memory, pauses the
+  /// connection, which then waits behind all connections that already wait for memory, and returns
+  /// false.
   bool reserve(Connection& from, std::size_t bytes);
   /// Frees the memory of a record that is finished or given up. Connections that wait for memory
   /// then try again.

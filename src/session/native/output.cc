@@ -10,13 +10,14 @@ namespace peal::session::native {
 namespace {
 
 constexpr std::size_t kPieces = 64;
-constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< of refusals that are repeated at a time
+constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< bytes of refusals that are repeated at a time
 /// How many bytes of written records the buffer may keep.
 constexpr std::size_t kControlKept = 64 * 1'024;
 
 }  // namespace
 
-/// Repeats the latest refusals on a new connection, a part at a time, as the client reads them.
+/// Repeats the latest refusals on a new connection: a part of them at a time, as fast as the client
+/// reads.
 void Output::repeat_refusals(const Account& account) {
   while (repeat_ > 0 && unread_bytes() < kRepeatBytes) {
     const auto& refusals = account.refusals;
@@ -81,7 +82,8 @@ std::size_t Output::written(Session* session, std::size_t bytes) {
   control_offset_ += control;
   planned_control_ -= control;
   if (control_offset_ > kControlKept) {
-    // A client that always leaves a little unread must not make the buffer grow forever.
+    // If a client always leaves a few bytes unread, the buffer is never empty; it must not grow
+    // forever.
     control_.erase(control_.begin(),
                    control_.begin() + static_cast<std::ptrdiff_t>(control_offset_));
     control_offset_ = 0;

@@ -11,8 +11,8 @@
 
 namespace peal::session::native {
 
-/// What one connection has to write: its session's events, which are not copied, and between them
-/// the records that are not events.
+/// The bytes that one connection has to write: the events of its session, which are not copied, and
+/// the records that are not events, which are written between events.
 class Output {
  public:
   /// Adds a record that is not an event. `parts`: the record's struct, or its kind and its struct.
@@ -20,14 +20,15 @@ class Output {
   void say(const Parts&... parts) {
     append(control_, parts...);
   }
-  /// Call when a session begins on this connection. `acked`: the client was told that all messages
-  /// up to this number are acknowledged. `repeat`: number of the first refusal to repeat; 0: none.
+  /// Call when a session begins on this connection. `acked`: the welcome acknowledged all messages
+  /// up to this number. `repeat`: number of the first refusal to repeat; 0: none.
   void begin(std::uint64_t acked, std::uint64_t repeat) {
     acked_told_ = acked;
     repeat_ = repeat;
   }
   /// Call when the session leaves this connection. Of the session's events, only the rest of a
-  /// partly written one is still written, so that the client can read the records after that event.
+  /// partly written event is still written, so that the client can read the records after that
+  /// event.
   void finish(const Session& session);
 
   /// Appends to `out` the bytes to write next, which are valid until the next call. `session`: null
@@ -37,12 +38,12 @@ class Output {
   /// bytes belong to events that gather() put behind the other records.
   std::size_t written(Session* session, std::size_t bytes);
 
-  /// True if no record waits, apart from events.
+  /// True if no record waits to be written, except events.
   bool empty() const { return control_offset_ == control_.size(); }
   std::size_t unread_bytes() const { return control_.size() - control_offset_; }
-  /// True if the buffer of records is so small that it can be kept for reuse.
+  /// True if the buffer of records is small. Only then is a record added that may be omitted.
   bool is_small() const;
-  /// True if refusals remain to be repeated. The client reads them before any new refusals.
+  /// True if refusals remain to be repeated. They must be written before any new refusal.
   bool repeats() const { return repeat_ > 0; }
   void check_invariants() const;
 
@@ -53,7 +54,7 @@ class Output {
   std::vector<std::byte> control_;  ///< unwritten records that are not events
   std::size_t control_offset_ = 0;
   ChunkRef tail_;       ///< after finish(): a partly written event
-  ByteView tail_rest_;  ///< the rest of it
+  ByteView tail_rest_;  ///< unwritten bytes of `tail_`
   /// How many bytes the last gather() returned of a partly written event, and of `control_` behind
   /// this event.
   std::size_t planned_event_ = 0;

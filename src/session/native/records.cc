@@ -4,12 +4,13 @@
 
 #include "session/native/connections.h"
 
-// Decodes clients' records into calls, and encodes the answers.
+// Decodes the records of clients, calls the module for each record, and encodes the answers.
 
 namespace peal::session::native {
 namespace {
 
-constexpr std::size_t kUnreadBytesMax = 64 * 1'024;  ///< of replies; above it, reading pauses
+/// While a connection has more bytes of unwritten records, it handles no further record.
+constexpr std::size_t kUnreadBytesMax = 64 * 1'024;
 
 std::string wrong(std::string_view what, wire::Drop drop) {
   return std::string(what) + " is wrong: " + std::string(wire::drop_name(drop));
@@ -51,7 +52,7 @@ Connections::Handled Connections::handle(Connection& from, const wire::Record& r
     return bad_record(from, "the first record is no hello");
   }
   if (from.session->leaving) return bad_record(from, "a record came after the goodbye");
-  // Refusals that are repeated must be written before new ones.
+  // Repeated refusals must be written before new refusals.
   if (from.output.repeats() || from.output.unread_bytes() > kUnreadBytesMax) {
     return pause(from, Pause::output);
   }

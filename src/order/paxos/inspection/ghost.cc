@@ -48,7 +48,7 @@ GhostAcceptors* GhostEnsembles::of_record(ByteView& record) {
 
 // ---- packets ----
 
-/// Ignores damaged packets.
+/// Observes received LOG_HEARD packets. Ignores damaged ones.
 void GhostEnsembles::received(MemberId who, const InspectedPacket& packet) {
   if (static_cast<wire::PaxosKind>(packet.kind) != wire::PaxosKind::log_heard) return;
   wire::Header header;

@@ -11,13 +11,14 @@
 
 namespace peal::order::paxos {
 
-/// The ghost of engines with acceptors: of one ensemble, or of several that share a log.
+/// The ghost (observer of all nodes) for engines with acceptors. The engine has one ensemble, or
+/// several ensembles that share a log.
 ///
-/// ghost_order.h: what was decided. ghost_acceptors.h: what acceptors promised and voted for.
+/// ghost_order.h: the decided values. ghost_acceptors.h: the promises and votes of acceptors.
 class GhostEnsembles final : public Ghost {
  public:
-  /// `clusters`: the cluster in the packets of each ensemble. `labelled`: records begin with the
-  /// number of their ensemble.
+  /// `clusters`: for each ensemble, the cluster that its packets name. `labelled`: log records
+  /// begin with the number of their ensemble.
   GhostEnsembles(const std::vector<std::uint64_t>& clusters, bool labelled, bool on_disk,
                  const GhostReport& report);
 

@@ -8,7 +8,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Maximum number of incarnations remembered of one log: as many as the log itself keeps.
+/// Maximum number of incarnations remembered for one log: as many as the log itself records.
 constexpr std::size_t kEpochsMax = Record::kStartsMax;
 constexpr LogPosition kEverything{~std::uint64_t{0}};
 
@@ -59,7 +59,8 @@ GhostAcceptors::Life* GhostAcceptors::current(NodeId node) {
 void GhostAcceptors::opened(MemberId self, std::uint64_t id, LogPosition newest_segment,
                             bool put_back) {
   Life& of = life(self.node, id);
-  // A process that crashed before it had read its log has learnt nothing.
+  // If the previous process crashed while it read its log, `before` keeps the content that an
+  // earlier process left.
   if (!of.reading) of.before = std::exchange(of.log, {});
   of.log = {};
   of.epoch = self.epoch;
@@ -146,8 +147,8 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   Log& log = of.log;
   Pending pending;
   pending.at = position;
-  // A record of an instance below the durable checkpoint is replaced by that checkpoint, so it is
-  // not checked again at each start.
+  // The durable checkpoint replaces records of instances below it, so such a record is not checked
+  // again at each start.
   const bool over = reading && record.instance < of.before.next_durable;
   switch (record.kind) {
     case Record::Kind::promise:
@@ -198,7 +199,8 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   if (!reading) {
     log.pending.push_back(pending);
   } else if (pending.instance != 0 && position > of.before.durable) {
-    became_durable(of, pending);  // it was written before, but not known to be durable
+    // The vote was written before the restart, but was not known to be durable.
+    became_durable(of, pending);
   }
 }
 
@@ -208,14 +210,14 @@ void GhostAcceptors::fold_round(Life& of, LogPosition position, const Round& rou
   of.log.promised_at = position;
 }
 
-/// Reports an acceptor that speaks of votes, although its process was told that its log is an older
-/// copy.
+/// Reports an error if the acceptor promises or votes, or reports votes, although another acceptor
+/// has shown its process that its log is an older copy.
 void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
   if (!of.told) return;
   report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");
 }
 
-/// Reports an acceptor that must not promise, or vote, in this round.
+/// Reports an error if the acceptor must not promise or vote in this round.
 void GhostAcceptors::check_rights(const Life& of, const Round& round) {
   check_silence(of, "promises or votes in " + text_of(round));
   const Log& log = of.log;

@@ -15,7 +15,8 @@
 
 namespace peal::order::paxos {
 
-/// Values by instance, for mostly consecutive instances; at most kMost.
+/// Values by instance. Most instances in a range have a value. The range has at most kMost
+/// instances.
 template <class What>
 class ByInstance {
  public:
@@ -42,7 +43,8 @@ class ByInstance {
     }
   }
   std::size_t count() const { return count_; }
-  /// Calls `each(instance, what)` in order from `from` on, until it returns false.
+  /// Calls `each(instance, what)` for the instances from `from` on, in order, until `each` returns
+  /// false.
   template <class Each>
   void each_from(wire::Instance from, Each each) const {
     const wire::Instance end = first_ + all_.size();
@@ -58,17 +60,18 @@ class ByInstance {
   std::size_t count_ = 0;
 };
 
-/// What the acceptors of one ensemble wrote to their logs, what of it is durable, and what they
-/// said. The code calls an acceptor incarnation a life: it is one log, or one process where votes
-/// are in memory. An acceptor that lost its log is a new life without votes, and may speak only
-/// once a list names that life.
+/// The records that the acceptors of one ensemble wrote to their logs, which of these records are
+/// durable, and what the acceptors reported. The code calls an acceptor incarnation a life: one log
+/// or, with votes in memory, one process. An acceptor that lost its log has a new life without
+/// votes. It may promise and vote only once a list names that life.
 ///
-/// A log that was replaced by an older copy lacks records, through no fault of the node. Once
-/// another acceptor has told the node of a record that the copy lacks, the node must be silent. If
-/// no acceptor has told the node, no more can be required (docs/wal.md).
+/// A log that was replaced by an older copy lacks records, which is not an error of the node. Once
+/// another acceptor has reported to the node a record that the copy lacks, the node must not report
+/// promises and votes any more. Without such a report, the node cannot detect the copy
+/// (docs/wal.md).
 ///
-/// Memory: for each life the records that its last checkpoint does not replace, and at most
-/// kLivesMax lives.
+/// Memory: at most kLivesMax lives, and for each life the records that its last checkpoint does not
+/// replace.
 class GhostAcceptors {
  public:
   using Instance = wire::Instance;
@@ -79,7 +82,7 @@ class GhostAcceptors {
   GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
       : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
 
-  // What happens to an acceptor's log. `id` identifies the life, `last` is the last position read.
+  // Events of an acceptor's log. `id` identifies the life. `last` is the last position read.
   // `put_back`: the log is an older copy.
   void opened(MemberId self, std::uint64_t id, LogPosition newest_segment, bool put_back);
   void read(NodeId node, LogPosition position, const Record& record);
@@ -89,10 +92,10 @@ class GhostAcceptors {
   void let_go(NodeId node, LogPosition keep_from);
   void durable(NodeId node, LogPosition upto);
 
-  /// An acceptor has told `who` what it knows of the log of `who`.
+  /// The acceptor `from` has reported to `who` what it remembers of the log of `who`.
   void told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer);
 
-  // What acceptors say.
+  // The packets that acceptors send.
   void said_state(MemberId from, const wire::State& state);
   void said_promise(MemberId from, const wire::Promise& promise);
   void said_lives(MemberId from, const wire::Lives& lives);
@@ -114,30 +117,29 @@ class GhostAcceptors {
   /// A record that is not durable yet.
   struct Pending {
     LogPosition at{};
-    Round round{};          ///< round that it promises
-    Instance instance = 0;  ///< of a vote
+    Round round{};          ///< the promised round
+    Instance instance = 0;  ///< instance of a vote; 0: the record is no vote
     std::uint64_t value = 0;
-    Instance next = 0;        ///< of a checkpoint
-    std::uint64_t taken = 0;  ///< the order whose acceptor incarnations it accepts for bootstrap
+    Instance next = 0;        ///< next instance of a checkpoint
+    std::uint64_t taken = 0;  ///< the order for whose bootstrap the record names the acceptors
     std::uint64_t begun = 0;  ///< epoch of the incarnation that starts
   };
   /// The content of a log.
   struct Log {
     std::uint64_t order = 0;  ///< id of the order that the log names; 0: none yet
-    std::uint64_t list = 0;   ///< number of the last list that it knows
+    std::uint64_t list = 0;   ///< number of the last list in the log
     Round promised{};
-    LogPosition promised_at{};  ///< position of the last record of that promise
+    LogPosition promised_at{};  ///< position of the last record of `promised`
     Round promised_durable{};
     ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
     ByInstance<Noted> decided;  ///< the recorded decided values from `next` up
     Instance next = 0;          ///< next instance of the last checkpoint; 0: no checkpoint
     Instance next_durable = 0;
     LogPosition checkpoint_at{};
-    std::uint64_t taken = 0;  ///< the last order whose acceptor incarnations it accepted for
-                              ///< bootstrap
+    std::uint64_t taken = 0;  ///< the last order for whose bootstrap the log names the acceptors
     LogPosition taken_at{};
     std::uint64_t taken_durable = 0;
-    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that it records
+    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that the log records
     LogPosition durable{};
     std::deque<Pending> pending;
   };
@@ -145,15 +147,17 @@ class GhostAcceptors {
     std::uint64_t id = 0;
     NodeId node{};
     Log log;
-    std::set<std::uint64_t> took;  ///< all orders that it ever durably accepted for bootstrap
-    std::uint64_t epoch = 0;       ///< epoch of the process that uses the log
+    /// All orders for whose bootstrap this life durably named the acceptors.
+    std::set<std::uint64_t> took;
+    std::uint64_t epoch = 0;  ///< epoch of the process that uses the log
     /// By epoch: the last position that the process of this epoch wrote and that the log can still
-    /// hold. An older copy lowers it to the end of the copy.
+    /// hold. If an older copy replaces the log, the position is lowered to the end of the copy.
     std::map<std::uint64_t, LogPosition> held;
     bool put_back = false;  ///< the log that is being read is an older copy
-    bool told = false;      ///< the process was told that its log is an older copy, and must not
-                            ///< speak of votes
-    // What the acceptor has reported to other nodes.
+    /// Another acceptor has shown the process that its log is an older copy, so the process must
+    /// not report promises and votes.
+    bool told = false;
+    // The promises and votes that the acceptor has reported to other nodes.
     Round promise_said{};
     Round voted{};
     Instance voted_upto = 0;
@@ -182,10 +186,10 @@ class GhostAcceptors {
   const bool on_disk_;
   GhostOrders& orders_;
   GhostReport report_;
-  std::deque<Life> lives_;                   ///< a deque, so that pointers stay valid while it
-                                             ///< grows
-  std::map<NodeId, std::uint64_t> current_;  ///< the life that a node has or last had
-  std::map<NodeId, std::uint64_t> follows_;  ///< the order that a node last spoke of
+  /// A deque, so that pointers stay valid while it grows.
+  std::deque<Life> lives_;
+  std::map<NodeId, std::uint64_t> current_;  ///< the present or last life of each node
+  std::map<NodeId, std::uint64_t> follows_;  ///< the order that each node reported last
   LogFigures figures_;
 };
 

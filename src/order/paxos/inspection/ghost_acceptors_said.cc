@@ -3,11 +3,11 @@
 
 #include "order/paxos/inspection/ghost_acceptors.h"
 
-// What acceptors hear and say.
+// The packets that acceptors receive and send.
 
 namespace peal::order::paxos {
 
-// A node need not accept an answer from an incarnation that has ended.
+// An answer from an incarnation that has ended is ignored, because the node need not accept it.
 void GhostAcceptors::told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer) {
   Life* of = current(who.node);
   const Life* teller = current(from.node);
@@ -39,7 +39,8 @@ void GhostAcceptors::said_state(MemberId from, const wire::State& state) {
   }
   Life* of = on_disk_ ? current(from.node) : nullptr;
   if (of == nullptr) return;
-  // If an acceptor says in the same packet that its log is an older copy, no node counts its votes.
+  // If the same STATE reports that the acceptor's log is an older copy, no node counts the votes in
+  // it.
   if (state.log_word != wire::LogWord::put_back) check_silence(*of, "says that it voted");
   if (of->voted != state.voted_round) {
     of->voted = state.voted_round;

@@ -154,8 +154,8 @@ void GhostOrders::vote_durable(std::uint64_t first, NodeId node, std::uint64_t l
   advance(known);
 }
 
-/// Whether a majority of the acceptors voted as this vote does. Each acceptor has one vote in a
-/// round.
+/// Did a majority of the acceptors vote for the same value in the same round as `vote`? Each
+/// acceptor has one vote in a round. `with_lost`: lost votes count too.
 bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vote,
                               bool with_lost) {
   const auto list = known.lists.find(wire::list_of(vote.round));
@@ -167,8 +167,9 @@ bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vo
   return static_cast<std::size_t>(votes) >= list->second.acceptors.size() / 2 + 1;
 }
 
-/// Decides the instance by counting lost votes too: the node that takes it as decided heard of
-/// them. `value`: the value that the node takes as decided, if known. False: there is no majority.
+/// Decides the instance by counting lost votes too: a node takes the instance as decided, so it
+/// must have received these votes. `value`: the value that the node takes as decided, if known.
+/// False: there is no majority.
 bool GhostOrders::decide_with_lost(const Order& known, Slot& at,
                                    std::optional<std::uint64_t> value) {
   const auto vote = std::find_if(at.votes.begin(), at.votes.end(), [&](const Vote& each) {

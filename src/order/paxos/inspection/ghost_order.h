@@ -15,20 +15,21 @@
 
 namespace peal::order::paxos {
 
-/// The source of a claim that something is decided: a node, or the content of its log.
+/// The source of a claim that a value is decided: a node, or the content of a node's log.
 struct Claimant {
   NodeId node{};
   bool log = false;
   std::string text() const { return (log ? "the log of n" : "n") + std::to_string(node.value); }
 };
 
-/// Everything that was decided in the orders of one ensemble. A value is decided by durable votes,
+/// All values that were decided in the orders of one ensemble. A value is decided by durable votes,
 /// in one round, of a majority of the acceptors that a list names. No node in the cluster knows all
-/// of this. Each value that a node takes as decided is compared with the value decided here.
+/// these votes. Each value that a node takes as decided is compared with the value that these votes
+/// decided.
 ///
-/// An older copy of a log may lack votes. Such a vote still counts if another node heard of it,
-/// else it does not. Whether a node heard of it shows only when a node takes a value as decided, so
-/// votes are kept until then.
+/// An older copy of a log may lack votes. A missing vote still counts if another node had received
+/// it before. Whether a node received the vote shows only when a node takes the value as decided,
+/// so votes are kept until then.
 ///
 /// Memory: the last kInstancesMax instances of each order, and kOrdersMax orders.
 class GhostOrders {
@@ -43,9 +44,9 @@ class GhostOrders {
   GhostOrders(bool counts_votes, GhostReport report)
       : counts_votes_(counts_votes), report_(std::move(report)) {}
 
-  /// A node has this list active. True if the order of the list was unknown so far.
+  /// This list is active at a node. True if the order of the list was unknown so far.
   bool note_list(const wire::Nodes& nodes, const Claimant& who);
-  /// Whether a list of this order names the acceptor in this incarnation.
+  /// Does list `number` of this order name the acceptor in this incarnation?
   bool names(std::uint64_t order, std::uint64_t number, NodeId node, std::uint64_t life) const;
 
   /// An acceptor wrote this vote to its log; it is not durable yet.
@@ -67,7 +68,7 @@ class GhostOrders {
   void claim_state(const wire::Checkpoint& state, const Claimant& who);
   /// The decided value, if it is known here.
   std::optional<std::uint64_t> decided(std::uint64_t order, Instance instance) const;
-  /// Whether the instance is decided, or too old to be known here.
+  /// Is the instance decided, or too old to be known here?
   bool is_decided(std::uint64_t order, Instance instance) const;
 
  private:
@@ -76,25 +77,25 @@ class GhostOrders {
     std::uint64_t life = 0;
     Round round{};
     std::uint64_t value = 0;
-    bool counts = false;  ///< it is durable, and the list of its round names the acceptor
-    bool lost = false;    ///< an older copy, in which this vote has not been found, replaced the
-                          ///< acceptor's log
+    bool counts = false;  ///< the vote is durable, and the list of its round names the acceptor
+    /// An older copy, in which this vote has not been found, replaced the acceptor's log.
+    bool lost = false;
   };
   struct Slot {
     bool decided = false;
-    bool claimed = false;  ///< a node takes it as decided; see also Order::claimed
+    bool claimed = false;  ///< a node takes the value as decided; see also Order::claimed
     std::uint64_t value = 0;
-    Round round{};            ///< in which it was decided; no round if only a claim says so
-    std::vector<Vote> votes;  ///< kept until the slot is claimed
+    Round round{};  ///< the round that decided the value; no round if only a claim shows the value
+    std::vector<Vote> votes;  ///< the votes, kept until the slot is claimed
   };
   struct Order {
     std::uint64_t first = 0;
-    std::map<std::uint64_t, wire::Nodes> lists;  ///< by number
+    std::map<std::uint64_t, wire::Nodes> lists;  ///< the lists, by number
     std::deque<Slot> slots;
-    Instance base = 1;                         ///< instance of the first slot
-    Instance decided = 1;                      ///< all instances below are decided
-    Instance claimed = 1;                      ///< some node takes all instances below as decided
-    std::map<Instance, std::uint64_t> states;  ///< digests, by `next`
+    Instance base = 1;     ///< instance of the first slot
+    Instance decided = 1;  ///< all instances below this one are decided
+    Instance claimed = 1;  ///< some node takes all instances below this one as decided
+    std::map<Instance, std::uint64_t> states;  ///< digests of checkpoints, by their `next`
   };
 
   Order* find(std::uint64_t first);
@@ -115,7 +116,7 @@ class GhostOrders {
   std::deque<Order> orders_;
 };
 
-/// "round 3 of n1.17", for people.
+/// Text for messages, for example "round 3 of n1.17".
 std::string text_of(const wire::Round& round);
 
 }  // namespace peal::order::paxos

@@ -12,7 +12,7 @@ namespace peal::order::paxos {
 
 extern const Inspection kInspection;
 
-// For engines that are made from this one.
+// Used by engines that are variants of this engine.
 
 constexpr PacketName named(wire::PaxosKind kind, std::string_view name,
                            bool carries_units = false) {

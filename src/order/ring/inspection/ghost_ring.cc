@@ -59,7 +59,7 @@ bool GhostRing::has(const View& view, MemberId who, Seq seq) const {
 void GhostRing::holds(MemberId who, const ViewId& id, Seq seq) {
   const Seq at = seq - first_count_;
   if (at >= kPositionsMax) return;
-  View* of = find(id);  // null for damaged packets: intact ones follow the commit token
+  View* of = find(id);  // null if a damaged packet names a view that had no commit token
   if (of == nullptr) return;
   std::vector<std::uint64_t>& bits = held_of(*of, who).bits;
   if (at / 64 >= bits.size()) bits.resize(at / 64 + 1);

@@ -14,11 +14,11 @@
 
 namespace peal::order::ring {
 
-/// Checks what the members of a ring report and hold: numbers that must not decrease, what the
-/// commit token established, and which packets have reached which member.
+/// Checks the packets and deliveries of the members of a ring: numbers that must not decrease, the
+/// agreement on the commit token, and which packets have reached which member.
 ///
-/// Memory: the last kViewsMax views that any member tried to form; for each, one bit per member and
-/// packet.
+/// Memory: the last kViewsMax views that any member tried to form. Each view takes one bit per
+/// member and packet.
 class GhostRing {
  public:
   static constexpr std::size_t kViewsMax = 4'096;
@@ -32,7 +32,7 @@ class GhostRing {
   void said_join(MemberId from, const wire::Join& join);
   void said_commit(MemberId from, const wire::Commit& commit);
   void said_token(MemberId from, const wire::Token& token);
-  /// The member has this packet: received, or its own.
+  /// The member `who` has received or sent the packet at `seq`.
   void holds(MemberId who, const ViewId& view, Seq seq);
   void delivered(MemberId who, const Delivery& delivery);
   void installed(MemberId who, const order::View& view);
@@ -40,7 +40,7 @@ class GhostRing {
  private:
   /// State of one incarnation.
   struct Said {
-    ViewId committed{};  ///< the last view that it committed to
+    ViewId committed{};  ///< the last view to which the incarnation committed
     std::uint64_t join = 0;
     std::uint64_t number_max = 0;
     ViewId token_view{};
@@ -50,7 +50,7 @@ class GhostRing {
   };
   struct Held {
     MemberId who{};
-    std::vector<std::uint64_t> bits;  ///< by position
+    std::vector<std::uint64_t> bits;  ///< bit i: `who` has the position first_count + i
     Seq delivered = 0;                ///< last position delivered before the transitional view
   };
   struct OldView {
@@ -60,7 +60,7 @@ class GhostRing {
   };
   struct View {
     ViewId id{};
-    std::vector<MemberId> members;        ///< as agreed; empty while unknown
+    std::vector<MemberId> members;        ///< the agreed members; empty while unknown
     std::optional<wire::Commit> settled;  ///< the commit token after its first rotation
     std::vector<OldView> old_views;       ///< decoded from `settled`
     std::vector<Held> held;

@@ -102,7 +102,7 @@ std::string packet_text(const InspectedPacket& packet) {
 
 // ---- the ghost ----
 
-/// Reads packets for GhostRing.
+/// Decodes packets, and passes their content to GhostRing.
 class PacketGhost final : public Ghost {
  public:
   PacketGhost(Seq first_count, const GhostReport& report)
@@ -111,7 +111,7 @@ class PacketGhost final : public Ghost {
   void sent(MemberId from, const InspectedPacket& packet) override {
     switch (kind_of(packet)) {
       case FrameKind::token:
-        // Reuse the token: it is too large to construct for each packet.
+        // Decode into the same object each time, because a Token is too large to construct often.
         if (wire::decode_token(packet.bytes, *token_) == Drop::none) {
           ring_.said_token(from, *token_);
         }
