@@ -23,8 +23,8 @@ TEST(MemberLimits, WhoDoesNotReadIsHeldBackAndLosesNothing) {
   Site& site = *sites[0];
   const std::string text = pattern(60'000, 1);
   std::size_t sent = 0;
-  // All accepted messages are in bounded queues: 1 MiB to be read, 4 MiB to be ordered, and those
-  // in progress between them.
+  // Accepted messages wait in bounded queues. The queue to the reader holds 1 MiB, and the queue to
+  // the engine 4 MiB. A few units are between the two queues.
   while (site.member->multicast_for(bytes_of(text), Service::agreed, 300ms)) ++sent;
   EXPECT_GE(sent, 50U);
   EXPECT_LE(sent, 250U);
@@ -41,13 +41,33 @@ TEST(MemberLimits, WhoDoesNotReadIsHeldBackAndLosesNothing) {
   }
 }
 
-/// Unread messages refer to buffers that the network needs. Before these become scarce, unread
-/// messages are copied out of them.
+TEST(MemberLimits, AnInfinitePatienceWaits) {
+  for (const Thread thread : {Thread::own, Thread::caller}) {
+    Sites sites = start(1, [thread](Config& config) { config.thread = thread; });
+    ASSERT_EQ(sites.size(), 1U);
+    Member& member = *sites[0]->member;
+    ASSERT_TRUE(member.multicast_for(bytes_of("x"), Service::agreed, kForever));
+    const auto event = member.wait(kForever);
+    ASSERT_TRUE(event) << "an infinite patience was over at once";
+    EXPECT_TRUE(std::holds_alternative<Message>(*event));
+    ASSERT_TRUE(member.multicast("y", Service::agreed));
+    member.leave(kForever);
+    std::size_t got = 0;
+    for (auto next = member.next(); next; next = member.next()) {
+      if (std::holds_alternative<Message>(*next)) ++got;
+      if (const auto* end = std::get_if<Closed>(&*next)) EXPECT_EQ(end->reason, "left on request");
+    }
+    EXPECT_EQ(got, 1U);
+  }
+}
+
+/// Unread messages refer to buffers that the network needs. Before free buffers become scarce, the
+/// member copies unread messages out of their buffers.
 TEST(MemberLimits, UnreadMessagesDoNotUseUpTheBuffers) {
   Sites sites = start(1, [](Config& config) { ring_of(config).tunables["max_gap"] = 64; });
   ASSERT_EQ(sites.size(), 1U);
   Site& site = *sites[0];
-  constexpr std::size_t kCount = 12'000;  // units; the pool of own ones has 1,152 slabs
+  constexpr std::size_t kCount = 12'000;  // messages; the pool has 1,152 buffers for their units
   for (std::size_t i = 0; i < kCount; ++i) {
     const std::string text = pattern(1'000, i);
     const auto ticket = site.member->multicast_for(bytes_of(text), Service::agreed, 60s);
@@ -72,14 +92,14 @@ TEST(MemberLimits, ASlowReaderHoldsTheOthersBackToo) {
   ASSERT_EQ(sites.size(), 2U);
   const std::string text = pattern(50'000, 1);
   std::size_t sent = 0;
-  // Only the sender reads.
+  // The sender reads its events; the other member reads none.
   while (sent < 1'000 && sites[0]->member->multicast_for(bytes_of(text), Service::agreed, 500ms)) {
     ++sent;
     while (sites[0]->take(0ms)) {
     }
   }
   EXPECT_LT(sent, 200U);
-  EXPECT_EQ(sites[0]->members(), 2U);  // held back, not thrown out
+  EXPECT_EQ(sites[0]->members(), 2U);  // the sender waits; the slow reader is not excluded
   ASSERT_TRUE(read_until(
       sites, [&] { return sites[0]->got.size() == sent && sites[1]->got.size() == sent; }));
   EXPECT_EQ(sites[1]->got.back().number, sent);
