@@ -10,8 +10,8 @@
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
-// Acceptors with votes in memory: how they bootstrap an order, and that an amnesiac one is silent
-// until a list names its new incarnation.
+// Acceptors with votes in memory: how they bootstrap an order, and that an amnesiac acceptor is
+// silent until a list names its new incarnation.
 
 namespace peal::order::paxos::test {
 namespace {
@@ -19,9 +19,9 @@ namespace {
 using sim_hooks::Mutant;
 using wire::PaxosKind;
 
-constexpr std::uint64_t kLife = 100;  // of kOne, kTwo and kThree
+constexpr std::uint64_t kLife = 100;  // the incarnation of kOne, kTwo and kThree
 
-/// For this long, node 1 hears the others, which know of no order.
+/// For `span`, node 1 hears both other nodes, which know no order.
 void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
   for (const Instant end = one.now + span; one.now < end;) {
     one.state(kTwo, {});
@@ -41,7 +41,8 @@ TEST(PaxosBootstrap, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   EXPECT_NE(one.last(PaxosKind::lives), nullptr);
 }
 
-// The log may be an older copy, and lack the acceptors that it named.
+// The log may be an older copy, without the acceptors that this node has already named. So the node
+// first waits for the answers of a majority.
 TEST(PaxosBootstrap, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   Bench one(kOne);
   one.fresh();
@@ -75,6 +76,35 @@ TEST(PaxosBootstrap, WhomItTakesIsInTheLogOnce) {
   EXPECT_EQ(one.disk.last().value, first + 1) << "that it has begun again";
   EXPECT_EQ(goes_on(), first + 1);
   EXPECT_GT(one.count(PaxosKind::lives), 0U);
+}
+
+// A log that has a promise but names no order is refused at each later start.
+TEST(PaxosBootstrap, NothingIsPromisedBeforeTheLogNamesTheOrder) {
+  Bench one(kOne);
+  one.fresh();
+  one.start();
+  hear_others(one, milliseconds(300));
+  one.sync();
+  hear_others(one, milliseconds(100));
+  wire::Lives all;
+  ASSERT_NE(one.last(PaxosKind::lives), nullptr);
+  ASSERT_EQ(wire::decode_lives(one.last(PaxosKind::lives)->bytes, all), wire::Drop::none);
+  one.disk.set_checkpoints_full(true);
+  one.lives(kTwo, all);
+  one.lives(kThree, all);
+  ASSERT_NE(one.counter("quorum_order"), 0U);
+  one.run(milliseconds(20));
+  one.state(kTwo, one.last_state());  // it has begun the same order
+  one.prepare(kTwo, 5);
+  one.sync();
+  EXPECT_EQ(one.count(PaxosKind::promise), 0U);
+  one.disk.set_checkpoints_full(false);
+  one.run(milliseconds(20));
+  one.prepare(kTwo, 5);
+  one.sync();
+  EXPECT_EQ(one.count(PaxosKind::promise), 1U) << "once it names it";
+  one.restart();
+  EXPECT_EQ(one.told().find("fatal"), std::string::npos) << one.told();
 }
 
 TEST(PaxosBootstrap, ABeginningIsLearntFromItsAcceptors) {
@@ -140,8 +170,8 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   EXPECT_NE(one.counter("quorum_order"), 0U);
 }
 
-/// Node 2 got another list after node 1 heard it, and before node 3 came. Does node 1 bind itself
-/// to the list that node 2 no longer has?
+/// Node 1 hears node 2; then node 2 gets another list, and node 3 starts. Does node 1 name
+/// acceptors for the list that node 2 no longer has?
 bool binds_itself(Bench& one) {
   one.start();
   one.state(kTwo, {});
@@ -160,7 +190,7 @@ TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   EXPECT_FALSE(binds_itself(one));
   EXPECT_EQ(one.engine->why().kind, &wait::other_list);
   EXPECT_EQ(one.engine->why().who, kTwo);
-  // With the same list they begin.
+  // With equal lists, the acceptors begin an order.
   one.list({2, first_nodes().all, first_nodes().acceptors});
   wire::State same;
   same.first_list = 2;
@@ -179,7 +209,8 @@ TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   EXPECT_TRUE(binds_itself(other)) << "the mutant is noticed";
 }
 
-/// An incarnation cannot withdraw what it said of a list; only a restart helps.
+/// An incarnation that has named acceptors for a list cannot withdraw them. The node must restart
+/// before it can name acceptors for another list.
 TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
   const wire::Lives old{1, {kLife, kLife, kLife}};
   const NodeList next{2, first_nodes().all, first_nodes().acceptors};
@@ -228,7 +259,8 @@ TEST(PaxosMemory, NobodyBeginsBesideWhoKnowsAnOrder) {
   EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U);
 }
 
-/// The order of the others: before instance 5, by list `number`, with this life of node 1.
+/// The other nodes' order before instance `next`. Its list has the number `number`, and names the
+/// incarnation `life` of node 1.
 wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Instance next) {
   wire::Checkpoint at;
   at.next = next;
@@ -239,7 +271,7 @@ wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Insta
   return at;
 }
 
-/// Node 1's promises in a round of node 2, for a list that it learnt from a checkpoint.
+/// How many promises node 1 sends in a round of node 2, after it took the list in checkpoint `at`.
 std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -254,7 +286,7 @@ std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
   return one.count(PaxosKind::promise);
 }
 
-/// How often it was reported that this node votes again.
+/// How often node 1 reported that it may vote again.
 auto times_renewed(const Bench& one) {
   return std::count_if(one.events.begin(), one.events.end(), [](const Event& event) {
     return event.kind == &event::acceptor_renewed && event.who.node == kOne.node;
@@ -288,8 +320,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
   const MemberId later{kThree.node, kLife + 1};
   hear_others(one, milliseconds(300), later);
   ASSERT_EQ(one.count(PaxosKind::lives) > 0, true);
-  // Node 3 reports an order that names another incarnation of it: this one may have bootstrapped
-  // another order.
+  // Node 3 reports an order that names an earlier incarnation of node 3. The present incarnation of
+  // node 3 may have bootstrapped another order.
   wire::State knows;
   knows.next = 5;
   knows.first_list = 77;
@@ -305,8 +337,8 @@ TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
       << "node 2 says so, in the life that the order names";
 }
 
-/// Node 1 knows an order only from non-acceptors: it named a later incarnation of node 3 for
-/// another one.
+/// Node 1 knows an order only from an incarnation of node 3 that is no acceptor in that order. Node
+/// 1 has named this incarnation for the bootstrap of another order.
 void hear_say(Bench& one) {
   one.start();
   const MemberId later{kThree.node, kLife + 1};
@@ -371,7 +403,7 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
-/// Does node 1 follow the order once `from` reports it?
+/// Does node 1 take the order of this checkpoint when `from` reports it?
 bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -428,7 +460,8 @@ TEST(PaxosMemory, WhoIsNoAcceptorAndKnowsOfABeginningKeepsNobodyFromAnother) {
   EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U) << "an acceptor is asked";
 }
 
-// In memory its vote is stored nowhere else, and others may need it to derive the decided value.
+// Only the acceptor's memory has its vote, and others may need this vote to derive the decided
+// value.
 TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   Bench one(kOne, {}, Storage::memory);
   one.start();
@@ -460,7 +493,8 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
   EXPECT_EQ(words_of(one, kTwo, 1, 2), "1:a, 2 no vote");
 }
 
-/// What node 1 knows of the others, and the order's list of three, which names these incarnations.
+/// Node 1's knowledge of the other nodes, and a checkpoint whose list names these incarnations of
+/// the three acceptors.
 struct Lives {
   explicit Lives(std::vector<std::uint64_t> named)
       : given({5, {}, {}}, 512), peers(kOne, kLife, {}) {
