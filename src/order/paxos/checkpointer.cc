@@ -11,8 +11,6 @@
 namespace peal::order::paxos {
 namespace {
 
-constexpr std::uint64_t kNotLogged = ~std::uint64_t{0};
-
 bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
   const ByteView right = b.bytes.view();
@@ -25,7 +23,7 @@ bool same_value(const Value& a, const Value& b) {
 }  // namespace
 
 void Checkpointer::start() {
-  logged_list_ = p_.state.nodes().number;
+  if (p_.state.known()) logged_list_ = p_.state.nodes().number;
   begin();
 }
 

@@ -40,6 +40,8 @@ class Checkpointer {
   void add_to(Digest& digest) const;
 
  private:
+  static constexpr std::uint64_t kNotLogged = ~std::uint64_t{0};
+
   bool waits_for_retained() const;
   Instance oldest_needed() const;
 
@@ -48,7 +50,9 @@ class Checkpointer {
   Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
   Instance noted_from_ = 0;        ///< from this instance on the log has the decided values
-  std::uint64_t logged_list_ = 0;  ///< the last list that a checkpoint in the log names
+  /// The last list that a checkpoint in the log names. A log that has a promise or a vote but no
+  /// checkpoint is refused at each start.
+  std::uint64_t logged_list_ = kNotLogged;
 };
 
 }  // namespace peal::order::paxos

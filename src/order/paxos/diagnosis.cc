@@ -108,7 +108,7 @@ WaitReason Diagnosis::hung_disks() const {
   for (const Peer& peer : p_.peers.all()) {
     if (peer.acceptor && !peer.suspected && peer.state.disk_hangs) hung.push_back(peer.member);
   }
-  if (p_.peers.live_acceptors() - hung.size() >= p_.peers.majority()) hung.clear();
+  if (p_.peers.live_acceptors() >= hung.size() + p_.peers.majority()) hung.clear();
   return waits_for(&wait::disk, next(), std::move(hung));
 }
 
