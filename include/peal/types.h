@@ -75,7 +75,7 @@ struct Ticket {
   std::uint64_t number{};  ///< counts the messages of this member or client, from 1
 };
 
-/// An infinite patience, for the calls of Client that wait.
+/// An infinite patience, for the calls of Client and Member that wait.
 inline constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();
 
 }  // namespace v0

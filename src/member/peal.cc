@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the public interface with the modules: this file only translates names and types.
 
+#include <algorithm>
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -62,6 +64,16 @@ View to_view(const member::Notice& from, const trace::Names& names) {
   }
   to.reason = from.text;
   return to;
+}
+
+/// A century stands for an infinite time: unlike kForever, it can be added to a time.
+std::chrono::milliseconds finite(std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
+  return std::clamp(patience, std::chrono::milliseconds(0), kLongest);
+}
+
+std::chrono::steady_clock::time_point deadline_of(std::chrono::milliseconds patience) {
+  return std::chrono::steady_clock::now() + finite(patience);
 }
 
 }  // namespace
@@ -154,8 +166,7 @@ Result<Ticket> Member::multicast(std::string_view text, Service service, std::st
 Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, Service service,
                                      std::chrono::milliseconds patience, std::string_view domain) {
   return impl_->send(domain, [&](order::Domain known) {
-    return impl_->inner->submit_until(payload, service, known,
-                                      std::chrono::steady_clock::now() + patience);
+    return impl_->inner->submit_until(payload, service, known, deadline_of(patience));
   });
 }
 
@@ -166,13 +177,13 @@ std::optional<Event> Member::next() {
 
 std::optional<Event> Member::wait(std::chrono::milliseconds patience) {
   if (impl_->is_of_parent()) return impl_->event_of_parent();
-  return impl_->event(impl_->inner->wait_until(std::chrono::steady_clock::now() + patience));
+  return impl_->event(impl_->inner->wait_until(deadline_of(patience)));
 }
 
 int Member::fd() const { return impl_->is_of_parent() ? -1 : impl_->inner->fd(); }
 
 void Member::leave(std::chrono::milliseconds patience) {
-  if (!impl_->is_of_parent()) impl_->inner->leave(patience);
+  if (!impl_->is_of_parent()) impl_->inner->leave(finite(patience));
 }
 
 std::string Member::id() const {

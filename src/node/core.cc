@@ -270,8 +270,8 @@ std::uint64_t Node::Core::digest() const {
     digest.add(pending.packed.first_completed);
     digest.add(pending.packed.completed);
     digest.add(pending.unit.size());
-    digest.add(control_.forgotten());
   }
+  digest.add(control_.forgotten());
   reassembly_.add_to(digest);
   early_.add_to(digest);
   digest.add(engine_->digest());
