@@ -11,7 +11,7 @@ std::atomic<std::uint64_t> bytes_asked{0};
 std::atomic<std::int64_t> live{0};
 }  // namespace
 
-// Not inlined: the compiler would see malloc() meet delete, and warn.
+// Not inlined, because the compiler would warn that `delete` frees memory of malloc().
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   count.fetch_add(1, std::memory_order_relaxed);
   bytes_asked.fetch_add(bytes, std::memory_order_relaxed);

@@ -5,13 +5,13 @@
 
 namespace peal {
 
-// A program that calls one of these gets an operator new that counts. Thread: any.
+// A program that calls one of these functions gets an operator new that counts. Thread: any.
 
 /// Calls of operator new.
 std::uint64_t allocations();
-/// Bytes that these asked for.
+/// Bytes that all calls of operator new asked for.
 std::uint64_t allocated_bytes();
-/// Allocations so counted and not freed yet.
+/// Allocations by operator new that are not freed yet.
 std::int64_t live_allocations();
 
 }  // namespace peal

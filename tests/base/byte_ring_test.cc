@@ -25,7 +25,7 @@ class Pieces {
   bool take(std::uint32_t size) {
     std::byte* bytes = ring_.take(size);
     if (bytes == nullptr) return false;
-    if (first_ == nullptr) first_ = bytes;  // the very first piece is at the beginning
+    if (first_ == nullptr) first_ = bytes;  // the first piece is at the ring's beginning
     EXPECT_GE(bytes, first_);
     EXPECT_LE(place(bytes) + size, size_);
     for (const Piece& each : pieces_) {
@@ -45,7 +45,7 @@ class Pieces {
   }
   std::size_t pieces() const { return pieces_.size(); }
   std::uint64_t used() const { return used_; }
-  /// The end of the part used so far.
+  /// The end of the part of the ring that was ever used.
   std::uint64_t most() const { return most_; }
 
  private:
@@ -87,7 +87,7 @@ TEST(ByteRing, PiecesNeverMeet) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const std::uint64_t size = 64 + random.below(2'000);
-    const std::uint64_t wanted = 1 + random.below(size);  // bytes in use, approximately
+    const std::uint64_t wanted = 1 + random.below(size);  // pieces are freed above this size
     const auto largest = static_cast<std::uint64_t>(1 + random.below(size / 4));
     Pieces ring(size);
     for (int step = 0; step < 2'000; ++step) {
@@ -114,9 +114,8 @@ TEST(ByteRing, IsFullOfTheNewestWhateverTheirSizes) {
       const auto bytes =
           random.chance(0.7) ? kLargest : static_cast<std::uint32_t>(1 + random.below(kLargest));
       const bool was_full = ring.used() > kSize - 3 * kLargest;
-      while (!ring.take(bytes))
-        ring.give_back();  // the oldest pieces are freed one by one, until
-                           // there is space
+      // The oldest pieces are freed one by one until there is space.
+      while (!ring.take(bytes)) ring.give_back();
       if (was_full) {
         ASSERT_GT(ring.used(), kSize - 3 * kLargest) << "seed " << seed << ", step " << step;
       }

@@ -11,7 +11,7 @@
 namespace peal {
 namespace {
 
-/// Bit by bit, straight from the definition.
+/// Computes the checksum bit by bit, as its definition says.
 std::uint32_t crc32c_slowly(ByteView bytes, std::uint32_t crc = 0) {
   crc = ~crc;
   for (const std::byte b : bytes) {
@@ -31,7 +31,7 @@ TEST(Crc32c, KnownAnswers) {
   EXPECT_EQ(crc32c({}), 0U);
   EXPECT_EQ(crc32c(as_bytes_view("a")), 0xc1d04330U);
   EXPECT_EQ(crc32c(as_bytes_view("123456789")), 0xe3069283U);
-  // RFC 3720, appendix B.4.
+  // The examples of RFC 3720, appendix B.4.
   EXPECT_EQ(crc32c(std::vector<std::byte>(32, std::byte{0})), 0x8a9136aaU);
   EXPECT_EQ(crc32c(std::vector<std::byte>(32, std::byte{0xff})), 0x62a8ab43U);
   std::vector<std::byte> ascending(32);

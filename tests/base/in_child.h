@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-// PEAL_NEEDS_FORK(): begins a test that forks while other threads run. The sanitizers of clang 14
-// and GCC 12 do not hold the locks of their allocators over fork(), as the C library does (LLVM has
-// done so since 2024): a child waits for ever for one that another thread had. Without sanitizers
-// these tests run.
+// PEAL_NEEDS_FORK() begins a test that forks while other threads run. With a sanitizer it skips the
+// test. The sanitizers of clang 14 and GCC 12 do not hold the locks of their allocators over fork()
+// (the C library does, and LLVM does since 2024). If another thread holds such a lock at fork(),
+// the child waits for this lock for ever.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PEAL_FORK_MAY_HANG 1
 #elif defined(__has_feature)
@@ -30,8 +30,8 @@
 
 namespace peal {
 
-/// Runs `what` in a child by fork(), and returns its result, or how the child ended instead. A
-/// child that hangs is killed.
+/// Runs `what` in a child by fork(). Returns the text that `what` returned, or the signal that
+/// ended the child. A child that hangs is killed.
 inline std::string in_child(const std::function<std::string()>& what) {
   constexpr unsigned kPatienceS = 60;
   int ends[2];
@@ -56,7 +56,7 @@ inline std::string in_child(const std::function<std::string()>& what) {
   return text;
 }
 
-/// The number of open descriptors of this process of one kind, such as "socket:".
+/// The number of open descriptors of this process whose links begin with `kind`, like "socket:".
 inline int descriptors_of_kind(std::string_view kind) {
   int count = 0;
   std::error_code error;

@@ -10,7 +10,7 @@ namespace peal {
 namespace {
 
 TEST(Random, IsSplitMix64) {
-  // The published outputs of SplitMix64 for this seed: simulator seeds mean the same for ever.
+  // The published outputs of SplitMix64 for this seed. A simulator seed must keep its meaning.
   Random random(1'234'567);
   EXPECT_EQ(random.next(), 6'457'827'717'110'365'317U);
   EXPECT_EQ(random.next(), 3'203'168'211'198'807'973U);

@@ -16,7 +16,7 @@ TEST(RingQueue, GoesRoundLikeADeque) {
   RingQueue<std::uint64_t> ring(8);
   std::deque<std::uint64_t> model;
   for (std::uint64_t step = 0; step < 100'000; ++step) {
-    // It grows far beyond its reserved capacity, and empties, again and again.
+    // The queue grows far beyond its reserved capacity and shrinks again, many times.
     const bool growing = step / 5'000 % 2 == 0;
     if (random.chance(growing ? 0.7 : 0.3)) {
       if (random.chance(0.5)) {

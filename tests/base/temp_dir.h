@@ -9,7 +9,7 @@
 
 namespace peal {
 
-/// A folder of one test, which only its owner can enter; removed with this object.
+/// A folder of one test, which only its owner can enter. The destructor removes the folder.
 class TempDir {
  public:
   explicit TempDir(const std::string& in = testing::TempDir()) : path_(in + "peal-XXXXXX") {

@@ -5,7 +5,7 @@
 #include "in_child.h"
 #include "talk.h"
 
-// C programs and a daemon: talk.c is C.
+// A C program, talk.c, uses the C interface with a fake daemon.
 
 namespace peal::client::test {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon for tests in other languages: prints its address, and obeys the lines that it reads:
-// "tell TEXT" sends a message to the client, "gap GROUP" a gap, "cut" ends the connection, "mute"
-// stops all answers and acknowledgements, and the end of its input ends it.
+// A daemon for tests in other languages. It prints its address and obeys the lines that it reads.
+// "tell TEXT" sends a message to the client. "gap GROUP" sends the event of a gap in GROUP. "cut"
+// ends the connection. "mute" stops all answers and acknowledgements. The daemon exits at the end
+// of its input.
 
 #include <iostream>
 #include <string>

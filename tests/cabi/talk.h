@@ -5,22 +5,22 @@
 extern "C" {
 #endif
 
-/* Each returns NULL if all is well, or else what is not. */
+/* Each function returns NULL if all its checks hold, or else the text of the failed check. */
 
-/* A message goes out and comes back, and everything else is called once. */
+/* Sends a message, receives it back, and calls most other functions of the C interface once. */
 const char* talk(const char* path);
-/* Arguments that are wrong are refused. */
+/* Calls functions with wrong arguments, which the library must refuse. */
 const char* talk_nonsense(const char* path);
-/* A header that does not go with the library is refused, by both numbers. */
+/* The library must refuse a program whose header has another version. */
 const char* talk_across_versions(const char* path);
-/* Structs of earlier and later headers are written as far as they go. */
+/* The library must not write behind the end of a struct of an older or newer header. */
 const char* talk_of_sizes(const char* path);
-/* The session is ended by the daemon: `end` makes it do so. */
+/* `end` makes the daemon end the session. */
 const char* talk_to_the_end(const char* path, void (*end)(void*), void* context);
 
-/* In a child by fork(), a client of the parent is refused, and freed. */
+/* A child by fork() cannot use a client of its parent, but can free its copy of the client. */
 const char* talk_across_fork(const char* path);
-/* The client is told that messages to `chat` are missing: `miss` makes the daemon say so. */
+/* `miss` makes the daemon report to the client that messages to the group `chat` are missing. */
 const char* talk_of_a_gap(const char* path, void (*miss)(void*), void* context);
 
 #ifdef __cplusplus

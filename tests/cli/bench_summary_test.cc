@@ -37,14 +37,14 @@ BenchResult result(std::uint64_t delivered, std::uint64_t digest) {
 TEST(BenchSummary, AddsUpWhatTheNodesSaw) {
   const BenchRun run = summarise({result(1'000, 7), result(3'000, 7)}, 2);
   const BenchFigures& f = run.figures;
-  EXPECT_DOUBLE_EQ(f.throughput_mbit_per_s, 8);  // 2 MB at each in 2 s
+  EXPECT_DOUBLE_EQ(f.throughput_mbit_per_s, 8);  // 2 nodes got 4 MB in all in 2 s
   EXPECT_THAT(run.receivers_mbit_per_s, ElementsAre(4, 12));
   EXPECT_DOUBLE_EQ(f.messages_per_s, 1'000);
   EXPECT_DOUBLE_EQ(f.due_messages_per_s, 100);
   EXPECT_DOUBLE_EQ(f.sent_percent, 50);
   EXPECT_DOUBLE_EQ(f.latency_min_us, 1'000);
   EXPECT_DOUBLE_EQ(f.latency_max_us, 3'000);
-  EXPECT_DOUBLE_EQ(f.cpu_s_per_delivered_gb, 250);  // 1 s for 4 MB
+  EXPECT_DOUBLE_EQ(f.cpu_s_per_delivered_gb, 250);  // 1 s of processor time for 4 MB
   EXPECT_DOUBLE_EQ(f.cores_per_node, 0.25);
   EXPECT_DOUBLE_EQ(f.retransmitted_percent, 2);
   EXPECT_DOUBLE_EQ(f.global_window_packets, 20);
@@ -74,10 +74,10 @@ TEST(BenchSummary, LimitCountsANodesOwnPacketsThatOthersReceived) {
   node.all.packets_lost = 200;
   node.all.packets_sent = 1'000;
   LimitResult first = node;
-  first.one.packets_received = 0;  // it sends
+  first.one.packets_received = 0;  // this node is the sender
   const LimitFigures f = summarise({first, node, node}, 1);
   EXPECT_DOUBLE_EQ(f.one_mbit_per_s, 1);
-  EXPECT_DOUBLE_EQ(f.all_mbit_per_s, 3);  // 2 from the others, 1 of its own
+  EXPECT_DOUBLE_EQ(f.all_mbit_per_s, 3);  // each node receives 2 and sends 1
   EXPECT_DOUBLE_EQ(f.all_lost_percent, 50);
 }
 

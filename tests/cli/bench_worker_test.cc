@@ -9,8 +9,8 @@
 namespace peal::cli {
 namespace {
 
-/// An order of one node, which delivers one waiting message each time it is asked after an empty
-/// answer.
+/// The link of a cluster of one node. Every second call of take() delivers one waiting message; the
+/// other calls deliver nothing.
 class SlowLink {
  public:
   BenchSent submit(ByteView payload, Service) {

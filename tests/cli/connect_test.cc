@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reasons why there is no node at a path, or none that answers.
+// The error texts for a path without a node, and for a node that does not answer.
 #include "cli/client/connect.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Root may open everything: while this object exists, the process runs as another user.
+/// While this object exists, a process of root runs as another user, because root may open every
+/// file.
 class Nobody {
  public:
   Nobody() : root_(::geteuid() == 0) {

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::StartsWith;
 using Json = nlohmann::json;
 
-/// In the view of nodes that all of them share.
+/// The id of a group's view, with the branch that all members of the node view share.
 std::string view_id(std::uint64_t index) {
   return "4@1.987654321/" + std::to_string((std::uint64_t{1} << 56) + index);
 }
@@ -36,7 +36,7 @@ v0::GroupView view(const std::string& group, std::uint64_t index) {
   return out;
 }
 
-/// Everything that a message points to.
+/// Owns all data to which the GroupMessage in event() points.
 struct Message {
   std::vector<std::string_view> targets;
   std::string text;
@@ -133,7 +133,7 @@ TEST(EventLines, ViewsTellWhoIsThereAndWhy) {
                           "# slow group=g policy=evict bytes=5 bytes_max=9"));
 }
 
-/// The output at the end of a client that is in both groups.
+/// The output of a client in groups g and h: `messages` arrive, then a new view of g, then the end.
 std::vector<std::string> digests(const std::vector<Message>& messages) {
   EventLines lines({.digest = true});
   lines.take(view("g", 1));
@@ -152,7 +152,7 @@ TEST(EventLines, DigestsCoverOneViewOfOneGroup) {
   EXPECT_THAT(first[1], StartsWith("# digest view=4@1/3 messages=0 "));
   EXPECT_THAT(first[2], StartsWith("# digest view=4@1/2 messages=2 bytes=2 order="));
   EXPECT_THAT(first[2], HasSubstr(" group=h"));
-  // Messages of another group in between do not matter; order and content do.
+  // A digest ignores messages of other groups. It depends on the order and the content.
   const auto without = digests({g, both});
   EXPECT_EQ(without[0], first[0]);
   EXPECT_NE(without[2], first[2]);
@@ -177,7 +177,7 @@ TEST(EventLines, JsonHasEverything) {
   lines.take(Message{{"g", "h"}, "hello", 9}.event());
   lines.take(Message{{"#b#n2"}, std::string("\xff\0", 2), 9}.event());
   v0::Gap gap;
-  gap.group = "g\xff";  // any bytes
+  gap.group = "g\xff";  // not valid UTF-8
   lines.take(gap);
   const auto out = lines_of(lines);
   ASSERT_EQ(out.size(), 4U);
@@ -198,7 +198,7 @@ TEST(EventLines, JsonHasEverything) {
 
 TEST(EventLines, ShortNamesOfViews) {
   EXPECT_EQ(short_view(view_id(12)), "4@1/12");
-  // In a part of a view, named by a node.
+  // The index of a view that only a part of the members has: the branch is the id of a node.
   EXPECT_EQ(short_view("4@1.9/" + std::to_string((std::uint64_t{2} << 40) + 3)), "4@1/2.3");
   for (const char* other : {"", "x", "4@1/7", "4@1.2", "1/2.3", "4@1.2/x", "4@1.2/"}) {
     EXPECT_EQ(short_view(other), other);

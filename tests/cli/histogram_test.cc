@@ -45,7 +45,7 @@ TEST(Histogram, MergesAndBounds) {
   for (std::uint32_t bucket = 0; bucket < one.counts().size(); ++bucket) {
     two.add_bucket(bucket, one.counts()[bucket]);
   }
-  two.add_bucket(1'000'000'000, 5);  // no such bucket: ignored
+  two.add_bucket(1'000'000'000, 5);  // ignored: the histogram has no such bucket
   EXPECT_EQ(two.total(), 2U);
   EXPECT_EQ(two.percentile(0.5), one.percentile(0.5));
   EXPECT_GT(two.percentile(1), 10'000'000'000'000U);

@@ -65,7 +65,7 @@ TEST_F(LinesOf, TooLongIsSaidWithItsPlaceAndBeforeItIsWhole) {
   EXPECT_EQ(lines[0], "four");
   EXPECT_THAT(lines[1], HasSubstr(path + ":2: the line is too long for one message: accepted are "
                                          "up to 4 bytes"));
-  // Of a line without an end only so much is read.
+  // Of an endless line, only a limited part is read.
   Lines endless({"/dev/zero"});
   ASSERT_TRUE(endless.fd());
   ASSERT_TRUE(endless.read());

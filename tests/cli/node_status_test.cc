@@ -31,7 +31,7 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   facts.member.queued_messages = 4;
   facts.member.counters = {{"tokens", 5}};
   session::SessionStatus client;
-  client.name = "#x\xff#a";  // a client chose it
+  client.name = "#x\xff#a";  // the client chose this name
   client.waits_for = "b to read";
   client.memberships.resize(1);
   client.memberships[0].group = "chat";
@@ -155,7 +155,7 @@ TEST(NodeStatus, DropsSayWhenTheyLastGrew) {
 
 TEST(NodeStatus, NonsenseIsNoReport) {
   for (const char* text : {"", "x", "[]", "3", "{", "\xff"}) EXPECT_FALSE(parse_report(text));
-  // Other types than expected, as from another version: read as if they were missing.
+  // Values of an unexpected type, as another version may send, are read as if they were missing.
   const auto report = parse_report(
       R"({"node":3,"pid":"x","view":{"members":[1,"a"],"id":[]},"views":[1],"delivered":{}})");
   ASSERT_TRUE(report);

@@ -17,7 +17,7 @@
 #include "cli/node/process.h"
 #include "temp_dir.h"
 
-// The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.
+// Runs the tool as a person does, with real processes and sockets. PEAL_PROGRAM is the tool's path.
 
 namespace peal::cli {
 
@@ -69,7 +69,7 @@ class Tool : public testing::Test {
   std::vector<Child> children_;
 };
 
-/// It was refused: exit status 2 and one line that says `what`.
+/// Checks that a command was refused: the exit status is 2, and `err` is one line with `what`.
 inline void expect_refused(int status, const std::string& err, const std::string& what) {
   EXPECT_EQ(status, 2);
   EXPECT_THAT(err, testing::StartsWith("peal: "));

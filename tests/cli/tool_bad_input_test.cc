@@ -172,7 +172,7 @@ TEST_F(BadInput, TracesThatAreNoneAreToldFromTracesThatBreakAPromise) {
 }
 
 TEST_F(BadInput, WithoutANodeTheSocketAndTheRemedyAreNamed) {
-  write("x.sock", "");  // as left behind
+  write("x.sock", "");  // as after the crash of a node
   const std::pair<std::string, std::string> rows[] = {
       {"echo x | peal send --to $DIR/none.sock", dir_ + "/none.sock\": no node runs there"},
       {"peal recv --to $DIR/none.sock", "`peal up --dir DIR` makes one"},
@@ -217,7 +217,7 @@ TEST_F(BadInput, OutputThatNobodyTakesEndsTheTool) {
                          "while ! test -s $DIR/status; do echo x | peal send --to $DIR; done");
   EXPECT_THAT(closed.out, StartsWith("# view "));
   EXPECT_EQ(closed.err, "");
-  EXPECT_EQ(content(dir_ + "/status"), "141\n");  // SIGPIPE
+  EXPECT_EQ(content(dir_ + "/status"), "141\n");  // 128 + SIGPIPE
 }
 
 TEST_F(BadInput, LinesArriveAsTheyAre) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal bench` from the command line. Its figures are not checked: other tests run at the same
-// time.
+// `peal bench` from the command line. Its figures are not checked, because other tests run at the
+// same time.
 #include <nlohmann/json.hpp>
 
 #include "tool.h"
@@ -49,7 +49,8 @@ TEST_F(Bench, MeasuresAndChecksTheOrder) {
   }
 }
 
-/// The last message is due long before the end of the measured time: processor time is read there.
+/// The last message is due long before the end of the measured time. The processor time counts
+/// until that end.
 TEST_F(Bench, ProcessorTimeIsThatOfTheWholeTime) {
   const Json out = json("peal bench --loopback --nodes 2 --seconds 0.5 --rate 8 --json");
   EXPECT_GT(out["median"]["cpu_s_per_delivered_gb"].get<double>(), 0);
@@ -78,7 +79,7 @@ TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
       "--json");
   EXPECT_TRUE(out.value("one_order", false));
   EXPECT_EQ(out["setting"]["order"], "paxos");
-  // A busy disk may take longer for one sync than one run measures.
+  // Only the sum is checked: on a busy disk, one sync may take longer than a whole run.
   int delivered = 0;
   for (const Json& each : out["each_run"]) {
     delivered += each["counters"]["quorum_delivered"].get<int>();

@@ -29,7 +29,7 @@ class ToolNode : public Tool {
   }
   void config(const std::string& more) const { write("c.toml", top_ + nodes_ + more); }
 
-  /// Waits until the log contains it.
+  /// Waits until the log contains `what`.
   void wait_for_line(const std::string& what) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (content(dir_ + "/log").find(what) == std::string::npos) {
@@ -37,7 +37,7 @@ class ToolNode : public Tool {
       ::poll(nullptr, 0, 5);
     }
   }
-  /// Starts it, and waits until it serves.
+  /// Starts the node, and waits until it has a view.
   void start_node() {
     start({"node", "--config", dir_ + "/c.toml"}, "log");
     wait_for_line("event=view_installed");
@@ -230,10 +230,11 @@ TEST_F(ToolNode, TellsItsServiceManager) {
   EXPECT_EQ(children_[0].status(), 0);
 }
 
-// Two of three nodes are missing, so that it never has a view: it is told to stop in each state.
+// Two of the three nodes are missing, so node a never has a view. It gets SIGTERM at many points
+// of its start.
 TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
   ASSERT_EQ(::mkdir((dir_ + "/data").c_str(), 0700), 0);
-  const auto ports = free_port_pairs(3);  // the first one is that of node a
+  const auto ports = free_port_pairs(3);  // the first pair belongs to node a
   ASSERT_EQ(ports.size(), 3U);
   top_ += "order = \"paxos\"\ndata_dir = \"data\"\n";
   for (const char* name : {"b", "c"}) {
@@ -249,7 +250,7 @@ TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
     children_.back().wait();
     const std::string said = content(dir_ + "/" + log);
     if (children_.back().status() == -1) {
-      // Before the program had begun: then it has printed and created nothing.
+      // The signal came before the program began, so the program printed and created nothing.
       EXPECT_EQ(said, "") << after_ms;
       EXPECT_LT(after_ms, 300);
     } else {
@@ -260,7 +261,7 @@ TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
   }
 }
 
-// Its log has no reader any more: it serves, and its status counts the lost lines.
+// The reader of the node's log has exited. The node still serves and counts the lost lines.
 TEST_F(ToolNode, GoesOnWhenNobodyReadsItsLog) {
   config("");
   const std::string node = "peal node --config $DIR/c.toml --name a";

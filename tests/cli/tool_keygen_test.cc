@@ -13,8 +13,8 @@ using testing::Not;
 
 class Keygen : public Tool {
  protected:
-  /// The ids of the keys in $DIR/k, as --list prints them, with " send" behind the one to send
-  /// with.
+  /// The ids of the keys in $DIR/k, as --list prints them. The key for sending has " send" behind
+  /// its id.
   std::vector<std::string> keys() const {
     const Ran listed = run("peal keygen --list $DIR/k");
     EXPECT_EQ(listed.status, 0) << listed.err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and the state that it leaves.
+// How commands of the tool end on SIGINT and SIGTERM.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace {
 
 class ToolSignals : public Tool {
  protected:
-  /// How a command ends that is stopped right after its start.
+  /// Sends `signal` to the newest command. Returns its exit status, or -1 if the signal killed it.
   int end(int signal) {
     children_.back().signal(signal);
     children_.back().wait();

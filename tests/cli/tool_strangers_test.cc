@@ -28,7 +28,7 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
   return count;
 }
 
-/// A UDP socket at a port of 127.0.0.1; 0 is any.
+/// A UDP socket at a port of 127.0.0.1. Port 0 means any free port.
 io::Fd socket_at(std::uint16_t port) {
   io::Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
@@ -45,14 +45,15 @@ class Strangers : public Tool {
   std::string four_nodes(const std::string& cluster) {
     if (ports_.empty()) ports_ = free_port_pairs(4);
     EXPECT_EQ(ports_.size(), 4U);
-    // Clusters of one name have one multicast group: another run of this test would interfere.
+    // Clusters with the same name use the same multicast group, so parallel runs of this test need
+    // different names.
     const std::string ours_alone = cluster + "-" + std::to_string(ports_.front());
     std::string text = "cluster = \"" + ours_alone + "\"\ninsecure = true\n";
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       text += "[[nodes]]\nname = \"" + std::string(1, static_cast<char>('a' + i)) +
               "\"\naddress = \"127.0.0.1:" + std::to_string(ports_[i]) + "\"\n";
     }
-    // A machine that has other things to do must not change the view.
+    // Long timeouts, so that the load of this machine does not cause a new view.
     return text + "[ring]\ntoken_loss_ms = 3000\nconsensus_ms = 3000\n";
   }
   void start_node(const std::string& file, const std::string& name) {
@@ -68,7 +69,7 @@ class Strangers : public Tool {
     return std::accumulate(dropped.begin(), dropped.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const auto& row) { return sum + row.second; });
   }
-  /// Returns when the node has dropped so many packets; false if it takes too long.
+  /// Returns true when the node has dropped `count` packets, or false after kPatience.
   bool wait_dropped(const std::string& name, std::uint64_t count) {
     const auto deadline = Clock::now() + kPatience;
     while (dropped_by(name) < count) {
@@ -77,7 +78,7 @@ class Strangers : public Tool {
     }
     return true;
   }
-  /// Returns when the node's log has the text; false if it takes too long.
+  /// Returns true when the node's log has the text, or false after kPatience.
   bool wait_log(const std::string& name, const std::string& text) {
     const auto deadline = Clock::now() + kPatience;
     while (content(dir_ + "/" + name + ".log").find(text) == std::string::npos) {
@@ -86,7 +87,8 @@ class Strangers : public Tool {
     }
     return true;
   }
-  /// Nodes a and b of one cluster, and c with a different configuration.
+  /// Checks that nodes a and b of one cluster and node c with the configuration `other` ignore each
+  /// other.
   void expect_apart(const std::string& other, const std::string& counter,
                     const std::string& reason) {
     write("ours.toml", four_nodes("ours"));
@@ -100,7 +102,7 @@ class Strangers : public Tool {
       return "node " + std::string(peer) + " is ignored: ";
     };
     for (const auto& [name, peer] : pairs) EXPECT_TRUE(wait_log(name, line_about(peer))) << name;
-    // More packets come, and are counted.
+    // Later packets of an ignored node are counted too.
     for (const char* name : {"a", "b", "c"}) {
       EXPECT_TRUE(wait_dropped(name, dropped_by(name) + 5)) << name;
     }
@@ -133,14 +135,14 @@ TEST_F(Strangers, OtherClusterWideSettingsAreIgnoredCountedAndSaidOnce) {
                "limits.message_bytes_max is ");
 }
 
-/// Bytes that no node may accept as a packet: with every error that can be made without knowing the
-/// cluster.
+/// Bytes that no node may accept as a packet. They have every error that a sender can make without
+/// knowing the cluster.
 std::vector<std::byte> rubbish(Random& random) {
   constexpr std::size_t kLengths[] = {0, 1, 3, 31, 32, 33, 82, 200, 1'400};
   std::vector<std::byte> bytes(kLengths[random.below(std::size(kLengths))]);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
   if (bytes.size() < 8 || random.below(4) == 0) return bytes;
-  // Magic, version, kind and length may be right; the checksum is not.
+  // Magic, version, kind and length may be right. The checksum is wrong.
   bytes[0] = std::byte{0x50};
   bytes[1] = std::byte{0x4c};
   bytes[2] = static_cast<std::byte>(random.below(3));
@@ -156,7 +158,7 @@ std::vector<std::byte> rubbish(Random& random) {
 TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
   write("ours.toml", four_nodes("ours"));
   for (const char* name : {"a", "b", "c"}) start_node("ours.toml", name);
-  // The fourth node is this test: its packets come from an address that the others know.
+  // This test takes the place of node d: it sends from an address that the other nodes know.
   const io::Fd known[] = {socket_at(ports_[3]),
                           socket_at(static_cast<std::uint16_t>(ports_[3] + 1))};
   const io::Fd unknown = socket_at(0);
@@ -199,7 +201,7 @@ TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
     EXPECT_EQ(report.delivered_messages, 20'000U);
     EXPECT_EQ(dropped_by(name), sent);
     EXPECT_GE(report.dropped.size(), 6U) << "by reason";
-    // At most one line: that some packets look like another version. No node is blamed.
+    // The log has only one new line: some packets look like another version. No node is named.
     const std::string log = content(dir_ + "/" + name + ".log").substr(log_before[name].size());
     EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
     EXPECT_THAT(log, HasSubstr("packets that begin like those of another version of Peal"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tool from the command line: real processes, real sockets. PEAL_PROGRAM is its path.
+// The tool on the command line, with real processes and sockets. PEAL_PROGRAM is the tool's path.
 #include "tool.h"
 
 #include <csignal>
@@ -107,7 +107,7 @@ TEST_F(Tool, PrintedConfigRuns) {
   EXPECT_THAT(content(dir_ + "/p.toml"), HasSubstr("token_loss_ms"));
 }
 
-/// With an engine; its three nodes have 900 messages from three senders.
+/// Tests of `peal up` that run once with each order engine. The parameter is the engine's name.
 class ToolOrder : public Tool, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, ToolOrder, testing::Values("ring", "paxos"),
@@ -120,7 +120,7 @@ TEST_P(ToolOrder, ThreeNodesDeliverInOneOrder) {
     start({"recv", "--to", dir_ + "/" + node + ".sock", "--count", "900", "--views"},
           std::string(node) + ".received");
   }
-  // A receiver that has printed its first line, a view with it, gets everything from then on.
+  // A receiver prints the view that it joined first. It gets all messages sent after this line.
   for (int i = 0; i < 3; ++i) {
     const std::string file = dir_ + "/n" + std::to_string(i + 1) + ".received";
     ASSERT_EQ(run("timeout 20 tail -n +1 -F " + file + " | head -n 1").status, 0);

@@ -11,7 +11,7 @@
 
 #include "fake_daemon.h"
 
-// Clients on a socket, through the public interface.
+// Tests of clients with real sockets, through the public interface.
 
 namespace peal::client::test {
 namespace {
@@ -296,7 +296,7 @@ TEST(Client, EventsThatAreNotReadHoldTheDaemonUp) {
   auto options = daemon.options();
   options.receive_bytes_max = 1;
   v0::Client client = connect(options);
-  // More than one read and the buffers of the socket hold.
+  // More events than one read and the socket's buffers hold together.
   constexpr std::size_t kEvents = 3'000;
   const std::string text(1'000, 'x');
   daemon.with([&](ModelDaemon& model) {

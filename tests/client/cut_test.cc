@@ -7,7 +7,7 @@
 
 #include "model_daemon.h"
 
-// A session whose connection is cut has the same result as one whose connection is not.
+// A cut of the connection must not change the result of a session.
 
 namespace peal::client::test {
 namespace {
@@ -35,8 +35,8 @@ std::vector<std::string> messages_of(Session& session) {
   return texts;
 }
 
-/// Lets so many bytes pass, in turns of up to `step` bytes in each direction, and then cuts. False
-/// if the conversation ended before.
+/// Exchanges `bytes` bytes in all, in turns of up to `step` bytes in each direction. Returns false
+/// if the conversation ends with fewer bytes.
 bool talk_until_cut(Session& session, ModelDaemon& daemon, std::size_t bytes, std::size_t step) {
   std::vector<std::byte> down;
   while (true) {
@@ -111,7 +111,7 @@ TEST(Cut, IsToldOnceAndSoIsTheReturn) {
   converse(session, daemon);
   session.disconnected("cut");
   session.connected();
-  take_output(session, 3);  // the greeting is cut as well
+  take_output(session, 3);  // the daemon gets no whole hello
   session.disconnected("cut again");
   daemon.connect();
   session.connected();
@@ -119,15 +119,15 @@ TEST(Cut, IsToldOnceAndSoIsTheReturn) {
   EXPECT_EQ(read_all(session), (std::vector<std::string>{"<disconnected>", "<reconnected>"}));
 }
 
-/// The answer to a client whose join was written up to here before a cut, if its second copy is
-/// answered with "member already".
+/// A client writes `bytes_written` bytes of a join, and the connection is cut. The client repeats
+/// the join, and the daemon replies "member already". Returns the answer that the client then has.
 wire::ClientCode answer_after_cut(std::size_t bytes_written) {
   ModelDaemon daemon;
   Session session({"ada", "", 1'000, 1U << 20});
   session.connected();
   converse(session, daemon);
   const std::uint32_t join = session.join("chat", {});
-  take_output(session, bytes_written);  // nobody has it
+  take_output(session, bytes_written);  // the daemon does not get these bytes
   session.disconnected("cut");
   daemon.connect();
   session.connected();

@@ -96,7 +96,7 @@ TEST(Dialer, WhoIsToldToStopDoesNotWaitForNameServers) {
 TEST(Dialer, TriesEachAddressOfAName) {
   std::uint16_t port = 0;
   const io::Fd listener = listen_v6(port);
-  // Every connection is accepted, and closed before any TLS.
+  // The daemon accepts one connection, and closes it before TLS begins.
   std::thread daemon([&] { const io::Fd came(::accept(listener.get(), nullptr, nullptr)); });
   auto dialer = Dialer::make(
       options_for("tls://both.example:" + std::to_string(port)),
@@ -111,7 +111,7 @@ TEST(Dialer, TriesEachAddressOfAName) {
   const std::atomic<bool> stop{false};
   const auto stream = dialer->dial(io::Clock::now() + seconds(60), wake, stop);
   EXPECT_FALSE(stream);
-  daemon.join();  // it reached the second, although no process listens at the first
+  daemon.join();  // the client tried the second address: nobody listens at the first
 }
 
 }  // namespace

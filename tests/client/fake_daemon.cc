@@ -81,7 +81,7 @@ FakeDaemon::~FakeDaemon() {
 v0::ClientOptions FakeDaemon::options() const {
   v0::ClientOptions options;
   options.daemon = path_;
-  // A machine that runs many tests at once is slow.
+  // Long timeouts, because a machine that runs many tests at once is slow.
   options.connect_timeout = std::chrono::seconds(60);
   options.keep = std::chrono::seconds(60);
   return options;

@@ -16,17 +16,17 @@
 
 namespace peal::client::test {
 
-/// Whether poll() reports the descriptor as readable within this time; -1: waits for ever.
+/// Whether poll() reports `fd` as readable within `patience_ms`; -1 waits for ever.
 bool readable(int fd, int patience_ms = 0);
 
-/// A ModelDaemon behind a Unix socket, or behind TLS, served by a thread of its own.
+/// A ModelDaemon that clients reach over a Unix socket or over TLS. It has its own thread.
 class FakeDaemon {
  public:
-  /// Makes a stream of a connection; the default is a plain one.
+  /// Makes the stream of an accepted connection. The default makes a plain stream.
   using Wrap = std::function<std::unique_ptr<io::Stream>(io::Fd)>;
 
   FakeDaemon();
-  /// Listens on the loopback interface, at port().
+  /// Listens at port() of the loopback interface.
   explicit FakeDaemon(Wrap wrap);
   ~FakeDaemon();
   FakeDaemon(const FakeDaemon&) = delete;
@@ -34,21 +34,20 @@ class FakeDaemon {
 
   const std::string& path() const { return path_; }
   int port() const { return port_; }
-  /// Options to reach it.
+  /// Options with which a client connects to this daemon.
   v0::ClientOptions options() const;
 
   /// Changes or reads the model, with exclusive access.
   void with(const std::function<void(ModelDaemon&)>& what);
-  /// Waits until the condition holds; the time limit of tests ends a test whose condition never
-  /// does.
+  /// Waits until the condition holds. The test's time limit ends a wait that takes too long.
   void wait_for(const std::function<bool(ModelDaemon&)>& condition);
-  /// From now on this descriptor comes with the first byte of each connection.
+  /// From now on the daemon passes `fd` to the client with the first byte of each connection.
   void share(int fd);
   /// Ends the connection, if there is one.
   void cut();
-  /// The same, after all pending output.
+  /// Sends all pending output, and then ends the connection.
   void hang_up();
-  /// Ends the connection, and accepts none until come_back().
+  /// Ends the connection, and accepts no connection until come_back().
   void go_away();
   void come_back();
 

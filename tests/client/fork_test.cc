@@ -15,7 +15,7 @@
 #include "io/tls.h"
 #include "temp_dir.h"
 
-// fork() with a client: it stays the parent's.
+// After fork(), only the parent can use a client that the parent made before.
 
 namespace peal::client::test {
 namespace {
@@ -24,7 +24,7 @@ using v0::ErrorCode;
 
 constexpr const char* kRemedy = "made before fork(): open a new one";
 
-/// What is wrong with the answer that a child should have received; empty if it is right.
+/// What is wrong with the answer to a call in a child; empty if the call was refused as it must be.
 template <class T>
 std::string wrong(const char* call, const Result<T>& answer) {
   if (answer) return std::string(call) + " did something; ";
@@ -35,7 +35,8 @@ std::string wrong(const char* call, const Result<T>& answer) {
   return {};
 }
 
-/// Calls everything of a parent's client, and destroys it.
+/// Calls every function of the parent's client in a child, and destroys the child's copy. Returns
+/// the problems.
 std::string use(v0::Client& client) {
   std::string problems;
   problems += wrong("join", client.join("chat"));
@@ -58,7 +59,7 @@ std::string use(v0::Client& client) {
   return problems;
 }
 
-/// The session continues as if there had been no child.
+/// Checks that the parent's session continues as if there had been no child.
 void expect_talk(v0::Client& client, FakeDaemon& daemon) {
   ASSERT_TRUE(client.send({"chat"}, "from the parent"));
   ASSERT_TRUE(client.flush(std::chrono::seconds(60)));

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "model_daemon.h"
 
-// A daemon may be broken or hostile: the session ends with a reason, and nothing worse happens.
+// If a daemon is broken or hostile, the client's session ends with a reason. Nothing worse happens.
 
 namespace peal::client::test {
 namespace {
@@ -84,7 +84,7 @@ TEST(Hostile, RecordsThatAreNotDue) {
 
 TEST(Hostile, DamagedRecordsOfEachKind) {
   for (const int kind : {64, 65, 66, 67, 68, 81, 82, 83, 84, 85, 86}) {
-    if (kind == 85) continue;  // a closing without a text is one
+    if (kind == 85) continue;  // a closing is checked below
     Talk().expect_fault(raw({2, 0, 0, 0, kind, 255}), "kind " + std::to_string(kind));
   }
   Talk().expect_fault(raw({2, 0, 0, 0, 85, 255}), "an end for a reason that there is not");
@@ -172,8 +172,8 @@ TEST(Hostile, AnotherVersionIsNamed) {
   EXPECT_NE(session.ending().text.find("version 9"), std::string::npos) << session.ending().text;
 }
 
-/// A legal conversation of a daemon, with some bytes changed, omitted or added: the session
-/// continues or ends, and its memory stays bounded.
+/// The client gets the legal output of a daemon with some bytes changed, omitted or added. The
+/// session continues or ends, and its memory stays bounded.
 TEST(Hostile, MutatedTalks) {
   Random random(7);
   std::size_t ended = 0;

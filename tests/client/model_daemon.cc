@@ -156,7 +156,7 @@ std::vector<std::byte> take_output(Session& session, std::size_t bytes_max) {
   std::vector<std::byte> all;
   while (all.size() < bytes_max) {
     std::vector<ByteView> chunks;
-    session.gather(chunks, 3);  // so that longer conversations take several turns
+    session.gather(chunks, 3);  // so that long conversations take several turns
     std::size_t taken = 0;
     for (const ByteView chunk : chunks) {
       const std::size_t bytes = std::min(chunk.size(), bytes_max - all.size());

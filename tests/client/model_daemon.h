@@ -14,24 +14,25 @@ namespace peal::client::test {
 
 inline std::string text_of(ByteView bytes) { return std::string(as_text(bytes)); }
 
-/// One session of a daemon, in memory: a client's message to a group returns to it as an event, and
-/// is acknowledged. It records every violation of the protocol by the client.
+/// The daemon's side of one session, in memory. It returns each message of the client to the client
+/// as an event and acknowledges the message. It records each violation of the protocol by the
+/// client.
 class ModelDaemon {
  public:
-  wire::Welcome limits;  ///< what a welcome says about limits
+  wire::Welcome limits;  ///< limits and names in each welcome
 
   ModelDaemon();
-  /// A new connection.
+  /// Begins a new connection of the same session.
   void connect();
-  /// Bytes of the client.
+  /// Handles bytes that the client sent.
   void received(ByteView bytes);
-  /// Bytes for the client, since the last call.
+  /// The new bytes for the client since the last call.
   std::vector<std::byte> said() { return std::exchange(out_, {}); }
-  /// Another event: a message to the client from another sender.
+  /// Adds an event: a message to the group "chat", sent by the client itself.
   void tell(const std::string& text);
-  /// The same as a record that it is given.
+  /// Adds an event that is already encoded as a record.
   void tell_record(std::vector<std::byte> record);
-  /// Another event: messages to the group were ordered where the daemon was not.
+  /// Adds an event: the daemon missed messages to `group`, because it was away.
   void tell_gap(const std::string& group);
   void acknowledge(std::uint64_t number);
   void refuse(std::uint64_t number, wire::ClientCode code);
@@ -40,16 +41,16 @@ class ModelDaemon {
   /// Forgets the session.
   void forget() { known_ = false; }
 
-  bool echoes = true;     ///< messages are echoed, and acknowledged
-  bool forgives = false;  ///< ignores violations
+  bool echoes = true;     ///< messages are returned and acknowledged
+  bool forgives = false;  ///< violations are not recorded
   bool pongs = true;
-  bool answers = true;                                 ///< anything at all
-  wire::ClientCode turns_away = wire::ClientCode::ok;  ///< whoever says hello
-  wire::ClientCode join_code = wire::ClientCode::ok;   ///< of replies to joins and leaves
-  std::string secret;                                  ///< of the last hello
+  bool answers = true;                                 ///< hellos, requests and pings are answered
+  wire::ClientCode turns_away = wire::ClientCode::ok;  ///< if not ok: refuses each hello
+  wire::ClientCode join_code = wire::ClientCode::ok;   ///< in replies to joins and leaves
+  std::string secret;                                  ///< the secret in the last hello
   std::vector<std::string> messages;                   ///< payloads, in the order of their numbers
   std::vector<std::string> complaints;                 ///< the client's violations
-  std::vector<wire::RecordKind> kinds;                 ///< of all records
+  std::vector<wire::RecordKind> kinds;                 ///< the kinds of all records of the client
   std::size_t hellos = 0;
   bool goodbye = false;
 
@@ -65,15 +66,16 @@ class ModelDaemon {
   bool welcomed_ = false;
   std::vector<std::byte> in_;
   std::vector<std::byte> out_;
-  std::vector<std::vector<std::byte>> events_;  ///< all of them
+  std::vector<std::vector<std::byte>> events_;  ///< all events of the session
   std::uint64_t seen_ = 0;
   std::uint64_t acked_ = 0;
 };
 
-/// Everything that the session has written so far, at most `bytes_max`.
+/// Takes the pending output of the session, at most `bytes_max` bytes.
 std::vector<std::byte> take_output(Session& session, std::size_t bytes_max = SIZE_MAX);
 
-/// The texts of all messages among the items, and of notices in angle brackets.
+/// Takes all items of the session. Returns the texts of messages, and in angle brackets the names
+/// of other items.
 std::vector<std::string> read_all(Session& session);
 
 /// Exchanges bytes until neither side has more to send.

@@ -20,7 +20,7 @@ struct Reconnect : testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     client = std::make_unique<v0::Client>(std::move(*made));
   }
-  /// The next message; skips notices before it.
+  /// The text of the next message. Counts the notices before this message.
   std::string next_text() {
     while (auto event = client->wait(v0::kForever)) {
       if (auto* message = std::get_if<v0::GroupMessage>(&*event))
@@ -72,7 +72,7 @@ TEST_F(Reconnect, GivesUpWhenTheSessionCannotBeKeptAnyMore) {
   daemon.with([](ModelDaemon& model) { model.limits.keep_ms = 20; });
   start(daemon.options());
   daemon.go_away();
-  const bool sent = bool(client->send({"chat"}, "x"));  // the end may have come before
+  const bool sent = bool(client->send({"chat"}, "x"));  // false if the session ended before
   const v0::Ended ended = ending();
   EXPECT_EQ(ended.reason, Reason::session_lost);
   EXPECT_EQ(ended.unsettled_messages, sent ? 1U : 0U);
@@ -104,7 +104,7 @@ TEST_F(Reconnect, ADaemonIsNotSilentWhileTheApplicationDoesNotRead) {
   options.receive_bytes_max = 1;
   start(options);
   daemon.with([](ModelDaemon& model) { model.tell("a"); });
-  // Each stands for half of 200 ms, and 600 ms would be too much.
+  // One ping is sent each 100 ms. A daemon that is silent for 600 ms counts as dead.
   daemon.wait_for([](ModelDaemon& model) {
     return std::count(model.kinds.begin(), model.kinds.end(), wire::RecordKind::ping) >= 8;
   });
@@ -137,7 +137,7 @@ TEST_F(Reconnect, NoticesTheEndAlsoWithNothingToWriteAndWithoutReading) {
   daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
   ASSERT_TRUE(client->send({"chat"}, "b"));
   daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == 1; });
-  // It was written, and is not acknowledged: a thread that does not read may wait for that.
+  // The client does not read this acknowledgement, because its inbox is full.
   daemon.with([](ModelDaemon& model) { model.acknowledge(1); });
   daemon.cut();
   daemon.wait_for([](ModelDaemon& model) { return model.hellos == 2; });
@@ -156,7 +156,7 @@ TEST_F(Reconnect, ComesBackAfterADaemonThatHeardNothing) {
 }
 
 TEST_F(Reconnect, WhoCannotWriteAnyMoreReadsFirstWhy) {
-  // The first writes may still go well: the pings come after them.
+  // The first write after the daemon hung up may succeed. Pings cause later writes, which fail.
   daemon.with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
   auto options = daemon.options();
   options.receive_bytes_max = 1;

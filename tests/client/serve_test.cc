@@ -9,8 +9,8 @@
 
 #include "fake_daemon.h"
 
-// Which thread serves the connection: the application's threads while they are inside calls,
-// otherwise the client's own. In both cases all work is done.
+// The application's threads serve the connection during their calls. Otherwise the client's own
+// thread serves the connection. The tests check that all work is done in both cases.
 
 namespace peal::client::test {
 namespace {
@@ -23,14 +23,15 @@ struct Serve : testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     client = std::make_unique<v0::Client>(std::move(*made));
   }
-  /// From now on the application serves, until it is away for too long.
+  /// From now on the application's thread serves the connection, until the application makes no
+  /// call for too long.
   void come() { EXPECT_FALSE(client->next()); }
   std::string text_of_next() {
     auto event = client->wait(v0::kForever);
     auto* message = event ? std::get_if<v0::GroupMessage>(&*event) : nullptr;
     return message == nullptr ? "no message" : std::string(message->text());
   }
-  /// As many as a test sends.
+  /// Allows as many unsettled messages as a test sends.
   void allow_messages() {
     daemon.with([](ModelDaemon& model) {
       model.limits.unsettled_messages_max = 1U << 20;
@@ -85,7 +86,7 @@ TEST_F(Serve, WhatIsNoEventDoesNotKeepTheDescriptorReadable) {
 }
 
 TEST_F(Serve, WhoSendsAndDoesNothingElseIsHeardToTheLastMessage) {
-  constexpr std::size_t kMessages = 700;  // more than one system call takes
+  constexpr std::size_t kMessages = 700;  // more than one system call writes
   allow_messages();
   start(daemon.options());
   come();
@@ -111,7 +112,7 @@ TEST_F(Serve, MoreThanTheConnectionTakesIsWrittenWithoutTheApplication) {
   start(daemon.options());
   come();
   const std::string text(1'000, 'x');
-  daemon.with([&](ModelDaemon&) {  // and reads nothing meanwhile
+  daemon.with([&](ModelDaemon&) {  // the daemon does not read during with()
     for (std::size_t i = 0; i < kMessages; ++i) ASSERT_TRUE(client->send({"chat"}, text));
   });
   daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == kMessages; });
@@ -155,7 +156,7 @@ TEST_F(Serve, AnApplicationThatDoesNotReadWhatTheDescriptorSaysIsNotWaitedFor) {
     come();
     tell({"a"});
     EXPECT_TRUE(readable(fd, -1));
-    // Only the client's own thread reads it.
+    // The application makes no call, so the client's own thread must read the event.
     daemon.wait_for(
         [](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
     EXPECT_EQ(client->status().unread_events, 1U);

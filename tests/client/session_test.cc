@@ -150,7 +150,7 @@ TEST_F(SessionTest, SaysNothingAfterTheGoodbye) {
 TEST_F(SessionTest, SaysGoodbyeAgainAfterACut) {
   start();
   session->goodbye();
-  take_output(*session);  // nobody has it
+  take_output(*session);  // the daemon does not get the goodbye
   session->disconnected("cut");
   daemon.connect();
   session->connected();
@@ -193,7 +193,7 @@ TEST_F(SessionTest, GoesOnAfterAnEndThatIsOnlyTheConnections) {
   start();
   daemon.tell("a");
   daemon.close(wire::ClientCode::silent, "nothing was heard");
-  daemon.tell("b");  // it comes again
+  daemon.tell("b");  // the daemon sends this event again later
   converse(*session, daemon);
   ASSERT_EQ(session->phase(), Session::Phase::apart);
   daemon.connect();
@@ -212,7 +212,7 @@ TEST_F(SessionTest, GoesOnAfterAnEndThatIsOnlyTheConnections) {
 TEST_F(SessionTest, AnyOtherEndIsTheSessions) {
   for (int code = 1; code < wire::kClientCodes; ++code) {
     daemon = {};
-    // A session that is not kept cannot be resumed.
+    // `silent` ends only the connection, unless the session cannot be resumed.
     if (static_cast<wire::ClientCode>(code) == wire::ClientCode::silent) daemon.limits.keep_ms = 0;
     start();
     daemon.close(static_cast<wire::ClientCode>(code), "why");
@@ -264,7 +264,7 @@ TEST_F(SessionTest, GoesOnWithADaemonThatSaysItsRefusalsAgain) {
   converse(*session, daemon);
   session->disconnected("cut");
   daemon.connect();
-  daemon.acknowledge(0);  // the welcome precedes the refusal
+  daemon.acknowledge(0);  // so that the welcome acknowledges nothing
   session->connected();
   converse(*session, daemon);
   EXPECT_EQ(session->phase(), Session::Phase::open);

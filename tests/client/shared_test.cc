@@ -15,7 +15,7 @@
 #include "io/shared_memory.h"
 #include "model_daemon.h"
 
-// Events in memory that the daemon shares: each byte is read once, and nothing is trusted.
+// Events in memory that the daemon shares. The client reads each byte once, and trusts no value.
 
 namespace peal::client::test {
 namespace {
@@ -34,7 +34,7 @@ Bytes event_record(const std::string& text) {
   return record;
 }
 
-/// A session that reads memory of a daemon that may change it at any time.
+/// A session that reads shared memory. The daemon may change the memory at any time.
 struct SharedTest : testing::Test {
   SharedTest()
       : words(kMemoryBytes / 8), session(SessionOptions{"ada", "", 1'000, 1U << 20, true}) {
@@ -48,7 +48,7 @@ struct SharedTest : testing::Test {
     converse(session, daemon);
     ASSERT_EQ(session.phase(), Session::Phase::open);
   }
-  /// The record is at the offset, and its place is announced.
+  /// Writes the record at the offset, and announces its place to the session.
   void tell(std::uint32_t offset, const Bytes& record) {
     put(offset, record);
     say({offset, static_cast<std::uint32_t>(record.size()), generation});
@@ -88,7 +88,7 @@ TEST_F(SharedTest, IsSeenOnceItIsTaken) {
   tell(1'024, event_record("two"));
   EXPECT_TRUE(take_output(session).empty());
   wire::MessageEvent message;
-  const std::optional<Item> item = session.take(message);  // holds what the message points to
+  const std::optional<Item> item = session.take(message);  // `message` points into this item
   ASSERT_TRUE(item);
   EXPECT_EQ(text_of(message.payload), "one");
   Bytes said;
@@ -224,7 +224,7 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
       {"a damaged event",
        [](auto& t) {
          Bytes record = event_record("abc");
-         record[wire::kRecordHeaderBytes + 32] = std::byte{200};  // its service
+         record[wire::kRecordHeaderBytes + 32] = std::byte{200};  // the event's service
          t.tell(0, record);
        }},
   };
@@ -240,14 +240,15 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
   }
 }
 
-/// Otherwise a few bytes on the connection would fill this process with the memory's content.
+/// The size of unseen events in shared memory is limited. A few bytes on the connection can
+/// announce many large events, and the client copies all unseen events when the connection ends.
 TEST_F(SharedTest, IsNoMoreThanMayBeUnseen) {
   const Bytes large = event_record(std::string(900'000, 'x'));
   tell(0, large);
   tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
   EXPECT_EQ(read_all(session).size(), 2U);
-  take_output(session);  // it reports what it has seen
+  take_output(session);  // the session reports both events as seen
   tell(0, large);
   tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
@@ -275,7 +276,7 @@ TEST(SharedWelcome, IsAFaultIfNobodyAskedForMemory) {
   EXPECT_EQ(session.phase(), Session::Phase::ended);
 }
 
-// ---- with a descriptor ----
+// ---- v0::Client with a descriptor of shared memory ----
 
 std::vector<std::string> texts_of(v0::Client& client, std::size_t count) {
   std::vector<std::string> texts;
@@ -302,7 +303,7 @@ struct Shared {
     Bytes place;
     append(place, wire::Shared{offset, static_cast<std::uint32_t>(record.size()),
                                is_gone ? generation + 1 : generation});
-    // The lost record is not one of its events: it does not come again.
+    // The lost record is not an event of the model, so the daemon does not send it again.
     daemon.with(
         [&](ModelDaemon& model) { is_gone ? model.say_raw(place) : model.tell_record(place); });
   }

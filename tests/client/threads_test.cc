@@ -8,7 +8,8 @@
 
 #include "fake_daemon.h"
 
-// One thread sends and one reads, while a third sends queries and the connection breaks.
+// One thread sends, a second one reads events, and a third one reads the status. Meanwhile the
+// connection breaks again and again.
 
 namespace peal::client::test {
 namespace {

@@ -39,7 +39,7 @@ struct Tls : testing::Test {
     io::write_file(folder + "/" + name, certificate.certificate_pem(), 0644);
     io::write_file(folder + "/" + name + ".key", certificate.key_pem(), 0600);
   }
-  /// A daemon with a certificate like this.
+  /// Starts a daemon with a certificate for `request`.
   void start(const CertificateRequest& request,
              io::ClientCertificates clients = io::ClientCertificates::none) {
     write("daemon", authority.issue(request));
@@ -93,7 +93,7 @@ TEST_F(Tls, AMessageGoesOutAndComesBackAcrossCuts) {
 
 TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
   start(here());
-  // A write after the first one reports that the other side is gone.
+  // The first write after the daemon hung up may succeed. Pings cause later writes, which fail.
   daemon->with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
   auto slow = options();
   slow.receive_bytes_max = 1;
@@ -103,7 +103,7 @@ TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
     model.kinds.clear();
     model.tell("a");
   });
-  // A ping may come right behind it.
+  // The seen record may not be the last one, because a ping may follow it.
   daemon->wait_for([](ModelDaemon& model) {
     return std::find(model.kinds.begin(), model.kinds.end(), wire::RecordKind::seen) !=
            model.kinds.end();

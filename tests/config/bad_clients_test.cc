@@ -11,7 +11,8 @@
 #include "config/file/file.h"
 #include "config/file/lists.h"
 
-// [clients], [[client]] and [[group]]: errors, and the content of the one line about each.
+// Errors in [clients], [[client]] and [[group]]. Each error is one line with the key, the wrong
+// value and the accepted values.
 
 namespace peal::config {
 namespace {
@@ -30,7 +31,7 @@ Result<File, std::string> parse(const std::string& text) {
 
 struct BadClient {
   std::string text;
-  const char* key;  ///< each of these must be in the error
+  const char* key;  ///< the error must have key, value and accepted
   const char* value;
   const char* accepted;
 };
@@ -266,7 +267,7 @@ TEST(Clients, OwnerAndRootComeLast) {
   EXPECT_TRUE(options.groups[0].join && options.groups[0].send);
 }
 
-/// A file of this test in a folder of its own.
+/// A file with a secret, in a folder that exists for one test.
 class SecretFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -280,7 +281,7 @@ class SecretFile : public testing::Test {
     std::ofstream(path_) << text;
     ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
   }
-  /// The error; empty if a client's and a group's rule got the secret.
+  /// The error of load_secrets(); empty if the rules of a client and of a group got the secret.
   std::string problem(const std::string& secret = "") {
     session::Options options;
     options.clients.resize(1);

@@ -7,8 +7,8 @@
 #include "config/file/file.h"
 #include "order/ring/options.h"
 
-// Wrong configurations, and the content of the one line about each: the key, the value and what is
-// accepted.
+// Wrong configurations. Each error is one line with the key, the wrong value and the accepted
+// values.
 
 namespace peal::config {
 namespace {
@@ -33,8 +33,8 @@ void expect_one_line(const std::string& error) {
 }
 
 struct BadConfig {
-  const char* text;  ///< inserted where `place` says
-  const char* key;   ///< each of these must be in the error
+  const char* text;  ///< the wrong part of the file
+  const char* key;   ///< the error must have key, value and accepted
   const char* value;
   const char* accepted;
 };
@@ -48,7 +48,7 @@ void expect_error(const std::string& text, const BadConfig& bad) {
   EXPECT_THAT(error, HasSubstr(bad.accepted));
 }
 
-// Keys of the top level. Some replace kTop's.
+// Wrong keys of the top level. Each text replaces kTop.
 const BadConfig kBadTop[] = {
     {"cluster = \"\"\nnode = \"a\"", "cluster", "\"\"", "1 to 32 characters of a-z, 0-9 and -"},
     {"cluster = \"Demo\"\nnode = \"a\"", "cluster", "\"Demo\"", "1 to 32 characters of a-z"},
@@ -100,7 +100,7 @@ TEST(BadConfig, TopLevel) {
   for (const BadConfig& bad : kBadTop) expect_error(std::string(bad.text) + "\n" + kNodes, bad);
 }
 
-// Keys of tables, after everything else.
+// Wrong keys of tables. Each text stands at the end of the file.
 const BadConfig kBadTables[] = {
     {"[network]\nmulticast = \"on\"", "network.multicast", "\"on\"",
      "\"auto\", \"off\" or a group"},
@@ -143,7 +143,7 @@ const BadConfig kBadTables[] = {
     {"[ring]\naccelerated_window = 4294967295", "accelerated_window", "4294967295", "\"auto\" or"},
     {"[ring]\nmax_gap = 15", "ring.max_gap", "15", "16 to 8192"},
     {"[ring]\nmax_gap = 16.0", "ring.max_gap", "16", "a whole number from 16"},
-    // The rules between keys.
+    // Values that break a rule between two keys.
     {"[ring]\nhold_ms = 10", "ring.hold_ms", "10",
      "less than half of ring.token_retransmit_ms = 20"},
     {"[ring]\ntoken_loss_ms = 100", "ring.token_loss_ms", "100",
@@ -173,7 +173,7 @@ TEST(BadConfig, Tables) {
   }
 }
 
-// The list of nodes.
+// Wrong lists of nodes.
 const BadConfig kBadNodes[] = {
     {"", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
     {"nodes = []", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
@@ -326,7 +326,7 @@ TEST(BadConfig, SaysTheLine) {
               testing::StartsWith("f.toml:2: node = \"z\""));
 }
 
-/// Keys that are wrong together: the message begins with those that the file sets.
+/// Values that break a rule between keys. The error first names a key that the file sets.
 const std::pair<const char*, const char*> kTogether[] = {
     {"[ring]\nglobal_window = 1025",
      "f.toml:10: ring.global_window = 1025 is not accepted: ring.max_gap = 4096, its default, must "
@@ -363,7 +363,7 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
   }
 }
 
-// Keys of Paxos, and keys that one engine has and another has not.
+// Keys of Paxos, and keys that only some engines accept.
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
       {"order = \"toto\"\n",
@@ -480,7 +480,7 @@ TEST(BadConfig, KeysOfRidge) {
                                 "f.toml", "");
   ASSERT_TRUE(early) << early.error();
   EXPECT_EQ(early->settings.options.get("ridge.optimistic"), 1);
-  // The default is valid with every engine.
+  // A key of another engine is accepted with its default value.
   EXPECT_TRUE(
       parse_file(kTop + "ridge.optimistic = false\ninsecure = true\n" + kNodes, "f.toml", ""));
   EXPECT_TRUE(parse_file(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
@@ -527,7 +527,7 @@ TEST(BadConfig, StreamsAreNotForTheRing) {
   const auto good = parse_file(top + streams, "f.toml", "");
   ASSERT_TRUE(good) << good.error();
   EXPECT_TRUE(good->settings.streams);
-  // The default is valid with every engine.
+  // The default value of network.data is accepted with the ring too.
   EXPECT_TRUE(parse_file(kTop + "insecure = true\n" + kNodes + "[network]\ndata = \"datagrams\"",
                          "f.toml", ""));
 }
@@ -554,7 +554,8 @@ TEST(BadConfig, FileThatCannotBeRead) {
   }
 }
 
-// Every tunable of the ring, one step outside its range on both sides, and of another type.
+// Sets each tunable of the ring to values one step below and above its range, and to values of
+// other types.
 TEST(BadConfig, EveryKnob) {
   int rows = 0;
   for (const auto& each : order::ring::fields()) {

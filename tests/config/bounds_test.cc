@@ -12,7 +12,7 @@ Result<File, std::string> file_with(const std::string& top, const std::string& r
                     "f.toml", "");
 }
 
-/// The error of a limit at one end of its range; empty if it is accepted.
+/// The error of a file that sets the limit `key` to `value`; empty if the file is accepted.
 std::string problem_with(const Key<File>& key, const std::string& value) {
   const bool largest_message = key.name == "message_bytes_max";
   const auto file = file_with(
@@ -37,7 +37,7 @@ TEST(Bounds, EveryLimitIsTakenAtBothEnds) {
   EXPECT_EQ(rows, 10);
 }
 
-// The best size depends on the transport of data, unless the file sets it.
+// The default packet size depends on the transport of data.
 TEST(Bounds, PacketsOfStreamsAreLargeUnlessTheFileSaysOtherwise) {
   const auto bytes = [](const std::string& network) {
     const auto file = file_with("order = \"ridge\"\ndata_dir = \"d\"\n", "[network]\n" + network);

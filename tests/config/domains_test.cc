@@ -6,7 +6,7 @@
 #include "config/file/lists.h"
 #include "config/file/print.h"
 
-// The tables [[domain]].
+// The tables [[domain]] of a configuration file.
 
 namespace peal::config {
 namespace {
@@ -104,7 +104,7 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
 }
 
-// The help of --print-config is accepted, once the comment marks are removed.
+// The example of [[domain]] in --print-config is accepted once its comment marks are removed.
 TEST(ConfigDomains, TheHelpIsAnExample) {
   std::string text = annotated_file();
   text = text.substr(text.find("#[[domain]]"));

@@ -149,7 +149,7 @@ TEST(Config, AnnotatedConfigIsValidAndHasEveryKey) {
 }
 
 TEST(Config, AnnotatedDefaultsAreTheDefaults) {
-  // With the comment marks of the default lines taken away, nothing changes.
+  // Removing the comment marks of all lines with defaults must change no setting.
   std::string text = annotated_file();
   for (const Key<File>& key : file_keys()) {
     if (key.normal.empty()) continue;

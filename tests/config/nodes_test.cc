@@ -71,7 +71,7 @@ TEST(NodeLists, SayOnQuorumsWhoVotes) {
   EXPECT_NE(list.hash, ring);
   EXPECT_EQ(list.acceptors, list.nodes);
   Settings other = paxos;
-  other.acceptors = {NodeId{3}, NodeId{1}, NodeId{2}};  // as it is without saying so
+  other.acceptors = {NodeId{3}, NodeId{1}, NodeId{2}};  // the default acceptors
   EXPECT_EQ(list_of(other).hash, list.hash);
   other.acceptors = {NodeId{2}};
   EXPECT_NE(list_of(other).hash, list.hash);

@@ -9,8 +9,8 @@
 #include "config/file/keys.h"
 #include "config/file/print.h"
 
-// docs/configuration.md has the rows of all keys, between marks that name their tables. With
-// PEAL_WRITE_PAGE=1 in the environment this test writes them there.
+// docs/configuration.md has a row for each key, between marks that name the key's table. With
+// PEAL_WRITE_PAGE=1 in the environment this test writes the rows into the page.
 
 namespace peal::config {
 namespace {
@@ -27,7 +27,7 @@ std::string content() {
 }
 
 struct Page {
-  std::string expected;          ///< the page, with the rows as they have to be
+  std::string expected;          ///< the page with the correct rows
   std::set<std::string> tables;  ///< the tables with rows in the page; "" is the top level
 };
 

@@ -22,7 +22,7 @@ TEST(Schema, EachKeyIsThereOnceAndSaysWhatItIs) {
   EXPECT_EQ(find_key("ring.speed"), nullptr);
 }
 
-// The default that a key documents is the initial value of the settings.
+// The default value that a key documents is the key's initial value in Settings.
 TEST(Schema, DefaultsAreThoseOfTheSettings) {
   const Settings normal;
   for (const Key<Settings>& key : keys()) {
@@ -66,7 +66,7 @@ Settings of_engine(std::string_view name) {
   return settings;
 }
 
-// A key of another engine has no effect, which its author would not expect.
+// A key of another engine would have no effect, so a configuration with this key is refused.
 TEST(Schema, AKeyOfAnotherEngineIsRefusedWithBothNames) {
   Settings ring = of_engine("ring");
   ring.options.set("ridge.ensembles", 1);

@@ -42,14 +42,14 @@ TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
     EXPECT_NE(rules(cluster_id(other)), rules(id));
     EXPECT_EQ(cluster_id(other) >> 32U, id >> 32U);
   }
-  // Settings that each node may choose for itself do not matter.
+  // Settings that each node may choose for itself do not change the cluster id.
   other = good();
   other.name = "b";
   other.options.set("ring.max_gap", 100);
   other.packet_bytes = 9'000;
   other.limits.submit_messages_max = 7;
   other.trace = "x";
-  // The list of nodes may change while they run.
+  // The list of nodes may change while the nodes run, so it does not change the cluster id.
   other.nodes.push_back({"c", {}, {3}});
   EXPECT_EQ(cluster_id(other), id);
 }
@@ -64,7 +64,7 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   EXPECT_EQ(id >> 32U, ring >> 32U);
 
   Settings other = paxos;
-  other.acceptors = {NodeId{2}};  // as the list of nodes, which may change
+  other.acceptors = {NodeId{2}};  // acceptors may change while nodes run
   other.data_dir = "x";
   other.options.set("ring.token_loss_ms", milliseconds(999).ns);
   EXPECT_EQ(cluster_id(other), id);
@@ -93,7 +93,7 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   EXPECT_NE(cluster_id(other), ridge);
 }
 
-// Nodes of two releases in one cluster compare these numbers.
+// Nodes of different releases compare their cluster ids, so these numbers must never change.
 TEST(Settings, TheClusterIdIsThatOfEarlierReleases) {
   Settings settings = good();
   EXPECT_EQ(cluster_id(settings), 0x30562e695b90d5c7U);
@@ -132,7 +132,7 @@ TEST(Settings, AllThatTheClusterIdHasCanBeTold) {
                       {"west", {NodeId{2}}, {}, {}}};
   EXPECT_EQ(value_of(settings, "[[domain]]"),
             "east: nodes 1 2, acceptors 1, groups e-*, x; west: nodes 2");
-  // Long texts that differ anywhere differ.
+  // Long lists with a difference near the end still have different texts.
   settings.domains[0].groups.assign(40, "a-group");
   const std::string before = value_of(settings, "[[domain]]");
   EXPECT_EQ(before.size(), 255U);

@@ -4,8 +4,8 @@
 
 #include "site.h"
 
-// Clients that send invalid records: they get an error that names the reason, and no other client
-// notices.
+// A client that sends invalid records gets an error that names the reason. Other clients are not
+// affected.
 
 namespace peal::daemon::test {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using wire::ClientCode;
 using wire::RecordKind;
 
-/// A daemon with two good clients, which continue to talk.
+/// A daemon with two good clients, which must still exchange messages after each test.
 class BadInput : public testing::Test {
  protected:
   static Options options(const Folder& folder) {
@@ -132,7 +132,7 @@ TEST_F(BadInput, AMessageThatIsTooLarge) {
   client->send("g", std::string(client->welcome().message_bytes_max + 1, 'x'));
   const auto got = client->next();
   ASSERT_TRUE(got);
-  // Refused, or the connection ends: either says why.
+  // The daemon may refuse the message or end the connection. Both records name a reason.
   if (got->kind == RecordKind::refused) {
     EXPECT_EQ(got->as<wire::Refused>().code, ClientCode::too_large);
   } else {

@@ -9,8 +9,8 @@
 #include "seal/random.h"
 #include "site.h"
 
-// From hello to message, between clients of one daemon and of two; connections that end and are
-// resumed; and the end of a daemon.
+// Clients of one daemon and of two daemons, from hello to message. Sessions that continue on a new
+// connection. The end of a daemon.
 
 namespace peal::daemon::test {
 namespace {
@@ -51,7 +51,7 @@ TEST(Clients, OfTwoDaemonsSeeTheSameOrder) {
   ASSERT_TRUE(ann.is_welcome() && bob.is_welcome());
   ann.join("g");
   bob.join("g");
-  // Both are there once ann sees a view of two.
+  // Waits until ann sees a view with both clients.
   while (const auto got = ann.until(RecordKind::group_view)) {
     ASSERT_EQ(got->kind, RecordKind::group_view);
     if (got->as<wire::GroupViewEvent>().members.size() == 2) break;
@@ -77,7 +77,7 @@ TEST(Clients, WhatIsSentIsSettled) {
   EXPECT_EQ(acked, 1'000U);
 }
 
-// With its header, which has the names of its sender and of its group, it fits an Ethernet frame.
+// The packet fits an Ethernet frame, although its header has the names of the sender and the group.
 TEST(Clients, AMessageOf1350BytesIsOneSealedPacketIfNamesAreShort) {
   Folder folder;
   Options options = options_of(folder, 1, 1);
@@ -87,7 +87,7 @@ TEST(Clients, AMessageOf1350BytesIsOneSealedPacketIfNamesAreShort) {
   options.member.keys->sending = options.member.keys->all.front().id;
   Site site(options);
   Client ann(site.socket(), hello_as("ann"));
-  const std::string group(14, 'g');  // 17 bytes of names
+  const std::string group(14, 'g');  // 17 bytes together with "ann"
   ann.join(group);
   const auto parts = [&] {
     Client asker(site.socket(), hello_as("asker"));
@@ -130,7 +130,7 @@ TEST(Clients, ASessionOutlivesItsConnection) {
   bob.send("g", "1");
   EXPECT_EQ(ann->message(), "1");
   hello.session = ann->welcome().session;
-  // The view and the message: events that ann has seen are not sent again.
+  // ann has seen 2 events, the view and the message. The daemon must not send them again.
   hello.events_seen = ann->welcome().events_next - 1 + 2;
   ann->cut();
   bob.send("g", "2");
@@ -207,7 +207,7 @@ TEST(Daemon, SaysWhatItCannotUse) {
     return opened ? "it was opened" : opened.error().message;
   };
   Options options = options_of(folder, 1, 1);
-  EXPECT_THAT(error_of(options), HasSubstr(options.socket));  // another process has it
+  EXPECT_THAT(error_of(options), HasSubstr(options.socket));  // `running` uses this socket
   options = options_of(folder, 2, 2);
   options.spool_dir = folder.path() + "/none";
   EXPECT_THAT(error_of(options), HasSubstr("clients.spool_dir = \"" + options.spool_dir));

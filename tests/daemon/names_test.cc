@@ -8,7 +8,7 @@
 
 #include "site.h"
 
-// Nodes whose addresses are names, and that return with other addresses.
+// Nodes whose configured addresses are names. A node may return at another IP address.
 
 namespace peal::daemon::test {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using wire::RecordKind;
 
-/// A name server's answers to all queries.
+/// A name server in memory. It answers all queries of the nodes.
 class NameServers {
  public:
   void set(const std::string& name, const io::Endpoint& at) {
@@ -39,10 +39,10 @@ class NameServers {
     std::mutex mutex;
     std::map<std::string, io::Endpoint> known;
   };
-  std::shared_ptr<State> state_ = std::make_shared<State>();  ///< threads that ask have it too
+  std::shared_ptr<State> state_ = std::make_shared<State>();  ///< shared with the threads that ask
 };
 
-/// Node `self` of two, n1.test and n2.test, on one port.
+/// Options of node `self` of two nodes, n1.test and n2.test, with the same port.
 Options named_options(const Folder& folder, std::uint32_t self, const NameServers& servers) {
   Options options = options_of(folder, self, 2);
   for (auto& node : options.member.nodes) node.address = {node.name + ".test", 6'500};
@@ -50,12 +50,12 @@ Options named_options(const Folder& folder, std::uint32_t self, const NameServer
   return options;
 }
 
-/// An address of this machine and this process alone.
+/// An address of this machine that only this process uses.
 io::Endpoint at(std::uint32_t number) {
   const Folder unused;
   const auto options = options_of(unused, 1, 1);
   io::Endpoint at = *io::endpoint_of(options.member.nodes[0].address);
-  at.ip[13] = static_cast<std::uint8_t>(at.ip[13] + number);  // others differ in the last two
+  at.ip[13] = static_cast<std::uint8_t>(at.ip[13] + number);  // ip[14], ip[15] name the process
   return at.with_port(6'500);
 }
 

@@ -30,7 +30,7 @@ TEST(NodeLog, ValuesCannotForgeALine) {
               testing::Not(testing::HasSubstr("\x01")));
 }
 
-/// A pipe for a log.
+/// A pipe to which a log writes.
 struct Pipe {
   explicit Pipe(int size = 0) {
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -38,11 +38,11 @@ struct Pipe {
       EXPECT_GE(::fcntl(ends[1], F_SETPIPE_SZ, size), size);
     }
   }
-  /// The thread of a log may still write.
+  /// Closes only the read end, because the thread of a log may still write.
   ~Pipe() {
     if (ends[0] >= 0) ::close(ends[0]);
   }
-  /// Its content, read until nothing more comes for a while or `end` was read.
+  /// Reads the pipe until the text contains `end`, or until nothing comes for a minute.
   std::string read(const std::string& end) {
     std::string text;
     char part[4'096];
@@ -77,11 +77,11 @@ TEST(NodeLog, AReaderThatHasStoppedHoldsUpNobody) {
   Pipe pipe(4'096);
   NodeLog log = open_log(pipe.ends[1]);
   const std::string text(200, 'x');
-  // Far more than the pipe and the queue hold, without a reader.
+  // Writes far more lines than the pipe and the queue hold, while nobody reads.
   for (int i = 0; i < 5'000; ++i) log.event("line", {{"text", text}});
   EXPECT_GT(log.dropped(), 1'000U);
   log.event("last", {});
-  // The writer may have found space in between: then lines follow the number of lost ones.
+  // The log may have found space in between. Then more lines follow a lines_dropped line.
   std::string out;
   std::uint64_t lines = 0;
   while (lines + log.dropped() < 5'001) {

@@ -8,7 +8,7 @@
 
 #include "site.h"
 
-// Lists of nodes that change while daemons run.
+// The list of nodes changes while daemons run.
 
 namespace peal::daemon::test {
 namespace {
@@ -16,14 +16,14 @@ namespace {
 using testing::HasSubstr;
 using wire::RecordKind;
 
-/// Node `self`, with the first `count` of three nodes in its list.
+/// Options of node `self`, whose list has the first `count` of three nodes.
 Options listed(const Folder& folder, std::uint32_t self, std::uint32_t count) {
   Options options = options_of(folder, self, 3);
   options.member.nodes.resize(count);
   return options;
 }
 
-/// The active list, the pending one and what it waits for.
+/// The active list, the pending list, and the reason why the pending list waits.
 std::string list_of(const Site& site) {
   Client asker(site.socket(), hello_as(""));
   wire::AskRequest ask;
@@ -75,7 +75,7 @@ TEST(Nodes, AreAddedAndRemovedAndComeBackWithoutARestart) {
   cat.send("g", "I am here");
   EXPECT_EQ(bob->message(), "I am here");
 
-  // Node 2 is removed; it still runs.
+  // Node 2 is removed from the lists, but still runs.
   const auto without = [&](std::uint32_t self) {
     Options options = listed(folder, self, 3);
     options.member.nodes.erase(options.member.nodes.begin() + 1);

@@ -10,7 +10,7 @@
 #include "io/shared_memory.h"
 #include "site.h"
 
-// Memory that a daemon shares with its clients, over real sockets.
+// A daemon shares memory with its clients over real sockets.
 
 namespace peal::daemon::test {
 namespace {
@@ -22,7 +22,7 @@ wire::Hello sharing(std::string_view name) {
   return hello;
 }
 
-/// A client that maps the memory that comes with its welcome.
+/// A client that maps the shared memory whose descriptor comes with the welcome.
 struct RegionReader {
   explicit RegionReader(const std::string& socket)
       : stream(connected(socket)), client(take(stream)) {}

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kPatienceMs = 60'000;
 
-/// An address of this machine that no other process uses: tests run at the same time.
+/// An address of this machine that no other process uses, because tests run at the same time.
 io::Endpoint address(std::uint32_t node) {
   const auto id = static_cast<std::uint32_t>(::getpid());
   return io::Endpoint::v4(127, static_cast<std::uint8_t>(1 + (id >> 16U) % 250),
@@ -121,7 +121,7 @@ bool Site::reconfigure(const Options& options, const std::function<void()>& once
     const std::lock_guard lock(mutex_);
     new_options_ = options;
   }
-  Client asker(socket_, hello_as(""));  // a name may be in use until its session has ended
+  Client asker(socket_, hello_as(""));  // a chosen name may still be in use
   if (once_connected) once_connected();
   wire::AskRequest ask;
   ask.request = 1;
@@ -160,7 +160,7 @@ session::Answer Site::on_ask(std::string_view what, bool admin) {
     return {wire::ClientCode::ok,
             joined(status.list) + "; " + joined(status.next_list) + "; " + status.list_waits_for};
   }
-  if (what == "parts") {  // messages that did not fit one packet, counted once for each
+  if (what == "parts") {  // parts of messages that did not fit one packet
     for (const auto& [name, value] : daemon_->node_status().counters) {
       if (name == "node_parts_built") return {wire::ClientCode::ok, std::to_string(value)};
     }

@@ -19,11 +19,11 @@
 #include "io/stream.h"
 #include "wire/client.h"
 
-// Daemons that run in threads of this process, and clients whose bytes a test chooses.
+// Daemons that run in threads of this process, and clients that send any bytes that a test chooses.
 
 namespace peal::daemon::test {
 
-/// A folder of its own, gone with it.
+/// A new folder. The destructor removes it.
 class Folder {
  public:
   Folder();
@@ -36,8 +36,8 @@ class Folder {
   std::string path_;
 };
 
-/// Node `self` of `count`, which lets every user do everything. The times are long enough for a
-/// machine that runs many tests at once.
+/// Options of node `self` of `count` nodes, which permit everything to every user. The timeouts are
+/// long enough for a machine that runs many tests at once.
 Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count);
 
 /// Ignores all calls.
@@ -52,23 +52,24 @@ class NoOwner final : public Owner {
   session::Answer on_ask(std::string_view, bool) override { return {}; }
 };
 
-/// A daemon, and the thread that it runs in.
+/// A daemon, and the thread in which it runs.
 class Site final : private Owner {
  public:
   explicit Site(const Options& options);
   ~Site() override;
-  void stop();  ///< and waits for its end
-  /// Takes new rules and limits, on the daemon's thread. `once_connected` runs here between the
-  /// connection to the daemon and the request.
+  void stop();  ///< stops the daemon and waits for its end
+  /// Makes the daemon take new options, on the daemon's thread. `once_connected` runs on the
+  /// calling thread between the connection to the daemon and the request. Returns false if the
+  /// daemon refuses the options.
   bool reconfigure(const Options& options, const std::function<void()>& once_connected = {});
-  /// Why the newest reconfigure() was refused.
+  /// The reason why the daemon refused the newest reconfigure(); empty if the daemon accepted.
   const std::string& refused() const { return refused_; }
-  /// Waits until these nodes count.
+  /// Waits until the daemon's active list has exactly these nodes.
   void wait_nodes(const std::string& nodes);
-  /// Waits until node `node` is at `at`, as far as this one knows.
+  /// Waits until this daemon knows `at` as the address of `node`.
   void wait_address(const std::string& node, const std::string& at);
   const std::string& socket() const { return socket_; }
-  std::string end() const;  ///< what on_end() said
+  std::string end() const;  ///< the reason in on_end()
   bool ended_well() const;
 
  private:
@@ -87,19 +88,19 @@ class Site final : private Owner {
   std::thread thread_;
   mutable std::mutex mutex_;
   std::condition_variable moved_;
-  std::map<std::string, std::string> addresses_;  ///< of the other nodes that were looked up
-  std::string nodes_;                             ///< the active ones, by the last on_nodes()
+  std::map<std::string, std::string> addresses_;  ///< by node: the newest address found
+  std::string nodes_;                             ///< the active nodes in the last on_nodes()
   std::optional<Options> new_options_;
   std::string end_;
   bool ended_well_ = false;
 };
 
-/// A record with its own copy of the bytes that it refers to.
+/// A received record with its own copy of the bytes.
 struct Got {
   wire::RecordKind kind{};
   std::vector<std::byte> body;
 
-  /// The record; fails the test if it is not one of these.
+  /// Decodes the body as a T. Fails the test if the body is not a valid T.
   template <class T>
   T as() const {
     T out;
@@ -108,14 +109,14 @@ struct Got {
   }
 };
 
-/// One connection. Everything waits for as long as a minute, and fails then.
+/// One connection to a daemon. Each call waits up to a minute, and then fails the test.
 class Client {
  public:
   /// Connects, and sends nothing yet.
   explicit Client(const std::string& socket);
-  /// The same over a stream that is connected, or on its way; with TLS, its handshake comes first.
+  /// Uses a stream that is connected or still connecting. With TLS, first completes the handshake.
   explicit Client(std::unique_ptr<io::Stream> stream);
-  /// Connects and says hello; the answer is in welcome().
+  /// Connects and sends hello. The answer is in welcome().
   Client(const std::string& socket, const wire::Hello& hello);
 
   template <class T>
@@ -126,26 +127,26 @@ class Client {
   }
   void say(wire::RecordKind kind);
   void say(wire::RecordKind kind, const wire::Acked& record);
-  /// Bytes as they are. Gives up without a failure when the daemon hung up.
+  /// Writes the bytes unchanged. Does not fail the test if the daemon hung up.
   void write(ByteView bytes);
   /// Ends this connection at once.
   void cut() { stream_.reset(); }
-  /// Says hello; the answer is in welcome().
+  /// Sends hello. The answer is in welcome().
   void greet(const wire::Hello& hello);
-  /// Why the stream broke; empty if it did not.
+  /// The error of the stream; empty if the stream is not broken.
   std::string broken() const { return broken_; }
 
-  /// The next record; nothing once the daemon hung up.
+  /// The next record, or nothing if the daemon hung up.
   std::optional<Got> next();
-  /// Leaves records out until one of this kind, or a closing, comes.
+  /// The next record that is a closing or of this kind. Skips other records.
   std::optional<Got> until(wire::RecordKind kind);
-  /// Joins, and waits for the view with this client in it.
+  /// Joins the group, and waits for the view that this join caused.
   void join(std::string_view group, const wire::SlowLimits& limits = {});
-  /// Sends to one group; the number is the next one.
+  /// Sends `text` to one group, with the next message number.
   void send(std::string_view group, std::string_view text);
   /// The text of the next message.
   std::string message();
-  /// The code and the text of the closing that comes.
+  /// Waits for a closing. Returns its code and its text.
   std::pair<wire::ClientCode, std::string> closing();
 
   bool is_welcome() const { return welcome_.has_value(); }

@@ -5,7 +5,8 @@
 
 #include "site.h"
 
-// A client that stops reading gets the policy that it chose, and the others continue.
+// The daemon treats a client that stops reading by the policy that this client chose. Other clients
+// continue.
 
 namespace peal::daemon::test {
 namespace {
@@ -15,7 +16,7 @@ using wire::RecordKind;
 using wire::SlowPolicy;
 
 constexpr int kMessages = 400;
-constexpr std::size_t kBytes = 50'000;  // 20 MB: more than sockets and limits hold
+constexpr std::size_t kBytes = 50'000;  // 20 MB in all: more than sockets and limits hold
 
 /// One client that reads nothing, one that reads everything, and one that sends to both.
 class Slow : public testing::Test {
@@ -43,7 +44,7 @@ class Slow : public testing::Test {
 
   static Options options(const Folder& folder) {
     Options options = options_of(folder, 1, 1);
-    options.sessions.slow.memory_bytes = 50'000'000;  // of who reads
+    options.sessions.slow.memory_bytes = 50'000'000;  // the limit for good_
     return options;
   }
   Folder folder_;
@@ -63,7 +64,7 @@ TEST_F(Slow, SpillsToDiskAndComesBackInOrder) {
 TEST_F(Slow, DropsAndSaysWhatIsMissing) {
   start(SlowPolicy::drop);
   expect_all(good_);
-  // Received messages are in order, and missing ones are counted.
+  // Received messages must be in order, and gaps must count the missing messages.
   std::uint64_t seen = 0;
   std::uint64_t missing = 0;
   while (seen + missing < kMessages) {

@@ -91,7 +91,7 @@ TEST_F(Spool, QueuesAreApart) {
   EXPECT_EQ(read(spool, 2, 0, 100), bytes_from(5'000, 100));
   spool.remove(1);
   EXPECT_EQ(spool.files(), 1U);
-  spool.remove(1);  // nothing of it is left
+  spool.remove(1);  // queue 1 is already removed
   ASSERT_TRUE(spool.append(3, bytes_from(0, 10)));
   EXPECT_EQ(spool.files(), 2U);
 }
@@ -106,7 +106,7 @@ TEST_F(Spool, WhatIsDiscardedDoesNotReachTheRest) {
   spool.discard(1, size);
   ASSERT_TRUE(spool.append(1, bytes_from(size, 1'000)));
   EXPECT_EQ(read(spool, 1, size, 1'000), bytes_from(size, 1'000));
-  spool.discard(2, 0);  // of one that has none
+  spool.discard(2, 0);  // queue 2 does not exist
 }
 
 TEST_F(Spool, LeavesNoNamesBehind) {
@@ -129,7 +129,7 @@ TEST_F(Spool, AFullDiskTakesAllOrNothing) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit small = before;
-  small.rlim_cur = 4'096;  // like a full disk
+  small.rlim_cur = 4'096;  // acts like a full disk
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   EXPECT_EQ(spool.append(1, bytes_from(1'000, 100'000)).error(), Errc::system);
   EXPECT_NE(spool.reason(), "");

@@ -10,7 +10,7 @@
 #include "certificates.h"
 #include "site.h"
 
-// Clients of other machines: their certificate or a secret identifies them.
+// A client of another machine identifies itself by a certificate or a secret.
 
 namespace peal::daemon::test {
 namespace {
@@ -54,7 +54,7 @@ class Tls : public testing::Test {
     io::write_file(file(name + ".pem"), certificate.certificate_pem(), 0644);
     io::write_file(file(name + ".key"), certificate.key_pem(), 0600);
   }
-  /// A client with the certificate of that name, or without one.
+  /// A client with the certificate `name`, or without a certificate if `name` is empty.
   std::unique_ptr<Client> client(const std::string& name,
                                  const std::string& server = "node-1.example") {
     const bool none = name.empty();
@@ -116,10 +116,10 @@ TEST_F(Tls, AClientRefusesADaemonOfAnotherName) {
 }
 
 TEST_F(Tls, NewCertificatesAreTakenWithoutARestart) {
-  // The change is requested through the Unix socket.
+  // reconfigure() connects through the Unix socket, so a rule must admit clients there.
   options_.sessions.clients.push_back({});
   options_.sessions.clients.back().admin = true;
-  // The old rules admit no client there: so the new ones apply to a restarted daemon.
+  // The old rules admit no client at the Unix socket, so the new rule needs a restarted daemon.
   site_.reset();
   site_ = std::make_unique<Site>(options_);
   auto before = client("alice");

@@ -4,7 +4,7 @@
 #include "oracle/files.h"
 #include "site.h"
 
-// The oracle checks the traces of daemons about the order below their groups.
+// The oracle checks the traces of daemons. The traces describe the order of units below the groups.
 
 namespace peal::daemon::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "order/ring/descriptor.h"
 #include "sequencer.h"
 
-// The engines of these tests, in the place of order/registry/registry.cc.
+// The engines of these tests. This file replaces order/registry/registry.cc.
 
 namespace peal::order {
 

@@ -52,10 +52,11 @@ constexpr std::uint32_t kHeaderBytes = 4 + 8 + 12;
 constexpr std::uint32_t kDataBytes = kHeaderBytes + 8 + 1;
 constexpr std::size_t kResentMax = 16;
 
-/// What a member says to the sequencer. Counts run from its start.
+/// The state that a member reports to the sequencer. `wanted` counts the member's units that have a
+/// position or wait for one, and `placed` counts those that have one.
 struct Status {
   bool installed = false;
-  std::uint64_t wanted = 0, placed = 0;  ///< units that got, or wait for, a position; that got one
+  std::uint64_t wanted = 0, placed = 0;
   Seq received = 0, delivered = 0, stable = 0;
 };
 
@@ -63,7 +64,7 @@ struct Peer {
   MemberId id{};
   Status told;
   std::uint64_t granted = 0;
-  std::map<std::uint64_t, Seq> grants;  ///< by count: those that the member may lack
+  std::map<std::uint64_t, Seq> grants;  ///< by unit number; may not have arrived
 };
 
 struct Arrived {
@@ -171,12 +172,12 @@ class SequencerEngine final : public Engine {
            told_.delivered != delivered_ || std::any_of(peers_.begin(), peers_.end(), lags);
   }
 
-  // ---- packets out ----
+  // ---- sending packets ----
 
   template <class Write>
   void say(Kind kind, const NodeId* to, Effects& out, Write write) {
     BufferRef packet = packets_.take(0, packet_bytes_max_);
-    if (!packet) return;  // said again at the next tick
+    if (!packet) return;  // the next tick tries again
     wire::Writer in(ByteSpan(packet.data(), packet.size()));
     write_header(kind, in);
     write(in);
@@ -209,7 +210,7 @@ class SequencerEngine final : public Engine {
       in.members(view_members_);
     });
   }
-  /// Tells the sequencer how this member is doing.
+  /// Reports the state of this member to the sequencer.
   void tell(Effects& out) {
     told_ = {!members_.empty(), wanted_, placed_, received_, delivered_, stable_};
     if (leads()) return on_status(self_, told_, out);
@@ -253,7 +254,7 @@ class SequencerEngine final : public Engine {
       delivered = std::min(delivered, each.told.delivered);
     }
     set_stable(stable);
-    // No unit has a place before all members have installed the view.
+    // No unit gets a position before all members have installed the view.
     const auto outside = [](const auto& each) { return !each.second.told.installed; };
     const bool all_in = std::none_of(peers_.begin(), peers_.end(), outside);
     for (auto& [node, each] : peers_) {
@@ -265,7 +266,7 @@ class SequencerEngine final : public Engine {
     }
     if (from != self_ && told.stable < stable_) send_sync(from.node, out);
   }
-  /// The view begins once all nodes have been heard.
+  /// Installs the view once every node has sent a status.
   void gather(Effects& out) {
     if (!view_members_.empty()) return;
     std::vector<MemberId> members;
@@ -328,7 +329,7 @@ class SequencerEngine final : public Engine {
     while (arrived_.contains(received_ + 1)) ++received_;
   }
 
-  /// Everything that is possible now.
+  /// Takes new units, places them, and delivers, as far as this is possible now.
   void go_on(Instant now, Effects& out) {
     if (left_ || members_.empty()) return;
     if (!told_.installed) tell(out);
@@ -396,21 +397,21 @@ class SequencerEngine final : public Engine {
   bool left_ = false;
   Instant next_tick_{};
   ViewId view_{};
-  std::vector<MemberId> members_;  ///< of the installed view
-  Seq high_ = 0;                   ///< the highest position that is known to be given out
-  Seq received_ = 0;               ///< all positions up to here have arrived
-  Seq received_before_ = 0;        ///< the same at the last tick
+  std::vector<MemberId> members_;  ///< the members of the installed view
+  Seq high_ = 0;                   ///< the highest position known to be granted
+  Seq received_ = 0;               ///< all units up to this position have arrived
+  Seq received_before_ = 0;        ///< received_ at the last tick
   Seq delivered_ = 0;
-  Seq stable_ = 0;  ///< all members have received all positions up to here
+  Seq stable_ = 0;  ///< all members have all units up to this position
   std::deque<Unit> taken_;
   std::uint64_t wanted_ = 0, placed_ = 0;
   Status told_;
-  std::map<std::uint64_t, Seq> grants_;  ///< that came before their turn
-  std::map<Seq, Arrived> arrived_;       ///< not yet delivered
-  std::map<Seq, BufferRef> own_;         ///< packets that somebody may lack
+  std::map<std::uint64_t, Seq> grants_;  ///< by unit number; not used yet
+  std::map<Seq, Arrived> arrived_;       ///< units that are not yet delivered
+  std::map<Seq, BufferRef> own_;         ///< own packets that a member may lack
   std::uint64_t nacks_ = 0;
 
-  // Of the sequencer.
+  // The state of the sequencer.
   Seq granted_ = 0;
   std::map<NodeId, Peer> peers_;
   std::vector<MemberId> view_members_;

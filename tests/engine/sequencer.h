@@ -5,10 +5,10 @@
 
 namespace peal::order::sequencer {
 
-/// A fixed sequencer without fault tolerance, in tests only: it shows what an engine needs to be
-/// configured, shown, run and judged. The node with the lowest number gives out positions; a member
-/// asks for as many as it has units, and multicasts each unit with its position. There is one view,
-/// of all configured nodes; once one of them fails, nothing is ordered any more.
+/// A fixed sequencer without fault tolerance, for tests only. It shows what an engine needs so that
+/// Peal can configure, show, run and check it. The node with the lowest number grants positions. A
+/// member requests one position for each unit, and multicasts the unit with its position. All
+/// configured nodes form the only view. Once a node fails, the engine orders nothing any more.
 extern const Descriptor kDescriptor;
 
 }  // namespace peal::order::sequencer

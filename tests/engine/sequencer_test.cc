@@ -3,7 +3,8 @@
 
 #include "../cli/tool.h"
 
-// Another engine: one descriptor, in a list of this folder. The programs are those that ship.
+// Tests of the tool with another engine. This folder has the engine and its own list of engines.
+// All other code is that of the released programs.
 
 namespace peal::cli {
 namespace {
@@ -41,7 +42,7 @@ TEST_F(Sequencer, IsInThePrintedConfiguration) {
   EXPECT_THAT(printed.out, HasSubstr("[sequencer]"));
   EXPECT_THAT(printed.out, HasSubstr("#window = 8"));
   EXPECT_THAT(printed.out, HasSubstr("#tick_ms = 5"));
-  // An option that only tests choose.
+  // The option max_gap is internal: only tests set it.
   EXPECT_THAT(printed.out, Not(HasSubstr("max_gap = 1024")));
 }
 
@@ -59,7 +60,7 @@ TEST_F(Sequencer, OrdersForRealNodesWhichSayHowTheyAre) {
   EXPECT_THAT(json.out, HasSubstr("\"sequencer_granted\": "));
   stop_all(children_, 10'000);
   children_.clear();
-  // The oracle takes what the engine promises from the traces.
+  // The oracle reads from the traces what the engine promises.
   const Ran judged = run("peal check $DIR/*.trace");
   EXPECT_EQ(judged.status, 0) << judged.out << judged.err;
 }
@@ -72,7 +73,7 @@ TEST_F(Sequencer, IsSimulatedAndJudged) {
   const Ran story = run(PEAL_SIM_PROGRAM " --order sequencer --seed 3 --set window=4 --print");
   EXPECT_THAT(story.out, HasSubstr("cluster order=sequencer"));
   EXPECT_THAT(story.out, HasSubstr(" window=4"));
-  // Without one of its nodes it orders nothing, and the simulator notices.
+  // When a node has crashed, the engine orders nothing, and the simulator reports this.
   write(
       "crash.txt",
       "cluster order=sequencer nodes=3 seed=1\nstart all\nrun 1s\ncrash n3\nload rate=100\nrun 1s\n"

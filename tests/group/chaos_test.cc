@@ -10,14 +10,14 @@
 #include "group/groups.h"
 #include "samples.h"
 
-// Random requests, views and bytes: daemons of one view always agree.
+// Daemons get random requests, views and bytes. The daemons of one view must always agree.
 
 namespace peal::group::test {
 namespace {
 
 constexpr std::uint32_t kNodes = 5;
 
-/// All hashes that daemons had when their tables became equal in a view are equal.
+/// Checks that all daemons whose exchange ended in the same view had the same hash of their tables.
 void expect_agreement(const Cluster& cluster) {
   std::map<ViewId, std::uint64_t> hashes;
   for (const auto& daemon : cluster.daemons) {
@@ -88,7 +88,8 @@ TEST(Chaos, AllAgreeHoweverViewsFollowEachOther) {
   }
 }
 
-/// Any bytes in the order: no daemon falls over, all count the same and keep the same table.
+/// Delivers random bytes as messages. No daemon may crash. All daemons must count the same errors
+/// and keep the same table.
 TEST(Chaos, NonsenseIsDroppedByAllAlike) {
   Random random(11);
   for (int round = 0; round < 100; ++round) {

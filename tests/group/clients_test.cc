@@ -10,7 +10,7 @@
 #include "cluster.h"
 #include "group/groups.h"
 
-// Clients' wishes, and which of them are refused.
+// Requests of clients: which requests are accepted, and which are refused.
 
 namespace peal::group::test {
 namespace {
@@ -133,7 +133,7 @@ TEST(Clients, ThereIsRoomForSoManyOnly) {
   EXPECT_TRUE(groups.connect("z"));
 }
 
-/// However fast they join, the table of all nodes fits one message.
+/// However fast clients join groups, the table of all nodes fits one message.
 TEST(Clients, GroupsAreRefusedWhenTheirTableWouldNotFit) {
   constexpr std::uint32_t kBytes = 8'192;
   Cluster cluster(2, kBytes);

@@ -59,8 +59,8 @@ void Daemon::deliver(std::span<const std::uint32_t> connections, const Received&
   }
 }
 
-/// "1 sees g by join of y@b: x@a | y@b", with bars between members that did not come together, the
-/// receiver's own set in brackets.
+/// Logs a text such as "1 sees g by join of y@b: [x@a] | y@b". A bar separates members that did not
+/// come together. The brackets mark the set of members that came together with the receiver.
 void Daemon::view(std::span<const std::uint32_t> connections, const GroupView& view) {
   std::string text =
       " sees " + std::string(view.group) + " by " + std::string(cause_text(view.cause));

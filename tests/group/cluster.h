@@ -15,22 +15,22 @@
 
 #include "group/groups.h"
 
-// Daemons with groups on a stream that the test orders by hand: a message of one of them goes to
-// all members of its view, in one order, and views come with their transitional views.
+// Daemons with groups, but without an order engine: the test delivers messages and installs views.
+// All members of a view get a message at the same position. Each view has its transitional views.
 
 namespace peal::group::test {
 
-/// One daemon: a, b, c ...
+/// One daemon. Its name is a letter: a, b, c ...
 class Daemon final : public Effects {
  public:
   Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max);
 
   std::string name() const { return std::string(1, letter); }
   std::uint32_t connect(std::string_view client) { return groups->connect(client).value(); }
-  /// Sends to one group or to several, separated by commas.
+  /// Sends to one target or to several targets, separated by commas.
   Result<void, Refusal> send(std::uint32_t connection, std::string_view targets,
                              std::string_view payload, bool self_discard = false);
-  /// What its clients received since the last call.
+  /// The events that the clients of this daemon received since the last call.
   std::vector<std::string> take_log() { return std::exchange(log, {}); }
 
   void deliver(std::span<const std::uint32_t> connections, const Received& message) override;
@@ -55,9 +55,10 @@ class Daemon final : public Effects {
   std::vector<Waiting> control;
   std::deque<Waiting> waiting;
   bool blocked = false;
-  std::size_t room = 1'000;  ///< messages that may wait
+  std::size_t room = 1'000;  ///< the most messages in `waiting`
   std::vector<std::string> log;
-  std::uint16_t got_type = 0;  ///< of the last message; and so on
+  // Fields of the last message that came.
+  std::uint16_t got_type = 0;
   Service got_service = Service::agreed;
   std::vector<std::string> got_targets;
   std::map<ViewId, std::uint64_t> settled_hashes;
@@ -68,15 +69,16 @@ class Cluster {
   explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20);
 
   Daemon& operator[](char letter) { return *daemons[static_cast<std::size_t>(letter - 'a')]; }
-  /// The next message of `from` is delivered to `to`, letters of daemons in its view (all, if
-  /// empty); false if none waits.
+  /// Delivers the next message of daemon `from` to the daemons with the letters `to`, or to all in
+  /// its view if `to` is empty. Returns false if no message waits.
   bool order_one(char from, std::string_view to = {});
   /// Delivers all waiting messages.
   void order_all(std::string_view members);
-  /// Tells the members of a new view, letters in ascending order, first that their old view ends:
-  /// then `remains` may order what is left of it, and then of the new one.
+  /// Installs a new view of `members`, letters in ascending order. First the members get their
+  /// transitional views, and `remains` may deliver messages of the old views. Then they get the new
+  /// view.
   void install(std::string_view members, const std::function<void()>& remains = {});
-  /// The same, and all that waits is ordered.
+  /// Installs a new view of `members`, and delivers all waiting messages.
   void settle(std::string_view members);
 
   std::vector<std::unique_ptr<Daemon>> daemons;
@@ -85,7 +87,7 @@ class Cluster {
   std::vector<MemberId> ids(std::string_view letters) const;
 
   std::uint64_t views_ = 0;
-  std::map<ViewId, Seq> placed_;  ///< messages of each view that have their places
+  std::map<ViewId, Seq> placed_;  ///< by view: the newest position
 };
 
 }  // namespace peal::group::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests: daemons compare tables and forgotten messages by them, so different ones must differ.
+// Daemons compare tables and forgotten messages by their digests, so different contents must have
+// different digests.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,7 +20,7 @@ const ViewId kFirst{5, {NodeId{1}, 100}};
 const ViewId kSecond{6, {NodeId{1}, 100}};
 const ViewId kThird{7, {NodeId{1}, 100}};
 
-/// Applies each change to a copy of `plain`: all results have different digests.
+/// Applies each change to its own copy of `plain`. All results must have different digests.
 template <class T>
 void expect_different(const T& plain, std::uint64_t (*digest)(const T&),
                       const std::vector<std::function<void(T&)>>& changes) {
@@ -101,7 +102,7 @@ TEST(TrafficDigest, OfForgottenViewsDoesNotDependOnTheOrderOfForgetting) {
 
 TEST(TrafficDigest, OfAViewWithoutNamesCountsThePlaceOfEachLateMessageOnce) {
   for (const std::size_t names : {1U, 2U, 3U}) {
-    // Each late message goes to so many names.
+    // Each late message is sent to `names` names.
     TrafficLog vague(0);
     vague.begin(kFirst);
     for (std::size_t i = 0; i <= kTrafficNamesMax; ++i) {
@@ -124,7 +125,7 @@ TEST(TrafficDigest, OfAViewWithoutNamesCountsThePlaceOfEachLateMessageOnce) {
   }
 }
 
-// ---- what a log and those that meet keep ----
+// ---- what logs keep, and what a meeting keeps ----
 
 TEST(TrafficLogs, KeepNamesAgainInTheViewAfterOneWithTooMany) {
   TrafficLog log(0);

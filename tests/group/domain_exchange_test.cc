@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges of daemons of which only some learn the messages of a domain.
+// Exchanges in a cluster in which only some daemons learn the messages of a domain.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -49,8 +49,8 @@ Options options_of_c() {
   return options;
 }
 
-/// Daemon c, which was alone, meets a and b. Only b and c learn messages to the group orders, of
-/// which a client of c is a member.
+/// Daemon c was alone in a view, and now meets a and b. Only b and c learn messages to the group
+/// "orders". A client of c is a member of this group.
 struct MeetingInDomains {
   MeetingInDomains() : groups(options_of_c(), host) {
     const std::vector<MemberId> own{kNodeC}, all{kNodeA, kNodeB, kNodeC};
@@ -64,7 +64,7 @@ struct MeetingInDomains {
     groups.on_message(sender, Service::agreed, {++place, 0}, message);
   }
   void give_own() { give(kNodeC, std::vector<std::byte>(host.control)); }
-  /// The table of a and b, which a sends.
+  /// Gives c the common table of a and b, which a sends.
   void give_tables(const std::vector<Traffic>& traffic = {}) {
     Tables tables;
     tables.view = kMet;
@@ -87,7 +87,7 @@ struct MeetingInDomains {
   Seq place = 0;
 };
 
-/// One message to this name, in a view of a and b.
+/// The traffic of one message to `name`, in a view of a and b.
 std::vector<Traffic> one_message(order::Domain domain, const std::string& name) {
   ViewTraffic view;
   view.view = kElsewhere;
@@ -137,7 +137,8 @@ TEST(DomainExchange, ReportsOfStrangersAndSecondOnesAreDropped) {
   EXPECT_TRUE(other.host.gaps.empty());
 }
 
-/// A message to groups of several domains goes to all nodes: it is missed like one of the domain.
+/// A message to groups of several domains goes to all nodes. A group can miss such a message and a
+/// message of its own domain.
 TEST(DomainExchange, AGroupMissesMessagesOfItsDomainAndThoseForAllNodes) {
   const auto gaps = [](const std::vector<Traffic>& for_all, const std::vector<Traffic>& of_domain) {
     MeetingInDomains c;

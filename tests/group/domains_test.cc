@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups whose messages only some nodes learn.
+// Domains: only some nodes learn the messages to the groups of a domain.
 #include "group/domains.h"
 
 #include <gtest/gtest.h>

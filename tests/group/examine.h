@@ -11,8 +11,8 @@ struct Verdict {
   const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
-/// Passes bytes to the decoder of the kind that they name, and to one of another kind, which must
-/// refuse them. Accepted values must encode to the same bytes again.
+/// Passes `bytes` to the decoder of their kind, and to a decoder of another kind, which must refuse
+/// them. If `bytes` are accepted, the decoded message must encode to the same bytes again.
 Verdict examine(ByteView bytes);
 
 }  // namespace peal::group::test

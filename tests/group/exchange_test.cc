@@ -8,7 +8,7 @@
 #include "cluster.h"
 #include "group/groups.h"
 
-// Exchanges of tables: that they end, in equal tables, however views follow each other.
+// Exchanges of tables. However views follow each other, an exchange ends, and all tables are equal.
 
 namespace peal::group::test {
 namespace {
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using State = Groups::State;
 
-/// A client x at each daemon, in g; all daemons apart.
+/// Each daemon is alone in its view, and has a client x in group g.
 struct Apart {
   explicit Apart(std::uint32_t nodes) : cluster(nodes) {
     for (const auto& each : cluster.daemons) {
@@ -92,14 +92,14 @@ TEST(Exchange, InterruptedForGoodItBeginsAgainInTheNextView) {
   EXPECT_EQ(hash(cluster['a']), hash(cluster['b']));
 }
 
-/// Members that were lost while an exchange failed are news for the others, in the end.
+/// Members that are lost while an exchange fails are reported after a later exchange.
 TEST(Exchange, WhatAFailedExchangeLostIsTold) {
   Apart all(4);
   Cluster& cluster = all.cluster;
   cluster.settle("ab");
   for (const auto& each : cluster.daemons) each->take_log();
-  cluster.install("abc");  // a speaks for b
-  cluster.install("ad");   // without b, and c never said anything
+  cluster.install("abc");  // a's table stands for b too
+  cluster.install("ad");   // b is lost, and no table of c came
   EXPECT_TRUE(cluster['d'].groups->leave(1, "g"));
   cluster.order_all("ad");
   EXPECT_THAT(cluster['a'].take_log(),
@@ -209,8 +209,8 @@ TEST(Exchange, GroupsThatEmptyAndReturnGetIdsTheyNeverHad) {
   EXPECT_LT(ids[1], ids[2]);
 }
 
-/// A view that ends differently for its parts, or parts of the next view that come from different
-/// ones: until then each names its own states, and ids only grow.
+/// A view may end differently for its parts, and parts of one view may come from different views.
+/// Each part names its states in between by ids that no other part uses. Ids of a group only grow.
 TEST(Exchange, PartsNameTheirStatesApart) {
   Apart all(4);
   Cluster& cluster = all.cluster;
@@ -243,8 +243,8 @@ TEST(Exchange, PartsNameTheirStatesApart) {
   EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
-/// One member goes to a view, and another one, which should come with it, never gets there: both
-/// had the same previous view, and the same smallest member.
+/// b goes to a view together with a, but a never installs this view and goes to another one. Both
+/// had the same previous view and the same smallest member. Their ids in between must differ.
 TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
   Apart all(3);
   Cluster& cluster = all.cluster;
@@ -270,11 +270,11 @@ TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
   EXPECT_NE(after('b', 10, {a, b}), after('a', 11, {a}));
 }
 
-/// 1,000 groups with 1,000 members each, and the exchange is interrupted.
+/// The exchange of 1,000 groups with 1,000 members each is interrupted.
 TEST(Exchange, LargeTablesSurviveAnInterruption) {
   Cluster cluster(4, 64U << 20);
   cluster.install("abcd");
-  for (const auto& daemon : cluster.daemons) {  // it reports 250 clients in each group
+  for (const auto& daemon : cluster.daemons) {  // each daemon reports 250 clients in each group
     Tables tables;
     tables.view = daemon->in;
     tables.synced = {daemon->id};

@@ -11,7 +11,8 @@
 #include "group/groups.h"
 #include "group/traffic.h"
 
-// Clients are told of messages that were ordered in views without their daemon, and only of those.
+// Clients get a gap for messages that were ordered in views without their daemon. They get no gap
+// for other reasons.
 
 namespace peal::group::test {
 namespace {
@@ -21,7 +22,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Client x at each daemon, and z at c alone in kv; a, b and c in one view.
+/// All daemons are in one view, and each has a client x. Client z at c is the only member of group
+/// kv.
 struct Kv {
   explicit Kv(std::uint32_t nodes = 3) : cluster(nodes) {
     for (std::uint32_t n = 0; n < nodes; ++n) all += static_cast<char>('a' + n);
@@ -104,15 +106,15 @@ TEST(Gaps, WhatWasSentIsRememberedOverViewsAndByWhoHeardOfIt) {
   kv.cluster.settle("ab");
   kv.send('a', "kv", "MISSED");
   kv.cluster.settle("a");
-  kv.cluster.settle("abd");  // d hears of it here
+  kv.cluster.settle("abd");  // d learns of the message from a
   kv.cluster.settle("d");
-  kv.cluster.settle("de");  // and e of d
+  kv.cluster.settle("de");  // e learns of the message from d
   kv.cluster.settle("ce");
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
-/// c delivers `one` with all others, which deliver more in the same view; exactly these further
-/// names are missed.
+/// All daemons deliver the messages `one`. Only a and b deliver `two`, in the same view. So c
+/// misses messages only to the group of `two`.
 TEST(Gaps, WhatALostMemberDeliveredOfTheViewIsNotMissed) {
   Kv kv;
   EXPECT_TRUE(kv.cluster['c'].groups->join(kv.z, "both"));
@@ -128,7 +130,8 @@ TEST(Gaps, WhatALostMemberDeliveredOfTheViewIsNotMissed) {
               ElementsAre("2 got one from x@a", "2 got one from x@a", "2 missed some of both"));
 }
 
-/// Both parts deliver what is left of the view, c all of it, and a and b all but the last.
+/// In their transitional views, both parts deliver the remaining messages of the old view. c
+/// delivers all three, and a and b deliver the first two.
 TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
   Kv kv;
   for (const char* text : {"one", "two", "three"}) {
@@ -172,7 +175,7 @@ TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
 }
 
 TEST(Gaps, AStartCostsNothing) {
-  // Daemon b starts late: its clients exist before, and it joins the others directly.
+  // Daemon b starts late. Its client joins g before b installs its first view, which is with a.
   Cluster cluster(2);
   cluster.settle("a");
   const std::uint32_t x = cluster['a'].connect("x");
@@ -184,8 +187,8 @@ TEST(Gaps, AStartCostsNothing) {
   EXPECT_THAT(cluster['b'].take_log(), ElementsAre("1 sees g by join of y@b: [y@b]"));
 }
 
-/// A client whose daemon was alone first may have missed later messages: it is unknown whether they
-/// were earlier.
+/// A client joins g while its daemon b is alone in a view. Nobody knows whether the message in the
+/// view of a was sent before this join, so the client gets a gap.
 TEST(Gaps, WhoJoinsWhileItsDaemonIsAloneIsTold) {
   Cluster cluster(2);
   cluster.settle("a");
@@ -221,7 +224,7 @@ TEST(Gaps, JustBelowTheBoundNamesAreExact) {
   EXPECT_THAT(kv.told(), IsEmpty());
 }
 
-/// Traffic that all nodes know need not be remembered: otherwise tables would grow for ever.
+/// Nodes forget traffic that all nodes know. Otherwise tables would grow for ever.
 TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   Kv kv;
   for (const auto& each : kv.cluster.daemons) {
@@ -242,7 +245,7 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   EXPECT_THAT(tables.traffic[0].views, IsEmpty());
   EXPECT_THAT(tables.traffic[0].forgotten.names, ElementsAre("early"));
   kv.cluster.order_all("abc");
-  // But traffic that some have not heard of is remembered.
+  // But nodes remember traffic of which c does not know yet.
   kv.cluster.settle("ab");
   kv.send('a', "kv", "MISSED");
   for (int i = 0; i < 5; ++i) kv.cluster.settle("ab");
@@ -251,7 +254,8 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
-/// Each node must have come along itself: those that did do not stand for the one that is away.
+/// Nodes forget traffic only when every node has been in the views after this traffic. While c is
+/// away, views of a and b do not count.
 TEST(Gaps, NothingIsForgottenWhileANodeIsAway) {
   Kv kv;
   for (const auto& each : kv.cluster.daemons) {
@@ -287,8 +291,8 @@ TEST(Gaps, TheViewBeforeTheLastOneIsRemembered) {
   EXPECT_EQ(tables.traffic[0].views[0].view, sent_in);
 }
 
-/// a and b believe that c came with them to their last view, but it did not complete the previous
-/// exchange: traffic that it missed long before must not be forgotten yet.
+/// a and b believe that c came with them to their last view. But c did not complete the exchange
+/// before, so a and b must not yet forget the traffic that c missed long before.
 TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
   Kv kv;
   for (const auto& each : kv.cluster.daemons) {
@@ -299,7 +303,7 @@ TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
   kv.cluster.settle("ab");
   kv.cluster.settle("ab");
   kv.cluster.install("abc");
-  // Tables of c reach a and b, and theirs not c.
+  // The tables of a and c reach a and b. No table reaches c.
   EXPECT_TRUE(kv.cluster.order_one('a', "ab"));
   EXPECT_TRUE(kv.cluster.order_one('c', "ab"));
   const std::vector<MemberId> all{kv.cluster['a'].id, kv.cluster['b'].id, kv.cluster['c'].id};
@@ -316,7 +320,8 @@ TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
 }
 
-/// Client z in kv and rest at d, which the others do not have on their lists, and forget without.
+/// Client z at d is in the groups kv and rest. The lists of a, b and c do not have d, so these
+/// nodes forget traffic that d does not know.
 struct Unlisted {
   Unlisted() {
     cluster.settle("d");
@@ -348,8 +353,8 @@ struct Unlisted {
   std::uint32_t x = 0, z = 0;
 };
 
-/// A node may serve clients before the others have it on their lists. Until then none of these
-/// needs to remember their common traffic.
+/// A node may serve clients before the other nodes list it. Until they list this node, they forget
+/// their common traffic without waiting for it.
 TEST(Gaps, WhoServedBeforeItWasListedIsToldOfWhatTheOthersForgot) {
   Unlisted some;
   some.send('a', some.x, "kv,#z#d");
@@ -379,7 +384,8 @@ TEST(Gaps, WhatItOrderedItselfBeforeItWasListedIsTold) {
   EXPECT_THAT(some.cluster['d'].take_log(), Not(Contains("1 missed some of kv")));
 }
 
-/// Nodes get a new list at different times: a and b forget what c remembers, and all know the same.
+/// Nodes get a new list at different times. So a and b forget traffic that c still remembers, but
+/// none of the three missed any of it.
 TEST(Gaps, WhoForgetsAtAnotherTimeMissedNothing) {
   Unlisted some;
   const std::uint32_t y = some.cluster['c'].connect("y");
@@ -413,7 +419,8 @@ TEST(Gaps, OfWhatWasForgottenAllNamesAreToldAboveTheBound) {
   EXPECT_THAT(some.cluster['d'].take_log(), Contains("1 missed some of rest"));
 }
 
-/// d knows of the messages; its tables reach c only in the next view, as the exchange ends early.
+/// The exchange of a, b and c fails. The client at c gets its gap only when the next exchange, of b
+/// and c, has ended.
 TEST(Gaps, AnExchangeThatFailedTellsNothingAndForgetsNothing) {
   Kv kv;
   kv.cluster.settle("ab");

@@ -9,7 +9,7 @@
 
 #include "cluster.h"
 
-// What clients are told: one scenario for each rule.
+// Which events clients receive. There is one scenario for each rule.
 
 namespace peal::group::test {
 namespace {
@@ -17,7 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Clients x at a, y at b, and so on: one at each daemon, in g, in one view of all.
+/// All daemons are in one view. Each has one client in group g: x at a, y at b and z at c, or p, q,
+/// r and s if there are four daemons.
 struct Together {
   explicit Together(std::uint32_t nodes) : cluster(nodes) {
     std::string all;
@@ -148,7 +149,8 @@ TEST(Groups, APrivateNameReachesOneClientOfOneNode) {
   EXPECT_THAT(b.take_log(), ElementsAre("1 got to b from x@a"));
 }
 
-/// The example of the design: x at a and z at c are in g; {a, b} and {c, d} part, and meet again.
+/// The example of the design. Clients x at a and z at c are in g. The view splits into {a, b} and
+/// {c, d}, which then merge again.
 TEST(Groups, APartitionAndItsEnd) {
   Cluster cluster(4);
   cluster.settle("abcd");
@@ -186,7 +188,7 @@ TEST(Groups, WhoLosesNobodyIsToldNothingWhenAViewShrinks) {
 }
 
 TEST(Groups, ChangesInATransitionalViewSaySo) {
-  Together all(4);  // p, q, r, s
+  Together all(4);  // clients p, q, r and s
   Cluster& cluster = all.cluster;
   Daemon& a = cluster['a'];
   EXPECT_TRUE(a.groups->join(a.connect("late"), "g"));
@@ -200,17 +202,17 @@ TEST(Groups, ChangesInATransitionalViewSaySo) {
     cluster.order_one('a', "ab");
   });
   EXPECT_THAT(a.take_log(),
-              ElementsAre("1 loses members of g",  // clients by name: late, p
+              ElementsAre("1 loses members of g",  // 2 is client late, 1 is p
                           "2 sees g by network: [late@a] | p@a q@b | r@c | s@d",
                           "1 sees g by network: late@a | [p@a q@b] | r@c | s@d",
                           "2 loses members of g", "1 loses members of g",
-                          // s has left: one set less
+                          // s has left g, so its set is gone
                           "2 sees g by network: [late@a p@a q@b] | r@c",
                           "1 sees g by network: [late@a p@a q@b] | r@c", "2 loses members of g",
                           "1 loses members of g",
-                          // own: far@c joined from outside
+                          // far@c joined own, although c is lost
                           "1 sees own by network: [p@a] | far@c", "1 loses members of own",
-                          // the new view
+                          // events of the new view of nodes
                           "2 sees g by network: [late@a p@a q@b]",
                           "1 sees g by network: [late@a p@a q@b]", "1 sees own by network: [p@a]"));
 }

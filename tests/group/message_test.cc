@@ -37,7 +37,7 @@ TEST(GroupNames, AreWhatTheRulesSay) {
   const std::string client(kClientNameBytesMax, 'c');
   EXPECT_TRUE(is_client_name(client));
   EXPECT_FALSE(is_client_name(client + "c"));
-  // Every client has a private name, if the name of its node has at most 94 bytes.
+  // The private name of a client is valid if the name of its node has at most 94 bytes.
   EXPECT_TRUE(is_target("#" + client + "#" + std::string(kNameBytesMax - 2 - client.size(), 'n')));
   EXPECT_FALSE(is_target("#" + client + "#" + std::string(kNameBytesMax - 1 - client.size(), 'n')));
   EXPECT_TRUE(is_target("#feed#a"));
@@ -105,8 +105,8 @@ TEST(GroupMessages, ADisconnectionHasAReason) {
   EXPECT_EQ(verdict(static_cast<wire::ClientCode>(wire::kClientCodes)), Drop::bad_value);
 }
 
-/// Every sample, with every kind of damage: dropped with a reason, or accepted and encoded to the
-/// same bytes again.
+/// Damages every sample in every way. The bytes must be dropped with a reason, or accepted; an
+/// accepted message must encode to the same bytes again.
 TEST(GroupMessages, AnyDamageIsDroppedOrIsAnotherMessage) {
   std::map<Drop, std::uint64_t> reasons;
   const auto examine_one = [&](const Sample& sample, const Bytes& bytes) {
@@ -215,7 +215,8 @@ TEST(GroupMessages, TrafficThatContradictsItselfIsDropped) {
 TEST(GroupMessages, NamesOfTrafficAreBounded) {
   const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
   using Fill = std::function<void(std::vector<Traffic>&)>;
-  // Each with the bytes between the count and the first name.
+  // Each entry fills a list to its limit. The number counts the bytes between the list's count and
+  // its first name.
   const std::pair<Fill, std::size_t> lists[] = {
       {[&](std::vector<Traffic>& t) {
          auto& names = t[0].views[1].names;

@@ -14,10 +14,10 @@ struct Sample {
   std::vector<std::byte> bytes;
 };
 
-/// Tables of two daemons with three groups.
+/// Tables of two daemons with clients in three groups.
 Tables sample_tables();
 std::vector<Traffic> sample_traffic();
-/// A message of each kind and shape.
+/// Messages of all kinds and shapes.
 std::vector<Sample> samples();
 
 }  // namespace peal::group::test

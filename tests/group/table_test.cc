@@ -106,7 +106,7 @@ TEST(Table, ADaemonTakesNoMoreThanItMay) {
   table.check_invariants();
 }
 
-/// The limits of daemons bound the message with their whole table.
+/// The limits on the entries of each daemon also limit the message with the whole table.
 TEST(Table, ItsMessageIsNoLongerThanWhatItsDaemonsTake) {
   Table table = with({{kA, "x"}, {kB, std::string(kClientNameBytesMax, 'y')}, {kC, "z"}},
                      std::string(kNameBytesMax, 'g'));
@@ -157,7 +157,7 @@ TEST(Table, MessagesThatContradictThemselvesAreNotConsistent) {
   EXPECT_FALSE(Table::is_consistent(twice, kPlenty));
 }
 
-/// A hundred thousand changes at random, compared with the plainest of tables.
+/// Applies 100,000 random changes to a table and to a plain set of memberships, which must agree.
 TEST(Table, DoesWhatASetOfMembershipsDoes) {
   Random random(4);
   const std::vector<MemberId> daemons{kA, kB, kC};

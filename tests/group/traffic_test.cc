@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-// Knowledge about messages, compared with sets of messages.
+// Compares Traffic, the knowledge about messages, with plain sets of messages.
 
 namespace peal::group {
 namespace {
@@ -17,9 +17,10 @@ namespace {
 const ViewId kView{7, {NodeId{1}, 100}};
 const ViewId kNext{8, {NodeId{1}, 100}};
 
-/// Some messages of one view, and which of them one part delivered: all up to a place, and in its
-/// transitional view some others.
-using Messages = std::vector<std::set<std::string>>;  ///< their names
+/// Messages of one view: for each message, the names to which it is sent.
+using Messages = std::vector<std::set<std::string>>;
+/// The messages that one part of the members delivered: all before `upto`, and the `late` messages
+/// in its transitional view.
 struct Part {
   std::size_t upto = 0;
   std::set<std::size_t> late;
@@ -45,7 +46,7 @@ Part random_part(Random& random, std::size_t messages) {
   return part;
 }
 
-/// Several messages have one position.
+/// Each position has two messages.
 Place place_of(std::size_t message) {
   return {1 + message / 2, static_cast<std::uint32_t>(message % 2)};
 }
@@ -73,7 +74,7 @@ Traffic together(const std::vector<Traffic>& parts) {
   return all;
 }
 
-/// The messages that `all`, or another known part, has, and `own` does not.
+/// The messages that `all` knows and `own` does not know.
 Missed missed(const Traffic& all, const Traffic& own) {
   Traffic either;
   return meet({all, own}, 1, either);
@@ -106,7 +107,7 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
       ASSERT_EQ(names_of(missed(all, known[own])), wanted) << seed;
       ++(wanted.empty() ? none : gaps);
     }
-    // Two have met before they meet the third: they miss what neither had.
+    // Parts 0 and 1 meet before they meet part 2. They miss what part 2 has and both of them lack.
     const Traffic two = together({known[0], known[1]});
     std::set<std::string> wanted;
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -120,7 +121,7 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
   EXPECT_GT(none, 1'000U);
 }
 
-/// With too many names it is not known which; that something was missed still is.
+/// Knowledge without names cannot tell which names missed messages, but still whether some did.
 TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     Random random(seed);
@@ -129,7 +130,7 @@ TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
     const Part other = random_part(random, messages.size());
     const Traffic exact = known_to(messages, one);
     Traffic vague = exact;
-    const std::size_t least = bytes_of(Traffic()) + 41;  // one view without names
+    const std::size_t least = bytes_of(Traffic()) + 41;  // the size of one view without names
     shrink(vague, least);
     ASSERT_LE(bytes_of(vague), least);
     const Traffic own = known_to(messages, other);
@@ -146,8 +147,8 @@ TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
   }
 }
 
-/// Late messages without names are distinguished nevertheless, and the common knowledge of two
-/// parts is the same for both.
+/// Late messages are distinguished even without their names. The common knowledge of two parts does
+/// not depend on the order of the parts.
 TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   Messages messages(6);
   for (auto& names : messages) names = {"f", "g"};
@@ -168,8 +169,7 @@ TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   EXPECT_TRUE(missed(none, one).empty());
 }
 
-/// A log that drops names while messages are late knows which ones are late, like one that keeps
-/// the names.
+/// A log that drops its names at the late messages still knows exactly which messages are late.
 TEST(Traffic, ALogWithoutNamesKnowsItsLateMessages) {
   const auto late_part = [](std::size_t names, std::size_t late) {
     TrafficLog log(0);
@@ -214,8 +214,8 @@ TEST(Traffic, ViewsAreForgottenOldestFirstAndMissedByWhoDoesNotKnowThem) {
   EXPECT_TRUE(missed(full, more).empty());
 }
 
-/// Two daemons with the same knowledge forget it at different times, and meet one that never had
-/// it.
+/// Two daemons forget the same knowledge at different times. Then they meet a daemon that never had
+/// this knowledge.
 TEST(Traffic, WhoForgotMissedNothingAndTellsWhoKnewNothing) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     Random random(seed);
@@ -326,7 +326,7 @@ TEST(Traffic, NamesOfWhatWasForgottenAreSortedAndThereOnce) {
   EXPECT_EQ(log.known().forgotten.names, (std::vector<std::string>{"a", "b", "m", "n"}));
 }
 
-// One remembers view 2 by itself, and has forgotten views 1 and 3; the other has forgotten all.
+// `one` remembers only view 2, and has forgotten views 1 and 3. `other` has forgotten all three.
 TEST(Traffic, WhatOneRemembersMayLieBetweenWhatItForgot) {
   Traffic known;
   known.views = {view_of(1, {"f"}, {}), view_of(2, {"g"}, {}), view_of(3, {"h"}, {})};
@@ -353,7 +353,8 @@ TEST(Traffic, WhoeverGaveNamesUpHasThemGivenUpByAll) {
   }
 }
 
-/// So many names, the last `late` of them in the transitional view.
+/// The knowledge of messages to `count` names. The last `late` messages are delivered in the
+/// transitional view.
 Traffic with_names(std::size_t count, std::size_t late) {
   TrafficLog log(0);
   log.begin(kView);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both libraries in one program: a cluster of one member, which receives its own message, and a
-// client that finds no daemon. `both PORT`.
+// Usage: both PORT. Both libraries in one program: the only member of a cluster receives its own
+// message, and a client finds no daemon.
 
 #include <peal/client.h>
 #include <peal/member.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   if (client.ok() || client.error().code != peal::ErrorCode::unreachable) {
     return fail("a client found a daemon where there is none");
   }
-  // The versions of headers that this library refuses: a later patch, and another minor version.
+  // This library refuses a header of a later patch version and one of another minor version.
   for (const std::uint32_t header : {PEAL_VERSION + 1, PEAL_VERSION + 1'000}) {
     const auto of_client = peal::Client::connect(options, header);
     const auto of_member = peal::Member::embed({}, header);

@@ -29,7 +29,7 @@ Endpoint v6(std::uint8_t last) {
   return *parse_endpoint("[fd00::" + std::to_string(last) + "]", 4'800);
 }
 
-/// Name servers whose answers a test chooses, for several threads.
+/// Name servers whose answers a test chooses. Several threads may use them at once.
 class NameServers {
  public:
   void set(const std::string& name, std::vector<Endpoint> found) { put(name, std::move(found)); }
@@ -60,7 +60,7 @@ class NameServers {
   std::map<std::string, int> asked_;
 };
 
-/// Node 1 is we, at 10.0.0.1; nodes 2, 3, … have the names given.
+/// The address book of node 1, at 10.0.0.1. Nodes 2, 3, … have the given names.
 class Book {
  public:
   explicit Book(std::vector<std::string> names, const Endpoint& own = v4(1)) {
@@ -72,7 +72,7 @@ class Book {
     book.emplace(own, std::move(entries), servers.question());
   }
 
-  /// Advances to `now`, and waits until all queries are answered.
+  /// Advances to `now`, waits until all queries are answered, and returns the changes.
   std::vector<std::string> at(Instant now) {
     std::vector<std::string> changes;
     do {
@@ -150,7 +150,7 @@ TEST(AddressBook, LooksForWhomIsNotInTheView) {
   book.at(kStart);
   book.present(kStart, {1, 2, 3});
   EXPECT_FALSE(book.book->next_deadline());
-  // c has gone, and comes back elsewhere.
+  // c leaves the view, and comes back at another address.
   const Instant gone = kStart + seconds(100);
   book.present(gone, {1, 2});
   EXPECT_EQ(book.book->next_deadline(), gone);
@@ -186,7 +186,7 @@ TEST(AddressBook, AsksForAllWhenSomebodyWantsIt) {
   book.servers.set("b", {v4(4)});
   book.book->ask_all(kStart + seconds(1));
   EXPECT_THAT(book.at(kStart + seconds(1)), ElementsAre("2: 10.0.0.2:4800 to 10.0.0.4:4800"));
-  EXPECT_FALSE(book.book->next_deadline());  // once is enough
+  EXPECT_FALSE(book.book->next_deadline());  // each name is looked up only once
 }
 
 TEST(AddressBook, KeepsWhatItKnowsWhileThereIsNoAnswer) {
@@ -248,7 +248,7 @@ TEST(AddressBook, AnAddressGoesFromOneNameToAnotherOnceTheFirstHasItNoMore) {
   book.at(kStart);
   book.present(kStart, {1, 2, 3});
   book.present(kStart + seconds(60), {1});
-  // The name of b is gone; c has returned at b's old address.
+  // The name b has no address any more. c has returned at b's old address.
   book.servers.fail("b", Errc::invalid_option);
   book.servers.set("c", {v4(2)});
   Instant now = kStart + seconds(60);
@@ -270,7 +270,7 @@ TEST(AddressBook, TwoNamesDoNotTakeOneAddressFromEachOther) {
     changes += book.at(now).size();
     now = *book.book->next_deadline();
   }
-  EXPECT_EQ(changes, 2U);  // one was found, for the other the reason was reported
+  EXPECT_EQ(changes, 2U);  // one name was found, and the problem of the other was reported
   EXPECT_NE(book[2].known(), book[3].known());
   const auto& without = book[2].known() ? book[3] : book[2];
   EXPECT_THAT(without.problem, HasSubstr("10.0.0.2:4800 is the address of "));
@@ -340,7 +340,7 @@ TEST(AddressBook, AnotherListKeepsWhatIsKnownOfThoseWhoStay) {
   book.present(kStart, {1, 2, 3, 4});
   EXPECT_FALSE(book.book->next_deadline());
 
-  // 2 is gone, 3 stays, 4 has another name, 5 another number, and 6 is new.
+  // Node 2 is removed, 3 stays, 4 has another name, 5 has another IP address, and 6 is new.
   const Instant later = kStart + seconds(1);
   const auto entry = [](std::uint32_t node, const char* name) {
     return AddressBook::Entry{{node}, *parse_host_port(name, 4'800), {}, {}};
@@ -356,7 +356,7 @@ TEST(AddressBook, AnotherListKeepsWhatIsKnownOfThoseWhoStay) {
               ElementsAre("4: 10.0.0.4:4800 to 10.0.0.44:4800", "6: nowhere to 10.0.0.5:4800"));
   EXPECT_EQ(book.servers.asked("c"), 1);
   EXPECT_EQ(book.servers.asked("b"), 1);
-  // A node that is not in the view is looked up, as before.
+  // Nodes that are not in the view are still looked up.
   book.present(later, {1, 3, 4});
   EXPECT_EQ(book.book->next_deadline(), later + seconds(5));
 }

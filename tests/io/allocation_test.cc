@@ -7,7 +7,7 @@
 #include "io/loop.h"
 #include "stations.h"
 
-// After start nothing is allocated, for packets or for turns of the loop.
+// After the start, neither packets nor turns of the loop allocate memory.
 
 namespace peal::io {
 namespace {
@@ -96,7 +96,7 @@ TEST_P(Allocation, NoneAfterTheStart) {
 
 TEST(Allocations, AreCountedAtAll) {
   const std::uint64_t before = allocations();
-  ::operator delete(::operator new(3));  // as a call: an expression may be optimised away
+  ::operator delete(::operator new(3));  // a new-expression may be optimised away
   EXPECT_EQ(allocations(), before + 1);
 }
 

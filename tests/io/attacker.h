@@ -12,7 +12,7 @@
 
 namespace peal::io {
 
-/// A test's socket that sends any packet to the transport of node 1.
+/// A socket of a test that sends any bytes to any address.
 class Attacker {
  public:
   explicit Attacker(const Endpoint& from) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -38,7 +38,7 @@ inline Endpoint data_port(std::uint32_t node) {
   return at.with_port(static_cast<std::uint16_t>(at.port + 1));
 }
 
-/// Reads all that has arrived.
+/// Makes the station read all packets that have arrived.
 inline void drain(Station& station) {
   while (station.turn().more) {
   }

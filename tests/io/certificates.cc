@@ -35,7 +35,7 @@ void add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
   X509_EXTENSION_free(extension);
 }
 
-/// Unlike any other of this process.
+/// A serial number that no other certificate of this process has.
 long next_serial() {
   static long serial = 0;
   return ++serial;
@@ -72,7 +72,7 @@ TestCertificate TestCertificate::issue_authority(const std::string& common_name)
   return make(request, true);
 }
 
-/// Signed by itself if this has no parts.
+/// Makes a certificate that this object signs, or a self-signed one if this object has no parts.
 TestCertificate TestCertificate::make(const CertificateRequest& request, bool is_authority) const {
   auto parts = std::make_unique<Parts>();
   parts->key = request.rsa_bits == 0 ? EVP_EC_gen("P-256")

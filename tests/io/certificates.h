@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-// Certificates for tests, created when needed, so that none in the repository can expire.
+// Certificates for tests. They are made when needed, because a certificate in the repository would
+// expire.
 
 namespace peal::io {
 
@@ -13,18 +14,18 @@ struct CertificateRequest {
   std::string common_name = "node-1";
   std::string alternative_names;  ///< as openssl writes them: "DNS:localhost,IP:127.0.0.1"
   std::string usage;              ///< "serverAuth" or "clientAuth"; empty: any
-  long begins_in_s = -3'600;      ///< from now
+  long begins_in_s = -3'600;      ///< seconds from now
   long ends_in_s = 3'600;
-  int rsa_bits = 0;  ///< 0: an ECDSA key on P-256
+  int rsa_bits = 0;  ///< 0 means an ECDSA key on P-256
 };
 
-/// A certificate and its key; an issuer, if it was made as one.
+/// A certificate and its key. It can issue other certificates if it was made as an authority.
 class TestCertificate {
  public:
-  /// A self-signed one that may issue others.
+  /// A self-signed certificate that may issue others.
   static TestCertificate authority(const std::string& common_name = "test authority");
   TestCertificate issue(const CertificateRequest& request) const;
-  /// One that may issue others.
+  /// Issues a certificate that may issue others.
   TestCertificate issue_authority(const std::string& common_name) const;
   ~TestCertificate();
   TestCertificate(TestCertificate&&) noexcept;
@@ -41,7 +42,7 @@ class TestCertificate {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Writes a file with these rights.
+/// Writes a file with the permissions `mode`.
 void write_file(const std::string& path, const std::string& content, unsigned mode);
 
 }  // namespace peal::io

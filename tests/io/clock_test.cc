@@ -98,7 +98,7 @@ TEST_F(EpochFile, IsStoredInOneStep) {
   ASSERT_TRUE(store_epoch(path(), 7).has_value());
   ASSERT_TRUE(store_epoch(path(), 8).has_value());
   EXPECT_EQ(content(), "8\n");
-  // A folder blocks the final name: the attempt fails and reports it.
+  // A folder has the final name, so store_epoch() must fail.
   std::filesystem::remove(path());
   std::filesystem::create_directories(path() + "/in/the/way");
   EXPECT_FALSE(store_epoch(path(), 9).has_value());

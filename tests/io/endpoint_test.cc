@@ -68,7 +68,7 @@ TEST(Endpoint, FindsTheInterfaceOfThisMachine) {
   EXPECT_GT(loopback->index, 0);
   EXPECT_EQ(*packet_bytes_limit(Endpoint::v4(127, 0, 0, 1, 0)),
             std::min(loopback->mtu - 28, 65'507U));
-  // TEST-NET-3: for documentation only, so no machine has it.
+  // An address of TEST-NET-3, which is reserved for documentation, so no machine has it.
   const auto foreign = interface_of(Endpoint::v4(203, 0, 113, 7, 4'800));
   ASSERT_FALSE(foreign.has_value());
   EXPECT_EQ(foreign.error().code, Errc::invalid_option);

@@ -8,11 +8,11 @@
 namespace peal::io {
 namespace {
 
-// A run of packets from node 1, of which node 2 gets those that the faults do not drop.
+// run() sends 600 packets from node 1 to node 2, and returns those that the faults do not drop.
 class FaultsTest : public testing::Test {
  protected:
   void open(std::uint64_t seed = 1) {
-    nodes_.reset();  // gives its addresses back
+    nodes_.reset();  // the old transports release their addresses
     nodes_ = std::make_unique<Stations>(2, [&](std::uint32_t, UdpConfig& config) {
       config.faults.emplace();
       config.fault_seed = seed;
@@ -108,7 +108,7 @@ TEST_F(FaultsTest, TouchOneLane) {
   nodes()[1].transport->set_faults({});
   faults = {};
   faults.deaf_to = {NodeId{1}};
-  faults.only = Lane::token;  // with control: they share a socket
+  faults.only = Lane::token;  // control too: both lanes share a socket
   nodes()[2].transport->set_faults(faults);
   texts = run();
   EXPECT_EQ(of('d', texts), 200U);

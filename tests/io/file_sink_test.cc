@@ -57,7 +57,7 @@ TEST_F(FileSinkTest, KeepsTheOrderPastItsBuffer) {
       expected += text;
       (*sink)->append(text);
     }
-  }  // the end writes the rest
+  }  // the destructor writes the rest
   EXPECT_EQ(content(), expected);
 }
 
@@ -90,8 +90,9 @@ TEST_F(FileSinkTest, SaysWhyLinesAreLost) {
   EXPECT_EQ((*sink)->lost(), 3U);
 }
 
-/// Of lines "N\n" and "lost M\n": each N counts up, after a hole by M more. Returns how many there
-/// are, missing ones included; fails if a line is not whole or in its place.
+/// Checks a text of lines "N\n", which count up from 0, and "lost M\n", which stand for M missing
+/// lines. Returns the number of lines with the missing ones. Fails the test if a line is not whole
+/// or not in order.
 std::uint64_t count_lines(const std::string& text, std::uint64_t& holes) {
   std::istringstream in(text);
   std::uint64_t next = 0;
@@ -126,7 +127,7 @@ TEST_F(FileSinkTest, AFileWithoutRoomSaysThatLinesAreMissing) {
     std::uint64_t holes = 0;
     EXPECT_EQ(count_lines(content(), holes), lines) << "the file says it at once";
     EXPECT_GT(holes, 0U);
-    // There is space again: it continues.
+    // The file has space again, so the sink continues.
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     do {
       (*sink)->append(std::to_string(lines++) + "\n");
@@ -138,7 +139,7 @@ TEST_F(FileSinkTest, AFileWithoutRoomSaysThatLinesAreMissing) {
 
 TEST_F(FileSinkTest, APipeWhoseReaderStopsOrGoesHoldsUpNobody) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  auto sink = open(path_, FileSink::Mode::append);  // nobody reads yet
+  auto sink = open(path_, FileSink::Mode::append);  // no process reads the pipe yet
   ASSERT_TRUE(sink.has_value()) << sink.error().message;
   { const Fd gone(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)); }
   std::uint64_t lines = 0;

@@ -69,14 +69,14 @@ TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
   EXPECT_EQ(disk->read("b", 98, bytes)->bytes, 2U);
   EXPECT_EQ(disk->read("b", 100, bytes)->bytes, 0U);
   EXPECT_EQ(disk->read("b", 1'000, bytes)->bytes, 0U);
-  ASSERT_TRUE(disk->write("b", 0, as_bytes_view("x")));  // a file that was there already
+  ASSERT_TRUE(disk->write("b", 0, as_bytes_view("x")));  // b existed before this open
   ASSERT_TRUE(disk->remove("b"));
   EXPECT_EQ(disk->list()->size(), 1U);
 }
 
-/// Whole blocks bypass the operating system's cache, and others do not: in each order of the two,
-/// reading returns the same bytes. A file system in memory, which may not support bypassing, works
-/// as well.
+/// Writes of whole blocks bypass the operating system's cache, and other writes do not. Whatever
+/// their order, a read must return the newest bytes. The same holds for a file system in memory,
+/// which may not support bypassing.
 TEST(FolderDisk, WholeBlocksAndOthersLieInOneFile) {
   constexpr std::size_t kBlock = port::kDiskBlockBytes;
   constexpr std::size_t kFile = 64 * kBlock;
@@ -152,7 +152,8 @@ TEST(FolderDisk, SaysWhatItRefusesAndWhy) {
   EXPECT_THAT(text(disk->sync("b")), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->rename("b", "c")), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->remove("b")), HasSubstr("No such file"));
-  // Neither a link to somewhere else nor a pipe, on which a reader would wait for ever.
+  // The disk must not follow a link to another place. It must not read a pipe, because the read
+  // would wait for ever.
   ASSERT_EQ(::symlink("/dev/null", (folder / "link").c_str()), 0);
   EXPECT_FALSE(disk->read("link", 0, bytes));
   EXPECT_FALSE(disk->write("link", 0, as_bytes_view("x")));
@@ -163,7 +164,7 @@ TEST(FolderDisk, SaysWhatItRefusesAndWhy) {
 TEST(FolderDisk, ADeviceWithoutSpaceIsFull) {
   const TempDir folder;
   const auto disk = open_good(folder.path());
-  // More than any disk has: nothing is written for it.
+  // No disk has so much space, so create() fails without writing anything.
   const auto created = disk->create("a", std::uint64_t{1} << 62);
   ASSERT_FALSE(created);
   EXPECT_EQ(created.error().kind, port::DiskError::Kind::full);

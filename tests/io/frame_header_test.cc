@@ -9,8 +9,8 @@
 #include "attacker.h"
 #include "seal/sealer.h"
 
-// Frames of data lose their headers when they are sealed, and get them again when they are opened:
-// the same bytes, with any neighbours in memory.
+// Sealing removes the header of a data frame, and opening restores it. The frame must have the same
+// bytes as before, whatever lies beside it in memory.
 
 namespace peal::io {
 namespace {
@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kEpoch = 5;
 
-/// A header like a frame's: it has all variable fields, with constants between.
+/// Writes a header like that of a real frame: all variable fields, with constants between them.
 void write_test_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
                        ByteSpan out) {
   store(out, std::uint32_t{0xfeed'0001});
@@ -46,7 +46,7 @@ UdpConfig frames_config(UdpConfig config) {
   return config;
 }
 
-/// The node 2 whose packets are made here, and the node 1 that reads them.
+/// Node 1 is a real transport, which reads packets. The test itself makes the packets of node 2.
 struct OneReader : testing::Test {
   Station node{frames_config(test_config(1, 2))};
   Attacker token_port{node_endpoint(2)};
@@ -83,7 +83,7 @@ TEST(FrameHeaders, AreNotSentAndStandInFrontOfWhatArrives) {
   EXPECT_EQ(nodes[1].counters().data_bytes_out, 1'000 + 2 * seal::overhead(Lane::data));
 }
 
-// All frames are kept, so that a header in the wrong place would show in one of them.
+// The test keeps all frames. A header written in the wrong place would change one of them.
 TEST(FrameHeaders, NeverReachIntoTheFramesBesideThem) {
   for (const Offload coalescing : {Offload::automatic, Offload::off}) {
     for (const std::uint32_t largest : {1'472U, 2'048U}) {
@@ -96,7 +96,7 @@ TEST(FrameHeaders, NeverReachIntoTheFramesBesideThem) {
       ASSERT_TRUE(nodes.run_until([&] { return nodes[2].received.size() == 1; }));
       std::vector<std::string> sent;
       for (std::size_t i = 0; i < 400; ++i) {
-        // Mostly datagrams that fill their buffer, with small ones between.
+        // Most datagrams fill their buffers. Some small datagrams are between them.
         const std::size_t bytes = i % 40 < 30 ? largest - seal::overhead(Lane::data) : i % 7;
         sent.push_back(frame(std::string(bytes, static_cast<char>('a' + i % 26))));
         nodes[1].multicast(Lane::data, sent.back());
@@ -190,8 +190,8 @@ TEST_F(OneReader, DropsEveryTruncationAndEveryChangedByteByReason) {
   EXPECT_EQ(received(), frame("whole", 2, 7));
 }
 
-// A node with the key may seal bytes that are not a frame; then only its length and its sender are
-// right.
+// A node with the key may seal bytes that are not a frame. Then only the length and the sender in
+// the restored header are right.
 TEST_F(OneReader, HandsOverWhateverSomebodyWithTheKeySealed) {
   const std::string within = frame("a frame with its header", 3, 9);
   peer_data.send(data_port(1), sealed(Lane::data, within));

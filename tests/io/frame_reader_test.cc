@@ -30,7 +30,7 @@ std::string text_of(std::size_t bytes, char first) {
 
 class FrameReaderTest : public ::testing::Test {
  protected:
-  /// Reads all of it, as much at once as fits; stops at a bad length.
+  /// Gives all bytes to the reader, as many at once as fit. Stops at a bad length.
   FrameReader::Found read(std::string_view bytes) {
     while (!bytes.empty()) {
       const ByteSpan room = reader_.room();
@@ -92,7 +92,7 @@ TEST_F(FrameReaderTest, LengthsThatNoPacketHasEndTheStream) {
 TEST_F(FrameReaderTest, KeptPacketsStayAsTheyAre) {
   keep_ = true;
   std::vector<std::string> all;
-  // Two slabs full, and a part of the third: all packets are kept, none is written over.
+  // The packets fill more than two slabs. All are kept, so none may be overwritten.
   for (int i = 0; i < 9; ++i) {
     all.push_back(text_of(kMost - static_cast<std::size_t>(i), static_cast<char>('a' + i)));
     read(framed(all.back()));
@@ -105,7 +105,7 @@ TEST_F(FrameReaderTest, WithoutASlabThereIsNoRoomAndNothingIsLost) {
   const std::string packet = text_of(kMost, 'a');
   const std::string stream = framed(packet);
   keep_ = true;
-  // A part of a packet, in a slab that is in use up to its end.
+  // The slab has no space for the rest of the fourth packet.
   read(stream + stream + stream + stream.substr(0, 10));
   std::vector<BufferRef> others;
   while (BufferRef slab = pool_.take()) others.push_back(slab);

@@ -10,7 +10,7 @@
 #include "io/multicast_probe.h"
 #include "io/udp_sockets.h"
 
-// Received data is bounded, counted, and passed on only if it comes from a configured node.
+// A transport limits and counts what it receives. It passes on only packets of configured nodes.
 
 namespace peal::io {
 namespace {
@@ -20,7 +20,7 @@ TEST(Hostile, UnknownSourcesAreDropped) {
   Attacker stranger(test_endpoint(4'000));
   stranger.send(node_endpoint(1), as_bytes_view("token"));
   stranger.send(data_port(1), as_bytes_view("data"));
-  // The right address, but neither of the node's ports.
+  // The IP address of a configured node, but a port that no configured node has.
   Attacker neighbour(data_port(3));
   neighbour.send(data_port(1), as_bytes_view("data"));
   drain(node);
@@ -77,7 +77,7 @@ TEST(Hostile, AnswersToAFloodOfHellosAreLimited) {
     peer.send(derived_group(test_cluster()), hello);
     peer.send(derived_group(test_cluster()), forged);
     peer.send(data_port(1), unasked);
-    peer.send(data_port(1), hello);  // hellos count by multicast only
+    peer.send(data_port(1), hello);  // a hello by unicast is refused
     drain(node);
   }
   const Duration taken = Clock::now() - begin;

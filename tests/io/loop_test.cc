@@ -20,7 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Writes down what the loop calls.
+/// Records the calls of the loop.
 class Host : public LoopHost {
  public:
   void on_pause(Instant, Duration gap) override {
@@ -89,7 +89,7 @@ TEST(Loop, FiresNoTimerThatWasNotDueBeforeTheSocketsWereRead) {
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("sockets", "end"));
   host.in_sockets = {};
-  loop->turn(host, seconds(20));  // does not sleep
+  loop->turn(host, seconds(20));  // must not sleep
   EXPECT_THAT(host.take(), ElementsAre("sockets", "timer", "end"));
 }
 
@@ -125,7 +125,7 @@ TEST(Loop, IsWokenByItsOwnThreadWithoutASystemCall) {
   EXPECT_THAT(host.take(), ElementsAre("sockets", "end"));
 }
 
-// Two threads hand a count to and fro; a lost wake-up would leave the loop asleep.
+// Two threads pass a count back and forth. If a wake-up is lost, the loop sleeps for ever.
 TEST(Loop, LosesNoWakeFromAnotherThread) {
   for (const Duration spin : {Duration{}, microseconds(20)}) {
     const auto loop = make_loop({spin, {}});
@@ -157,7 +157,7 @@ TEST(Loop, LosesNoWakeFromAnotherThread) {
 
 TEST(Loop, NoticesAPause) {
   const auto loop = make_loop({{}, milliseconds(20)});
-  busy_for(milliseconds(30));  // before the first turn: that is the start, not a pause
+  busy_for(milliseconds(30));  // time before the first turn is no pause
   Host host;
   host.progress.drained = false;
   loop->turn(host, {});
@@ -166,7 +166,7 @@ TEST(Loop, NoticesAPause) {
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("pause", "sockets", "end"));
   EXPECT_GE(host.pause, milliseconds(25));
-  // Reported once, when the sockets are first found empty.
+  // The loop calls on_drained() once, when it first finds the sockets empty after the pause.
   host.progress.drained = true;
   loop->turn(host, {});
   EXPECT_THAT(host.take(), ElementsAre("sockets", "drained", "end"));
@@ -204,8 +204,8 @@ TEST(Loop, NeedsNoSystemCallToBeWokenWhileItSpins) {
   loop->turn(host, seconds(20));
   other.join();
   EXPECT_THAT(host.take(), ElementsAre("sockets", "wake", "end"));
-  // A loop that loses the processor to other processes stops polling: then the wake-up came before,
-  // or it found a loop that sleeps.
+  // If the loop loses the processor to other processes, it stops polling and sleeps. Then the
+  // wake-up came before the sleep, or it needed a system call.
   EXPECT_LE(loop->counters().spins, 1U);
   EXPECT_GE(loop->counters().spins + loop->counters().ousted, 1U);
   EXPECT_LE(loop->counters().signals, loop->counters().ousted);
@@ -277,7 +277,7 @@ TEST_F(LoopWatch, ServesAForeignLoop) {
   loop_->turn(host_, {});
   loop_->arm(host_);
   EXPECT_FALSE(readable(loop_->fd(), 0));
-  // A descriptor, a deadline, a wake, and work left over: each makes it readable.
+  // A watched descriptor, a deadline, a wake-up and remaining work each make fd() readable.
   ASSERT_TRUE(loop_->watch(fd_.get(), EPOLLIN | EPOLLET, [&](std::uint32_t) { ++called_; }));
   ring();
   EXPECT_TRUE(readable(loop_->fd(), 20'000));
@@ -311,7 +311,7 @@ TEST(Loop, DoesNotTakeTheSleepOfAForeignLoopForAPause) {
   for (int i = 0; i < 3; ++i) {
     loop->turn(host, {});
     loop->arm(host);
-    EXPECT_TRUE(readable(loop->fd(), 20'000));  // after 200 ms at the latest
+    EXPECT_TRUE(readable(loop->fd(), 20'000));  // the loop wakes after at most 200 ms
   }
   loop->turn(host, {});
   EXPECT_EQ(loop->counters().pauses, 0U);

@@ -14,7 +14,7 @@ constexpr NodeId kOther{2};
 constexpr PeerIndex kPeer = 0;
 using Outcome = MulticastProbe::Outcome;
 
-/// A probe with one peer, in virtual time, over a network that a test switches on and off.
+/// A probe with one peer, in virtual time. `answers_` switches the network on and off.
 class ProbeTest : public testing::Test {
  protected:
   ProbeTest() : probe_(1, kCluster, kSelf, 5) { probe_.start(now_); }
@@ -55,7 +55,7 @@ TEST(ProbeMessage, HasOneEncoding) {
   EXPECT_TRUE(looks_like_probe(bytes));
   ASSERT_TRUE(decode_probe(bytes));
   EXPECT_EQ(*decode_probe(bytes), message);
-  // Little-endian, magic "PM" first.
+  // The magic "PM" comes first. Numbers are little-endian.
   EXPECT_EQ(bytes[0], std::byte{'P'});
   EXPECT_EQ(bytes[1], std::byte{'M'});
   EXPECT_EQ(bytes[4], std::byte{0x08});
@@ -132,7 +132,7 @@ TEST_F(ProbeTest, ToleratesHalfOfTheProbesLost) {
 TEST_F(ProbeTest, IsQuietWhenIdleAndFrequentUnderLoad) {
   answers_ = false;
   run(seconds(10));
-  EXPECT_EQ(run(seconds(12)), 12);  // somebody is missing
+  EXPECT_EQ(run(seconds(12)), 12);  // 1 per second while a peer is not reached
   answers_ = true;
   run(seconds(20));
   EXPECT_EQ(run(seconds(20)), 4);
@@ -166,7 +166,7 @@ TEST_F(ProbeTest, LimitsTheHellosThatAStrangeHelloBringsForward) {
     hear(kOther, hello());
     hellos += run(milliseconds(50));
   }
-  EXPECT_LE(hellos, 40);  // in 10 s
+  EXPECT_LE(hellos, 40);  // the loop runs for 10 s
 }
 
 TEST_F(ProbeTest, AsksSoonWhenANodeAppears) {
@@ -199,7 +199,7 @@ TEST_F(ProbeTest, RefusesAcksThatNobodyAskedFor) {
   EXPECT_EQ(probe_.on_ack(now_, kPeer, kOther, ack), Outcome::bad);
   ack = {ProbeMessage::Kind::ack, kCluster, NodeId{9}, hello->nonce};
   EXPECT_EQ(probe_.on_ack(now_, kPeer, kOther, ack), Outcome::bad);
-  // An old nonce is forgotten.
+  // The probe has forgotten the old nonce.
   answers_ = false;
   run(seconds(10));
   EXPECT_EQ(answer(hello->nonce), Outcome::bad);

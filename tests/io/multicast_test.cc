@@ -7,7 +7,8 @@
 #include "io/udp_sockets.h"
 #include "stations.h"
 
-// Multicast on the loopback interface, found by probes, lost and found again.
+// Multicast on the loopback interface. Probes find that it works, that it fails, and that it works
+// again.
 
 namespace peal::io {
 namespace {
@@ -45,7 +46,7 @@ TEST(Multicast, IsFoundAndUsed) {
   EXPECT_EQ(nodes[1].counters().data_packets_out - packets_before, 100U);
   EXPECT_EQ(nodes[1].counters().data_multicast_out, 100U);
   EXPECT_EQ(nodes[2].counters().data_multicast_in, 100U);
-  // One's own multicasts return on the same machine; the kernel drops them, which is not a loss.
+  // The kernel drops the copies of node 1's own multicasts. These copies must not count as losses.
   nodes[2].send(1, Lane::data, "x");
   ASSERT_TRUE(nodes.run_until([&] { return !nodes[1].received.empty(); }));
   EXPECT_EQ(nodes[1].received.size(), 1U);
@@ -92,7 +93,7 @@ TEST(Multicast, CountsLossesButNotOwnCopies) {
     nodes[2].transport->flush();
     ASSERT_EQ(nodes[2].counters().data_multicast_out, 100U);
     for (std::size_t i = 0; i < 200; ++i) {
-      nodes[1].multicast(Lane::data, std::string(1'000 + i, 'x'));  // none alike: one by one
+      nodes[1].multicast(Lane::data, std::string(1'000 + i, 'x'));  // each has another size
       nodes[1].transport->flush();
     }
     ASSERT_EQ(nodes[1].counters().data_multicast_out, 200U);
@@ -139,7 +140,7 @@ TEST(Multicast, HealsAnOutage) {
   Faults outage;
   outage.multicast_out_lost = true;
   nodes[1].transport->set_faults(outage);
-  // Under load the outage is noticed: from then on packets arrive by unicast.
+  // Under load the probes notice the outage. From then on, packets arrive by unicast.
   ASSERT_TRUE(nodes.run_until([&] {
     nodes[1].multicast(Lane::data, "x");
     return !nodes[2].received.empty() && !nodes[3].received.empty();
@@ -166,7 +167,7 @@ TEST(Multicast, UsesAGivenGroup) {
 }
 
 TEST(Multicast, KeepsClustersApart) {
-  // The same group by configuration, but other clusters.
+  // Both nodes have the same multicast group, but belong to different clusters.
   const auto port = static_cast<std::uint16_t>(32'000 + ::getpid() % 700);
   Stations nodes(2, [&](std::uint32_t node, UdpConfig& config) {
     config.multicast = MulticastMode::group;

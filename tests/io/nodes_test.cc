@@ -42,7 +42,7 @@ TEST(Nodes, WhoIsAddedIsHeardAndSentTo) {
     EXPECT_EQ(one.received[0].from, NodeId{3});
     EXPECT_EQ(one.received[0].text(), "from three");
     EXPECT_EQ(one.transport->reach().size(), 2U);
-    // Data goes to it as soon as it is in the view.
+    // Node 3 gets data only once it is in the view.
     one.multicast(Lane::data, "not for three");
     const std::vector<MemberId> all{{{1}, 5}, {{2}, 5}, {{3}, 5}};
     one.transport->flush();
@@ -83,7 +83,7 @@ TEST(Nodes, WhoIsRemovedIsAStrangerAndTheOthersAreStillThemselves) {
 TEST(Nodes, WhatWasReadAlreadyIsOfThoseWhoSentIt) {
   Stations nodes(3, [](std::uint32_t, UdpConfig& config) { config.receive_budget = 1; });
   Station& one = nodes[1];
-  const auto two_are_there = [&] {  // both are read, and the first is handed over
+  const auto two_are_there = [&] {  // reads both packets, delivers the first
     const std::size_t before = one.received.size();
     nodes[2].send(1, Lane::token, "two");
     nodes[3].send(1, Lane::token, "three");

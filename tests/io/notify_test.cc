@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// systemd's end.
+/// The socket of the service manager, systemd.
 class Manager {
  public:
   explicit Manager(const std::string& name)

@@ -12,7 +12,7 @@
 
 #include "stations.h"
 
-// Data over TCP: whole transports, and other programs that connect to their ports.
+// Data over TCP between whole transports. Other programs connect to the transports' ports too.
 
 namespace peal::io {
 namespace {
@@ -44,7 +44,7 @@ const PeerStreamCounters& streams_of(Station& station) {
   return *station.transport->stream_counters();
 }
 
-/// A connection that is not a node's.
+/// A connection to the data port of a node, from a program that is not a node.
 class Stranger {
  public:
   explicit Stranger(std::uint32_t node, const Endpoint& from = test_endpoint(0)) {
@@ -75,7 +75,7 @@ std::string with_length(std::string_view packet) {
   return std::string(as_text(length)) + std::string(packet);
 }
 
-/// What one fake node receives, over TCP and as datagrams.
+/// A fake node that records the packets that it receives over TCP and as datagrams.
 struct Ears {
   explicit Ears(std::uint32_t node) {
     const Endpoint at = node_endpoint(node);
@@ -123,7 +123,7 @@ TEST(PeerStreams, DataGoesOverStreamsAndIsSealedOnce) {
   for (const bool seals : {false, true}) {
     Stations nodes(3, with_streams(seals));
     ASSERT_TRUE(connect_all(nodes, 3));
-    // Short headers need the incarnation to be known.
+    // Nodes 2 and 3 must learn node 1's incarnation to open packets with short headers.
     nodes[1].multicast(Lane::control, "hello");
     ASSERT_TRUE(nodes.run_until(
         [&] { return nodes[2].received.size() == 1 && nodes[3].received.size() == 1; }));
@@ -191,7 +191,7 @@ TEST(PeerStreams, WithoutAConnectionLargeControlGoesInDatagrams) {
   EXPECT_EQ(two.framed_packets, 0U);
 }
 
-/// With AES-GCM, two packets under one nonce reveal both, and the key of the tags.
+/// With AES-GCM, two packets with the same nonce reveal both texts and the key of the tags.
 TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   Ears two(2), three(3);
   UdpConfig config = sealed_config(test_config(1, 3));
@@ -220,7 +220,7 @@ TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   ASSERT_TRUE(run_until([&] { return two.packets.size() == 150 && three.packets.size() == 100; }));
   EXPECT_EQ(two.framed_packets, 150U);
   EXPECT_EQ(three.framed_packets, 50U);
-  // Under one key and incarnation, a lane and a counter identify one packet, for all receivers.
+  // A lane and a counter of one incarnation must identify one packet, for all receivers.
   std::map<std::pair<Lane, std::uint64_t>, std::vector<std::byte>> seen;
   for (const Ears* ears : {&two, &three}) {
     for (const auto& packet : ears->packets) {
@@ -235,7 +235,7 @@ TEST(PeerStreams, NoNonceIsUsedTwiceWhateverTheWay) {
   EXPECT_EQ(seen.size(), 200U);
 }
 
-/// Node 2 writes to node 1, which then knows whose connection it is.
+/// Node 2 sends data to node 1, so that node 1 knows that the connection belongs to node 2.
 void show_itself(Stations& nodes) {
   nodes[2].send(1, Lane::control, "hello");
   ASSERT_TRUE(nodes.run_until([&] { return nodes[1].received.size() == 1; }));
@@ -272,7 +272,7 @@ TEST(PeerStreams, WhoDoesNotHaveTheKeyIsCutOff) {
     ASSERT_TRUE(nodes.run_until([&] { return stranger.is_cut_off(); }));
     EXPECT_EQ(streams_of(nodes[1]).close_forged, before + 1);
   }
-  // The node itself continues.
+  // The connection of the real node 2 continues.
   nodes[2].send(1, Lane::data, "real");
   ASSERT_TRUE(nodes.run_until([&] { return nodes[1].received.size() == 3; }));
   EXPECT_EQ(streams_of(nodes[2]).broken, 0U);
@@ -296,7 +296,7 @@ TEST(PeerStreams, SilentConnectionsAreFewAndPushNoNodeOut) {
   std::vector<std::unique_ptr<Stranger>> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(std::make_unique<Stranger>(1));
   ASSERT_TRUE(nodes.run_until([&] { return streams_of(nodes[1]).accepted == 101; }));
-  // One connection is the node's, one is left for the newest of the others.
+  // Two connections are left: that of node 2, and the newest of the 100 others.
   EXPECT_EQ(streams_of(nodes[1]).close_replaced, 99U);
   const std::uint64_t before = streams_of(nodes[1]).packets_in;
   nodes[2].send(1, Lane::data, "still here");
@@ -307,7 +307,7 @@ TEST(PeerStreams, SilentConnectionsAreFewAndPushNoNodeOut) {
 TEST(PeerStreams, BytesOfAnEarlierConnectionAreWorthNothing) {
   std::string recorded;
   {
-    // Node 2 records everything that node 1 sends.
+    // A fake node 2 records all packets that node 1 sends.
     Ears two(2);
     UdpConfig config = sealed_config(test_config(1, 2));
     config.streams.emplace();
@@ -335,7 +335,8 @@ TEST(PeerStreams, BytesOfAnEarlierConnectionAreWorthNothing) {
   {
     Stranger first(2);
     first.say(recorded);
-    // The control packet was a datagram's: it introduces, and is of the wrong lane here.
+    // The control packet was recorded from a datagram. It makes node 1's incarnation known, but is
+    // dropped, because its lane uses datagrams.
     ASSERT_TRUE(turn_until([&] { return streams_of(real).drop_wrong_lane == 1; }));
     ASSERT_TRUE(turn_until([&] { return real.received.size() == 1; }));
   }
@@ -356,7 +357,7 @@ TEST(PeerStreams, KeysChangeWhileDataFlows) {
   seal::Keys next = keys_of({2, 1});
   nodes[1].send(2, Lane::data, "old key");
   nodes[1].transport->set_keys(next);
-  // Packets with an unknown key are not opened, and no connection is closed because of them.
+  // Node 2 does not have the new key yet. It drops the packet and keeps the connection open.
   nodes[1].send(2, Lane::data, "too early");
   ASSERT_TRUE(nodes.run_until([&] { return streams_of(nodes[2]).drop_refused == 1; }));
   nodes[2].transport->set_keys(keys_of({1, 2}));
@@ -405,15 +406,15 @@ TEST(PeerStreams, WhoDoesNotReadFillsItsQueueAndNoOther) {
   limits.queue_bytes_max = 1U << 20;
   limits.full_bytes = 256U << 10;
   limits.stalled = seconds(3'600);
-  limits.patience = seconds(60);  // the kernel must not close the connection of a peer that does
-                                  // not read
+  // The kernel must not close the connection of a peer that does not read.
+  limits.patience = seconds(60);
   Stations nodes(3, with_streams(true, limits));
   ASSERT_TRUE(connect_all(nodes, 3));
   nodes[1].multicast(Lane::control, "hello");
   ASSERT_TRUE(nodes.run_until(
       [&] { return nodes[2].received.size() == 1 && nodes[3].received.size() == 1; }));
   EXPECT_EQ(nodes[1].transport->congested(), NodeId{});
-  // Node 2 does not turn from here on.
+  // From here on node 2 does not read.
   const std::string packet(30'000, 'x');
   std::size_t sent = 0;
   std::size_t held_at = 0;
@@ -425,12 +426,12 @@ TEST(PeerStreams, WhoDoesNotReadFillsItsQueueAndNoOther) {
     nodes[3].turn();
     ASSERT_LE(nodes[1].transport->streams()[0].queued_bytes, limits.queue_bytes_max);
   }
-  // New units were held back before anything was dropped.
+  // congested() named node 2 before the first packet was dropped.
   EXPECT_GT(held_at, 0U);
   EXPECT_LT(held_at, sent);
   EXPECT_EQ(nodes[1].transport->streams()[0].dropped, 1U);
   EXPECT_EQ(nodes[1].transport->streams()[1].dropped, 0U);
-  // A node outside the view holds up no other.
+  // A node outside the view does not hold up the other nodes.
   const std::vector<MemberId> view{{{1}, 5}, {{3}, 5}};
   nodes[1].transport->set_audience(view);
   EXPECT_EQ(nodes[1].transport->congested(), NodeId{});

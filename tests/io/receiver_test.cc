@@ -9,7 +9,7 @@
 
 #include "stations.h"
 
-// Order, budget and memory of receiving, over real sockets that are filled before they are read.
+// Order, budget and memory of receiving. Real sockets are filled before they are read.
 
 namespace peal::io {
 namespace {
@@ -56,7 +56,7 @@ TEST(Receive, ChangesItsPreferenceInTheMiddleOfABatch) {
   EXPECT_THAT(texts(nodes[2]), ElementsAre("d1", "d2", "t", "d3", "d4"));
 }
 
-// A reader that takes both in turn receives heartbeats even while there is always more data.
+// If the receiver takes control and data in turn, heartbeats arrive even under constant data.
 TEST(Receive, TakesControlAndDataInTurn) {
   Stations nodes(2);
   for (const char* text : {"d1", "d2", "d3", "d4"}) nodes[1].multicast(Lane::data, text);
@@ -70,7 +70,7 @@ TEST(Receive, TakesControlAndDataInTurn) {
 TEST(Receive, SeesATokenThatArrivesWhileDataIsRead) {
   Stations nodes(2);
   nodes[1].multicast(Lane::data, "dd");
-  nodes[1].multicast(Lane::data, "ddd");  // another size: not in the same message
+  nodes[1].multicast(Lane::data, "ddd");  // another size: a separate message
   nodes[1].transport->flush();
   nodes[2].preferred = Lane::token;
   nodes[2].on_received = [&](const Station::Received& one) {
@@ -193,7 +193,7 @@ TEST(Receive, StopsWithoutMemoryAndGoesOnWhenItReturns) {
   receiver.receive_budget = 1'000;
   Station one(sender);
   Station two(receiver, 4, UdpTransport::kSlabBytesMin);
-  // More than four slabs: a reader that keeps every packet runs out of buffers.
+  // The packets need more than four slabs. The reader keeps every packet, so its buffers run out.
   const std::string large(1'400, 'x');
   std::size_t sent = 0;
   for (int round = 0; round < 20; ++round) {
@@ -204,11 +204,11 @@ TEST(Receive, StopsWithoutMemoryAndGoesOnWhenItReturns) {
   ASSERT_GT(two.counters().pool_exhausted, 0U);
   const std::size_t before = two.received.size();
   EXPECT_LT(before, sent);
-  // Waiting for memory is neither work to be done at once nor forgotten.
+  // Without memory, the receiver reports no work to do at once, but has a deadline to try again.
   EXPECT_FALSE(two.turn().more);
   ASSERT_TRUE(two.transport->next_deadline());
   EXPECT_EQ(two.received.size(), before);
-  // Tokens have memory of their own.
+  // Tokens have their own memory.
   one.send(2, Lane::token, "t");
   two.turn();
   EXPECT_EQ(two.count(Lane::token), 1U);
@@ -237,7 +237,7 @@ TEST(Receive, CountsWhatTheKernelDropped) {
   for (int i = 0; i < 200; ++i) one.multicast(Lane::data, std::string(1'000, 'x'));
   one.transport->flush();
   two.turn();
-  // The count comes with the next datagram that does arrive.
+  // The kernel reports the number of dropped datagrams with the next datagram that arrives.
   one.multicast(Lane::data, "last");
   one.transport->flush();
   two.turn();
@@ -246,7 +246,7 @@ TEST(Receive, CountsWhatTheKernelDropped) {
   EXPECT_EQ(two.counters().drop_kernel + two.received.size(), 201U);
 }
 
-// A kernel that fails: recvmmsg(2) may report an error that belongs to one datagram.
+// A fake recvmmsg(2) that fails three times. The real one may report an error of one datagram.
 int failing_calls = 0;
 int failing_receive(int, mmsghdr*, unsigned, int, timespec*) {
   errno = failing_calls++ < 3 ? EIO : EAGAIN;
@@ -276,7 +276,7 @@ TEST(Receive, GoesOnAfterAnError) {
   EXPECT_EQ(counters.receive_empty, 2U);
 }
 
-// A kernel that lets our own multicast through.
+// A fake recvmmsg(2) that returns the node's own multicast once.
 bool own_delivered = false;
 int own_receive(int fd, mmsghdr* messages, unsigned, int, timespec*) {
   if (fd != 1'003 || std::exchange(own_delivered, true)) {

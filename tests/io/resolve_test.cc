@@ -35,7 +35,7 @@ TEST(HostPort, ReadsNamesAndNumbers) {
       {"name", "name", 77},
       {"10.0.0.1", "10.0.0.1", 77},
       {"[fd00::1]", "fd00::1", 77},
-      {"[FD00:0::1]:1", "fd00::1", 1},  // as it is always written
+      {"[FD00:0::1]:1", "fd00::1", 1},  // in canonical form
       {"node-1.example.:1", "node-1.example.", 1},
       {"4.node:1", "4.node", 1},
   };
@@ -144,7 +144,7 @@ TEST(SystemResolver, PassesErrorsOn) {
 }
 
 TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
-  // Queries that are not answered before the test allows it.
+  // Queries get their answers only when the test sets `release`.
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   const auto ended = std::make_shared<std::atomic<int>>(0);
@@ -164,7 +164,7 @@ TEST(SystemResolver, WaitsNoLongerThanItsPatienceAndAsksNoMoreThanItMay) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, HasSubstr("4 questions wait for an answer already"));
   release.set_value();
-  // Once they are answered, there is space again.
+  // Once the slow queries are answered, new queries are accepted.
   SystemResolver patient(seconds(60), [](const HostPort&) -> SystemResolver::Answer {
     return std::vector<Endpoint>{Endpoint::v4(10, 0, 0, 1, 1)};
   });

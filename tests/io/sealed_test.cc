@@ -10,7 +10,8 @@
 #include "io/udp_sockets.h"
 #include "seal/sealer.h"
 
-// Transports with sealed packets, and attackers without the key: they can only make counters grow.
+// Transports with sealed packets, and attackers without the key. The attackers can only increase
+// counters.
 
 namespace peal::io {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using seal::Refusal;
 using Bytes = std::vector<std::byte>;
 
-/// The two nodes of most cases, of which only the first is a transport; the other is made here.
+/// The transport of node 1 of two nodes. Most tests make the packets of node 2 themselves.
 Station sealed_station() { return Station(sealed_config(test_config(1, 2))); }
 
 seal::Salt salt_of(std::uint8_t number) {
@@ -163,7 +164,7 @@ TEST(Sealed, PlainPacketsAreRefusedProbesIncluded) {
                  encode_probe({ProbeMessage::Kind::ack, test_cluster(), NodeId{2}, 1}));
   drain(node);
   EXPECT_TRUE(node.received.empty());
-  // A plain probe has not even the length of a sealed packet's header and tag.
+  // A plain probe is shorter than the header and the tag of a sealed packet.
   EXPECT_EQ(node.transport->count(Refusal::unknown_version), 2U);
   EXPECT_EQ(node.transport->count(Refusal::too_short), 1U);
   EXPECT_EQ(node.counters().probe_bad, 0U) << "nobody looked into it";
@@ -221,7 +222,7 @@ TEST(Sealed, ATransportBeginsANewIncarnationWithoutBeingMadeAnew) {
   nodes[1].multicast(Lane::control, "second");
   ASSERT_TRUE(nodes.run_until([&] { return nodes[2].received.size() == 2; }));
   EXPECT_EQ(nodes[2].received[0].text(), "first");
-  nodes[1].transport->set_epoch(4);  // as after a clock that was set back
+  nodes[1].transport->set_epoch(4);  // as if the clock was set back
   nodes[1].multicast(Lane::control, "third");
   ASSERT_TRUE(nodes.run_until([&] { return !nodes[2].refused.empty(); }));
   EXPECT_EQ(nodes[2].refused[0].reason, Refusal::old_incarnation);
@@ -248,7 +249,7 @@ TEST(Sealed, KeysChangeInThreeStepsAndNothingIsLost) {
   EXPECT_EQ(refusals(nodes[1]) + refusals(nodes[2]), 0U);
 }
 
-// What an attacker can send who has seen real packets, through real sockets.
+// An attacker has seen real packets. Through real sockets, it replays, changes and truncates them.
 TEST(Sealed, AFloodOfHostilePacketsChangesNothingButCounters) {
   Station node = sealed_station();
   Attacker token_port(node_endpoint(2));
@@ -270,7 +271,7 @@ TEST(Sealed, AFloodOfHostilePacketsChangesNothingButCounters) {
   for (std::size_t i = 0; i < kHostile; ++i) {
     Bytes packet = seen[random.below(seen.size())];
     switch (random.below(4)) {
-      case 0: break;  // once more
+      case 0: break;  // a replay
       case 1: packet[random.below(packet.size())] ^= std::byte{1}; break;
       case 2: packet.resize(random.below(packet.size())); break;
       default: packet = sealed(foreign, Lane::control, "foreign"); break;

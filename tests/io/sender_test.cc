@@ -17,21 +17,21 @@
 namespace peal::io {
 namespace {
 
-constexpr int kTokenFd = 1'001;  // never given to the kernel
+constexpr int kTokenFd = 1'001;  // never passed to the kernel
 constexpr int kDataFd = 1'002;
 
-/// Replaces the kernel: it records every message, and answers from a script.
+/// A fake kernel. It records every message, and answers as `script` says.
 struct FakeKernel {
   struct Sent {
     int fd;
     std::string to;
     std::vector<std::string> packets;
-    std::uint16_t segment;  // 0: not to be cut
+    std::uint16_t segment;  // 0: the kernel must not cut the message
   };
   std::vector<Sent> sent;
-  std::vector<std::size_t> offered;  // messages offered by each call
-  std::deque<int> script;            // per call: how many to take, or a negative errno; empty: all
-  int refuse_segments = 0;           // errno for messages to be cut; 0: none
+  std::vector<std::size_t> offered;  // per call: the number of messages offered
+  std::deque<int> script;            // per call: messages to take, or -errno; if empty: take all
+  int refuse_segments = 0;           // errno for messages that must be cut; 0: no error
 
   std::string text() const {
     std::string text;
@@ -93,7 +93,7 @@ int fake_send(int fd, mmsghdr* messages, unsigned count, int /*flags*/) {
   return taken;
 }
 
-/// Node 1 of four, without multicast receivers until a test sets the route.
+/// The sender of node 1 of four nodes. It uses unicast only, until a test sets another route.
 class SenderTest : public testing::Test {
  protected:
   SenderTest() : peers_(test_config(1, 4)), pool_(65'536, 600) {
@@ -287,7 +287,7 @@ TEST_F(SenderTest, KeepsWhatTheKernelHasNoRoomFor) {
   sender().flush();
   EXPECT_EQ(sender().blocked_fd(), kDataFd);
   EXPECT_EQ(kernel_.text(), "D[2]a,");
-  token("t");  // waits behind the data
+  token("t");  // the token waits behind the data
   EXPECT_EQ(kernel_.text(), "D[2]a,");
   sender().flush();
   EXPECT_EQ(kernel_.text(), "D[2]a,D[3]a,D[2]bb,D[3]bb,T[2]t,");
@@ -425,13 +425,13 @@ TEST_F(SenderTest, MutesOneNodeOnOneLane) {
   EXPECT_EQ(kernel_.text(), "D[2]a,D[4]a,T[2]j,T[3]j,T[4]j,");
 }
 
-/// Sealed packets, and a receiver that opens them.
+/// The sender seals its packets. `opener_` opens them at node 2.
 class SealedSenderTest : public SenderTest {
  protected:
   SealedSenderTest() : opener_(keys_of({1}), 7, {{2}, 1}, std::vector<NodeId>{{1}}) {
     sealer_.emplace(keys_of({1}), 7, seal::Incarnation{{{1}, 5}, {}});
   }
-  /// The plain text of a datagram; why it was refused, if it was.
+  /// The plain text of a datagram, or the reason why it was refused.
   std::string opened(std::string datagram) {
     const seal::Opened opened =
         opener_.open({reinterpret_cast<std::byte*>(datagram.data()), datagram.size()});
@@ -459,7 +459,7 @@ TEST_F(SealedSenderTest, SealsOncePerPacketWhoeverItGoesTo) {
   EXPECT_EQ(counters_.data_bytes_out, 3 * 2 * (1 + seal::overhead(Lane::data)));
 }
 
-// The short header of data has no field for a receiver.
+// The short header of data names no receiver, so node 2 can open data for another node.
 TEST_F(SealedSenderTest, SealsDataForOnePeerAsForEveryone) {
   sender().push_to_all(Lane::control, packet("hello"));
   sender().push_to(1, Lane::data, packet("for one"));
@@ -498,7 +498,7 @@ TEST_F(SealedSenderTest, ABatchHoldsAsMuchAsItsRoomForSealedPackets) {
   route({0});
   kernel_.script = {-EAGAIN};
   const std::string large(60'000, 'x');
-  data("first");  // waits for the kernel, so that the others are sent together
+  data("first");  // the kernel refuses this packet at first, so that later ones form batches
   sender().flush();
   for (int i = 0; i < 12; ++i) data(large + static_cast<char>('a' + i));
   sender().flush();
@@ -519,12 +519,12 @@ TEST_F(SenderTest, WhatWaitsGoesToThoseForWhomItIsWhenPeersMove) {
   sender();
   kernel_.script = {2, -EAGAIN};
   for (PeerIndex peer = 0; peer < 3; ++peer) sender().push_to(peer, Lane::control, packet("old"));
-  sender().flush();  // the third message of this batch is left
+  sender().flush();  // the third message is not sent
   EXPECT_EQ(sender().blocked_fd(), kTokenFd);
   for (PeerIndex peer = 0; peer < 3; ++peer) sender().push_to(peer, Lane::control, packet("new"));
   sender().push_to_all(Lane::control, packet("all"));
   std::vector<Peer> nodes = test_config(1, 4).nodes;
-  nodes.erase(nodes.begin() + 1);  // node 2 is gone
+  nodes.erase(nodes.begin() + 1);  // removes node 2
   sender().move_peers(peers_.set_nodes(nodes));
   EXPECT_EQ(counters_.drop_queue_full, 1U);
   EXPECT_EQ(counters_.drop_unknown_peer, 1U);

@@ -56,7 +56,7 @@ TEST(SharedMemory, CannotBeWrittenByAnybodyElse) {
   const Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_TRUE(again);
   EXPECT_EQ(::mmap(nullptr, kBytes, kBoth, MAP_SHARED, again.get(), 0), MAP_FAILED);
-  memory->span()[0] = std::byte{1};  // but by its creator
+  memory->span()[0] = std::byte{1};  // only the creator of the memory can write
 }
 
 TEST(SharedMemory, IsNotMappedIfItIsNotWhatItShouldBe) {
@@ -77,14 +77,15 @@ TEST(SharedMemory, IsNotMappedIfItIsNotWhatItShouldBe) {
   EXPECT_EQ(message_of(memory), "shared memory: it has no size");
 }
 
-// ---- descriptors beside the bytes of a stream ----
+// ---- descriptors that are sent with the bytes of a stream ----
 
 void put_text(Stream& stream, std::string_view text) {
   const std::array<ByteView, 1> chunks{as_bytes_view(text)};
   EXPECT_EQ(stream.write(chunks).bytes, text.size());
 }
 
-/// A pipe whose only writing end is sent away: its reader sees when the last copy is closed.
+/// A pipe whose write end is sent over a stream. The read end shows when the last copy of the write
+/// end is closed.
 struct Witness {
   Witness() {
     std::array<int, 2> fds{};
@@ -136,7 +137,7 @@ TEST(StreamDescriptors, AreClosedIfNobodyExpectsThem) {
 TEST(StreamDescriptors, AreClosedButTheFirst) {
   const StreamPair pair;
   std::array<Witness, 3> witnesses;
-  // Two in one message, and one in another.
+  // One message has two descriptors, and another message has one.
   std::array<int, 2> two{witnesses[0].writing.get(), witnesses[1].writing.get()};
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof two)> control{};
   char byte = 'a';

@@ -21,14 +21,14 @@
 
 namespace peal::io {
 
-/// An address of this machine that no other process uses: tests run at the same time.
+/// An address of this machine that no other process uses, because tests run at the same time.
 inline Endpoint test_endpoint(std::uint16_t port) {
   const auto id = static_cast<std::uint32_t>(::getpid());
   return Endpoint::v4(127, static_cast<std::uint8_t>(1 + (id >> 16) % 250),
                       static_cast<std::uint8_t>(id >> 8), static_cast<std::uint8_t>(id), port);
 }
 
-/// A cluster hash, and so a multicast group, of this process alone.
+/// A cluster hash that no other process uses, so that the multicast group is not shared either.
 inline std::uint64_t test_cluster() {
   return 0x7465'7374'0000'0000ULL + static_cast<unsigned>(::getpid());
 }
@@ -37,7 +37,7 @@ inline Endpoint node_endpoint(std::uint32_t node) {
   return test_endpoint(static_cast<std::uint16_t>(5'000 + 2 * node));
 }
 
-/// The configuration of node `self` of 1 to `count`, without multicast.
+/// The configuration of node `self` of the nodes 1 to `count`, without multicast.
 inline UdpConfig test_config(std::uint32_t self, std::uint32_t count) {
   UdpConfig config;
   config.self = NodeId{self};
@@ -55,14 +55,14 @@ inline seal::Key test_key(std::uint8_t number) {
   secret.bytes.fill(std::byte{number});
   return seal::make_key(secret, "2026-11-22T09:00:00Z");
 }
-/// These keys; the first is the one to send with.
+/// The keys with these numbers. The first key is used for sending.
 inline seal::Keys keys_of(std::initializer_list<std::uint8_t> numbers) {
   seal::Keys keys;
   for (const std::uint8_t number : numbers) keys.all.push_back(test_key(number));
   keys.sending = keys.all.front().id;
   return keys;
 }
-/// The same configuration with sealed packets.
+/// `config` with sealed packets.
 inline UdpConfig sealed_config(UdpConfig config, std::uint64_t epoch = 5) {
   config.seal = UdpSeal{keys_of({1}), config.cluster, epoch};
   return config;
@@ -140,7 +140,7 @@ class Station : public PacketSink {
   Lane preferred = Lane::token;
 };
 
-/// Nodes 1 to `count`, each configured as `adjust` says.
+/// Nodes 1 to `count`. `adjust` may change the configuration of each node.
 class Stations {
  public:
   using Adjust = std::function<void(std::uint32_t node, UdpConfig& config)>;
@@ -156,7 +156,7 @@ class Stations {
   void turn() {
     for (auto& station : all_) station->turn();
   }
-  /// Turns all of them until `done`; false if that takes longer than `limit`.
+  /// Runs all nodes in turn until `done` is true. Returns false if that takes longer than `limit`.
   bool run_until(const std::function<bool()>& done, Duration limit = seconds(20)) {
     const Instant end = Clock::now() + limit;
     while (!done()) {

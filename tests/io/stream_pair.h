@@ -25,7 +25,7 @@ struct StreamPair {
   std::unique_ptr<Stream> far;
 };
 
-/// What one read gives.
+/// The text that one read returns.
 inline std::string read_some(Stream& stream, std::size_t limit = 4'096) {
   std::vector<std::byte> buffer(limit);
   const Transfer got = stream.read(buffer);

@@ -87,7 +87,7 @@ TEST(PlainStream, ReadsOnAfterItHasSaidAllItHadToSay) {
 TEST(PlainStream, SurvivesAPeerThatIsGone) {
   StreamPair pair;
   pair.far.reset();
-  const Transfer put = write_text(*pair.near, "x");  // and no signal ends the process
+  const Transfer put = write_text(*pair.near, "x");  // must not raise SIGPIPE
   EXPECT_EQ(put.outcome, StreamOutcome::broken);
   EXPECT_EQ(pair.near->error().code, Errc::closed);
   EXPECT_THAT(pair.near->error().message, HasSubstr("write: "));
@@ -140,7 +140,7 @@ TEST(StreamListener, TakesTcpOverIPv4AndIPv6) {
     ASSERT_TRUE(listener.has_value()) << listener.error().message;
     Endpoint to = (*listener)->endpoint();
     ASSERT_NE(to.port, 0);
-    if (to.is_unspecified()) to = Endpoint::v4(127, 0, 0, 1, to.port);  // [::] takes both
+    if (to.is_unspecified()) to = Endpoint::v4(127, 0, 0, 1, to.port);  // [::] accepts IPv4 too
     const auto near = begin_tcp(to);
     ASSERT_EQ(wait_until_connected(*near), StreamOutcome::ok);
     const auto far = accept_one(**listener);

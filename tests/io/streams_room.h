@@ -15,8 +15,8 @@
 
 namespace peal::io {
 
-/// A loop with streams, whose time stands still until the test advances it. Reads all that comes,
-/// within a limit, and records the events.
+/// A loop with streams. The time stands still until the test advances it. Reads all input, up to
+/// `read_bytes` per call, and records the events.
 class StreamsRoom : public StreamsHost, public LoopHost {
  public:
   explicit StreamsRoom(const StreamsOptions& options = {})
@@ -61,13 +61,14 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   void on_turn_end(Instant) override {}
   std::optional<Instant> next_deadline() const override {
     const auto next = streams.next_deadline();
-    // The loop has the real time; what is due in the test's is due there too, the rest never is.
+    // The loop runs in real time. A deadline that is due in the test's time is due at once for the
+    // loop. Other deadlines are hidden from the loop.
     return next && *next <= now ? next : std::nullopt;
   }
 
-  /// One turn with what is there.
+  /// Runs one turn without waiting for events.
   void turn() { loop->turn(*this, {}); }
-  /// Turns until `done`; waits for the descriptors in between.
+  /// Runs turns until `done` is true. Each turn waits for events.
   void until(const std::function<bool()>& done) {
     while (!done()) loop->turn(*this, seconds(60));
   }
@@ -80,10 +81,10 @@ class StreamsRoom : public StreamsHost, public LoopHost {
     return streams.write(id, chunks);
   }
 
-  bool reads = true;  ///< wants to read each stream
+  bool reads = true;  ///< asks to read each new stream
   std::size_t read_bytes = 4'096;
   std::function<void(StreamId)> after_read;
-  StreamId worth_least = 0;  ///< what make_place() closes
+  StreamId worth_least = 0;  ///< the stream that make_place() closes; 0: none
   Instant now{1'000'000'000};
   bool more = false;
 
@@ -100,7 +101,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   Streams streams;
 };
 
-/// The same behind a Unix socket.
+/// A StreamsRoom that listens at a Unix socket.
 class UnixRoom : public StreamsRoom {
  public:
   explicit UnixRoom(const StreamsOptions& options = {}) : StreamsRoom(options) {
@@ -114,7 +115,7 @@ class UnixRoom : public StreamsRoom {
     EXPECT_TRUE(fd.has_value());
     return make_plain_stream(std::move(*fd), {});
   }
-  /// A connection that is open on both sides; its id is opened.back().
+  /// Returns the client of a connection that is open on both sides. Its id is opened.back().
   std::unique_ptr<Stream> come_in() {
     const std::size_t before = opened.size();
     auto client = knock();

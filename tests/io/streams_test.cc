@@ -46,7 +46,7 @@ TEST(Streams, ReadsNothingWhileThatIsNotWanted) {
   room.settle();
   room.settle();
   EXPECT_THAT(room.served, IsEmpty());
-  room.streams.want_read(id, true);  // no event comes again: it is remembered
+  room.streams.want_read(id, true);  // no new event comes: Streams must remember the old one
   room.settle();
   EXPECT_EQ(room.inputs[id], "hello");
   room.streams.want_read(id, false);
@@ -62,7 +62,7 @@ TEST(Streams, SpendsNoTurnOnStreamsThatHaveNothing) {
   room.served.clear();
   say(*client, "hello");
   room.until([&] { return !room.served.empty(); });
-  EXPECT_FALSE(room.more);  // the end of the input was seen without another round
+  EXPECT_FALSE(room.more);  // the same turn saw that no input is left
   room.settle();
   EXPECT_THAT(room.served, SizeIs(1));
 }
@@ -107,7 +107,7 @@ TEST(Streams, ServesEachOnceBeforeAnyTwice) {
   }
   for (const StreamId id : room.opened) room.streams.want_read(id, true);
   room.settle();
-  // A connection with much more input than all others does not get more turns for it.
+  // Each group of 10 reads must contain every connection once.
   ASSERT_THAT(room.served, SizeIs(testing::Ge(100U)));
   for (std::size_t round = 0; round < 10; ++round) {
     const auto begin = room.served.begin() + static_cast<std::ptrdiff_t>(round * 10);
@@ -264,7 +264,7 @@ TEST(Streams, APeerThatVanishesDisturbsNobodyElse) {
   const auto good = room.come_in();
   say(*gone, "x");
   EXPECT_EQ(room.write(room.opened.at(0), "never read").outcome, StreamOutcome::ok);
-  gone.reset();  // with unread bytes: a reset
+  gone.reset();  // a reset, because bytes are unread
   say(*good, "hello");
   room.until([&] { return room.inputs[room.opened.at(1)] == "hello" && !room.broken.empty(); });
   EXPECT_EQ(room.broken.begin()->first, room.opened.at(0));

@@ -19,7 +19,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The error of a server with these options begins with the file and names both.
+/// Checks that these options are refused. The error must begin with the file, and must contain the
+/// reason and the remedy.
 void expect_refused(const TlsServerOptions& options, const std::string& file,
                     const std::string& reason, const std::string& remedy) {
   const auto context = TlsContext::server(options);
@@ -36,7 +37,7 @@ TEST(TlsFiles, OpensAServerAndAClient) {
               120);
   EXPECT_NE(open_client(parts.client_options()), nullptr);
   EXPECT_EQ(open_client(parts.nameless_client_options())->expires(), 0);
-  EXPECT_NE(open_client({}), nullptr);  // those that the system trusts
+  EXPECT_NE(open_client({}), nullptr);  // trusts the system's authorities
 }
 
 TEST(TlsFiles, RefusesFilesThatAreNotThere) {
@@ -65,7 +66,7 @@ TEST(TlsFiles, RefusesAKeyThatOthersMayUse) {
     ASSERT_EQ(::chmod(options.key.c_str(), mode), 0);
     EXPECT_TRUE(TlsContext::server(options).has_value());
   }
-  // The group of a file of root's may read it, as Debian's ssl-cert has it.
+  // If root owns the file, the file's group may read it, as with Debian's group ssl-cert.
   ASSERT_EQ(::chmod(options.key.c_str(), 0640), 0);
   EXPECT_EQ(TlsContext::server(options).has_value(), ::geteuid() == 0);
 }
@@ -209,7 +210,7 @@ TEST(CertificateName, IsNothingThatCouldLookLikeSomethingElse) {
                       "ce",
                       ""),
             std::nullopt);
-  // A refused URI does not let another kind of name be used.
+  // If the URI is refused, no other kind of name may be used instead.
   EXPECT_EQ(name_with(authority, "alice", "URI:\x01"), std::nullopt);
 }
 

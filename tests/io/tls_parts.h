@@ -15,7 +15,7 @@
 
 namespace peal::io {
 
-/// An authority with a server and a client that it made certificates for, all in files.
+/// An authority, and the certificates that it issued for a server and a client, all in files.
 class TlsParts {
  public:
   TlsParts() {
@@ -27,7 +27,7 @@ class TlsParts {
     write("client", authority.issue(client));
     write_file(dir / "ca.pem", authority.certificate_pem(), 0644);
   }
-  /// NAME.pem and NAME.key.
+  /// Writes NAME.pem and NAME.key.
   void write(const std::string& name, const TestCertificate& certificate) {
     write_file(dir / (name + ".pem"), certificate.certificate_pem(), 0644);
     write_file(dir / (name + ".key"), certificate.key_pem(), 0600);
@@ -69,7 +69,7 @@ struct TlsPair {
     server = make_tls_server_stream(Fd(fds[0]), peer, server_context);
     client = make_tls_client_stream(Fd(fds[1]), peer, client_context, name);
   }
-  /// Runs both in turns until neither makes progress by itself.
+  /// Advances both sides in turn, often enough to complete the handshake.
   void shake_hands() {
     for (int i = 0; i < 10; ++i) {
       client_outcome = client->advance();

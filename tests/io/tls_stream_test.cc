@@ -54,7 +54,8 @@ TEST(TlsStream, LetsInWhoHasNoCertificateOnlyIfThatIsAllowed) {
   EXPECT_EQ(pair.server_outcome, StreamOutcome::broken);
   EXPECT_EQ(pair.server->error().code, Errc::not_permitted);
   EXPECT_THAT(pair.server->error().message, HasSubstr("it has no certificate"));
-  // The client believed that it was accepted; what it reads says why it was not.
+  // The client's handshake ended before the server refused the client. The next read of the client
+  // reports the reason.
   EXPECT_EQ(listen_to(*pair.client), StreamOutcome::broken);
   EXPECT_THAT(pair.client->error().message, HasSubstr("needs a certificate of us"));
   EXPECT_EQ(pair.client->error().code, Errc::not_permitted);
@@ -138,7 +139,7 @@ TEST(TlsStream, ServersRefuseClientsThatTheyCannotTrust) {
 }
 
 TEST(TlsStream, RefusesCertificatesThatEndWhileTheProgramRuns) {
-  // A context refuses a certificate that has ended, so the other side's clock is moved instead.
+  // A server cannot be opened with an expired certificate, so the test moves the client's clock.
   TlsParts parts;
   CertificateRequest request;
   request.alternative_names = "DNS:node-1.example";
@@ -230,7 +231,7 @@ TEST(TlsStream, BlocksWithBoundedMemoryWhenThePeerDoesNotRead) {
   } while (put.bytes > 0);
   EXPECT_EQ(put.outcome, StreamOutcome::blocked);
   EXPECT_TRUE(pair.server->has_unsent());
-  EXPECT_LT(taken, 1U << 20);  // the socket's buffer, and 64 KiB
+  EXPECT_LT(taken, 1U << 20);  // the socket's buffer and 64 KiB in the stream
   std::size_t heard = 0;
   while (heard < taken) {
     const std::string got = hear(*pair.client);
@@ -265,7 +266,7 @@ TEST(TlsStream, EndsInOrderWithANoticeAndElseSaysThatItWasCutOff) {
   }
 }
 
-/// A bare socket instead of the client.
+/// A TLS server whose peer is a bare socket instead of a TLS client.
 struct Intruder {
   explicit Intruder(const std::shared_ptr<const TlsContext>& context) {
     std::array<int, 2> fds{};
@@ -306,7 +307,8 @@ TEST(TlsStream, RefusesWhatIsNoTls) {
 TEST(TlsStream, RefusesAHandshakeWithoutEnd) {
   const TlsParts parts;
   const Intruder intruder(open_server(parts.server_options()));
-  // One message of 16 MB, in records of 16 kB; it is refused long before all of it came.
+  // One handshake message of 16 MB, in records of 16 KB. The server must refuse it long before all
+  // of it has come.
   std::string record = std::string("\x16\x03\x01\x40\x00\x01\xff\xff\xff\x03\x03", 11);
   record.resize(5 + (16U << 10), 'x');
   StreamOutcome outcome = StreamOutcome::blocked;
@@ -319,7 +321,7 @@ TEST(TlsStream, RefusesAHandshakeWithoutEnd) {
   EXPECT_LT(sent, 256U << 10);
 }
 
-/// OpenSSL as it is, instead of Peal's client.
+/// A client that uses OpenSSL directly, instead of Peal's client.
 struct OddClient {
   OddClient(const TlsParts& parts, int fd, int version, const std::string& protocol)
       : context(open_client(parts.client_options())), ssl(SSL_new(context->get())) {
@@ -372,7 +374,7 @@ TEST(TlsStream, SurvivesAHandshakeThatIsCutAnywhere) {
   bool is_cut = true;
   std::size_t cut = 0;
   for (; is_cut; cut += cut < 64 ? 1 : 5) {
-    // The client is connected to a wire, which forwards at most `cut` bytes to the server.
+    // The test forwards at most `cut` bytes from the client to the server.
     std::array<int, 2> fds{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
     const auto client = make_tls_client_stream(Fd(fds[0]), {}, client_context, "node-1.example");
@@ -419,7 +421,7 @@ TEST(TlsStream, NoticesAnyChangedByteAfterTheHandshake) {
     ASSERT_EQ(intruder.server->advance(), StreamOutcome::ok);
     say(*client, "0123456789");
     std::string record = hear(*client_wire);
-    ASSERT_EQ(record.size(), 5U + 10 + 1 + 16);  // header, text, its kind, tag
+    ASSERT_EQ(record.size(), 5U + 10 + 1 + 16);  // header, text, content type, tag
     record[at] = static_cast<char>(record[at] ^ 0x01);
     say(*intruder.wire, record);
     intruder.wire->finish_writing();

@@ -32,7 +32,7 @@ class TlsRoom : public StreamsRoom {
     at_ = (*listener)->endpoint();
     EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
   }
-  /// The loop's time stands still.
+  /// Without gaps between handshake steps, because the loop's time stands still.
   static StreamsOptions without_gaps() {
     StreamsOptions options;
     options.handshake_gap = {};
@@ -89,7 +89,7 @@ TEST(TlsStreams, OpensAfterTheHandshakeAndTalks) {
 
 TEST(TlsStreams, ReadsAllOfALongInputThoughTheDescriptorSpeaksOnlyOnce) {
   TlsRoom room;
-  room.read_bytes = 100;  // far less than a TLS record, the rest of which no descriptor tells of
+  room.read_bytes = 100;  // less than a TLS record: no event comes for its rest
   const auto client = room.come_in();
   const StreamId id = room.opened.at(0);
   std::string text;
@@ -102,7 +102,7 @@ TEST(TlsStreams, ReadsAllOfALongInputThoughTheDescriptorSpeaksOnlyOnce) {
   EXPECT_TRUE(room.inputs[id] == text);
 }
 
-/// Writes until nothing more is taken; returns how many bytes were.
+/// Writes until the stream takes nothing more. Returns the number of bytes that it took.
 std::size_t fill(TlsRoom& room, StreamId id, StreamOutcome& outcome) {
   const std::string block(64U << 10, 'x');
   std::size_t taken = 0;

@@ -96,8 +96,8 @@ TEST(Udp, ANodeIsWhereItWasFoundLast) {
   EXPECT_EQ(nodes[2].received[0].text(), "found");
   EXPECT_EQ(nodes[1].received[1].from, NodeId{2});
 
-  // It has moved to the address that node 4 would have: packets from its old address belong to no
-  // node any more.
+  // Node 2 moves to the address that node 4 would have. Packets from its old address now belong to
+  // no node.
   UdpConfig moved = test_config(2, 3);
   moved.nodes[1].at = node_endpoint(4);
   Station elsewhere(moved);
@@ -159,12 +159,12 @@ TEST(Udp, NamesEveryCounterOnce) {
   for (const CounterField& field : udp_counter_fields()) {
     names.insert(field.name);
     EXPECT_EQ(counters.*field.value, 0U);
-    counters.*field.value = 1;  // the next one must be another
+    counters.*field.value = 1;  // another field with this counter would find 1
   }
   EXPECT_EQ(names.size(), udp_counter_fields().size());
 }
 
-// Segmentation on the sending side, coalescing on the receiving side, in all combinations.
+// All combinations of segmentation at the sender and coalescing at the receiver.
 class UdpOffload : public testing::TestWithParam<std::tuple<Offload, Offload>> {};
 
 TEST_P(UdpOffload, KeepsBytesAndOrder) {
@@ -176,7 +176,7 @@ TEST_P(UdpOffload, KeepsBytesAndOrder) {
       });
   std::vector<std::string> expected;
   for (std::size_t i = 0; i < 1'000; ++i) {
-    // Mostly of one size, with shorter and longer ones in between.
+    // Most packets have one size. Some shorter and longer packets are between them.
     const std::size_t size = i % 37 == 0 ? 10 + i % 1'400 : 1'200;
     std::string packet = std::to_string(i) + ":";
     packet.resize(std::max(size, packet.size()), static_cast<char>('a' + i % 26));
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(All, UdpOffload,
                          testing::Combine(testing::Values(Offload::automatic, Offload::off),
                                           testing::Values(Offload::automatic, Offload::off)));
 
-// Both ends in loops that sleep: a missed edge of a descriptor would make this hang.
+// A node in a loop that sleeps. If the loop misses an event of a descriptor, the test hangs.
 class LoopedStation : public LoopHost {
  public:
   explicit LoopedStation(const UdpConfig& config) : station(config) {
@@ -247,7 +247,7 @@ TEST(Udp, WakesALoopForEveryPacket) {
   };
   for (std::size_t i = 0; i < kRounds; ++i) {
     one.station.send(2, Lane::token, std::to_string(i));
-    // Each turn may sleep; the packet is what ends the sleep.
+    // The turn may sleep. Only the arrival of the packet ends the sleep.
     two.loop->turn(two, seconds(20));
     ASSERT_EQ(two.station.received.size(), i + 1);
     one.loop->turn(one, seconds(20));

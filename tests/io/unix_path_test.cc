@@ -31,7 +31,7 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-/// A socket file without a listener.
+/// Leaves a socket file at which nobody listens.
 void leave_behind(const std::string& path) {
   auto socket = listen_unix(path, 0600);
   ASSERT_TRUE(socket.has_value()) << socket.error().message;
@@ -119,7 +119,7 @@ TEST(UnixPath, RefusesAFolderWhereOthersCanReplaceTheSocket) {
   ASSERT_EQ(::mkdir((dir / "open").c_str(), 0700), 0);
   ASSERT_EQ(::chmod((dir / "open").c_str(), 0777), 0);
   expect_refused(dir / "open/s", Errc::invalid_option, "chmod go-w");
-  ASSERT_EQ(::chmod((dir / "open").c_str(), 01777), 0);  // as /tmp
+  ASSERT_EQ(::chmod((dir / "open").c_str(), 01777), 0);  // with the sticky bit, like /tmp
   EXPECT_TRUE(listen_unix(dir / "open/s", 0600).has_value());
 }
 

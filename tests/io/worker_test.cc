@@ -19,7 +19,7 @@ struct Count : port::Work {
   std::thread::id thread;
 };
 
-/// Performs its work when the test allows it.
+/// Work that ends only when the test allows it.
 struct Held : port::Work {
   void carry_out() override { let.get_future().wait(); }
   std::promise<void> let;

@@ -6,7 +6,7 @@
 namespace peal::test {
 namespace {
 
-/// Sends `count` messages from each member and reads them all at all members, keeping nothing.
+/// Sends `count` messages from each member, and reads all of them at all members. Keeps no message.
 bool run_messages(Sites& sites, std::size_t count) {
   const std::string text(300, 'x');
   std::vector<std::size_t> sent(sites.size()), own(sites.size()), got(sites.size());
@@ -39,7 +39,7 @@ TEST(MemberAllocation, SmallMessagesAllocateNothingOnceAllIsWarm) {
   ASSERT_TRUE(run_messages(sites, 2'000));
   const std::uint64_t before = allocations();
   ASSERT_TRUE(run_messages(sites, 5'000));
-  constexpr std::uint64_t kOfTheTest = 4;  // its text, and its three vectors
+  constexpr std::uint64_t kOfTheTest = 4;  // run_messages() allocates a text and three vectors
   EXPECT_EQ(allocations() - before, kOfTheTest);
 }
 

@@ -15,7 +15,7 @@ Config good() { return config_of(1, 3); }
 struct Bad {
   const char* what;
   std::function<void(Config&)> change;
-  std::vector<std::string> message;  ///< contains all of these: key, value, what is accepted
+  std::vector<std::string> message;  ///< parts of the error: key, value, what is accepted
 };
 
 void expect_refused(const std::vector<Bad>& all) {
@@ -192,7 +192,7 @@ TEST(MemberConfig, TheStateDirectoryRemembersTheIncarnation) {
     config.state_dir = path;
     auto member = Member::embed(config);
     ASSERT_TRUE(member) << member.error().message;
-    EXPECT_GT(member->id(), before);  // same length, until the year 2297
+    EXPECT_GT(member->id(), before);  // ids have the same length until the year 2051
     before = member->id();
   }
   ::unlink((std::string(path) + "/n1.epoch").c_str());

@@ -4,8 +4,8 @@
 #include "config/schema.h"
 #include "member/config.h"
 
-// The public structs agree with the schema: a member that an application leaves out has the value
-// of a key that a file leaves out, and the words of enumerations are those of a file.
+// The public structs agree with the schema of configuration files. A field that an application does
+// not set has the default value of its key. The name of an enumerator is the word in a file.
 
 namespace peal::member {
 namespace {

@@ -8,7 +8,7 @@
 #include "members.h"
 #include "trace_check.h"
 
-// Members, some of which share messages that the others do not learn.
+// Members with domains: the nodes of a domain share messages that other nodes do not learn.
 
 namespace peal::test {
 namespace {
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Four nodes: n1 and n2 are in "east", n2 and n3 in "west", and n4 is in none.
+/// Four nodes: n1 and n2 are in "east", n2 and n3 in "west", and n4 is in no domain.
 class MemberDomains : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kNodes = 4;
@@ -60,14 +60,14 @@ class MemberDomains : public ::testing::Test {
   fs::path folder_;
 };
 
-/// A message with its domain in front.
+/// The texts of the received messages, each with its domain in front.
 std::vector<std::string> texts_of(const Site& site) {
   std::vector<std::string> texts;
   for (const Got& each : site.got) texts.push_back(each.domain + "/" + each.text);
   return texts;
 }
 
-/// The elements of one list that the other also has, in its order.
+/// The elements of `of` that `other` also has, in the order of `of`.
 std::vector<std::string> common(const std::vector<std::string>& of,
                                 const std::vector<std::string>& other) {
   const std::set<std::string> there(other.begin(), other.end());
@@ -109,7 +109,8 @@ TEST_F(MemberDomains, LearnWhatIsForThemInOneOrder) {
     }
   }
   ASSERT_TRUE(read_until(sites, [&] {
-    // On a busy machine, a member may be excluded and lack the messages of that time.
+    // On a busy machine a view may exclude a member, which then lacks messages. So a change of view
+    // ends the wait.
     if (views_changed(sites)) return true;
     for (std::size_t s = 0; s < kNodes; ++s) {
       if (sites[s]->got.size() < due[s]) return false;
@@ -163,14 +164,15 @@ TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {
   EXPECT_THAT(refusal(other), HasSubstr("this node has ensembles = 1: set a domain with"));
   ridge_of(other).ensembles = 2;
   EXPECT_THAT(refusal(other), HasSubstr("this node has ensembles = 2: set a domain with"));
-  // The segments alone are bound to them too.
+  // The segment files name the domains too. They are refused if the identity file describes other
+  // domains.
   fs::rename(folder_ / "n1" / "log", folder_ / "other");
   fs::remove_all(folder_ / "n1");
   { Site site(other); }
   fs::remove_all(folder_ / "n1" / "log");
   fs::rename(folder_ / "other", folder_ / "n1" / "log");
   EXPECT_THAT(refusal(other), HasSubstr("is of cluster"));
-  // Their names and groups may change, and the order of their nodes does not matter.
+  // The names and groups of domains may change, and the order of their nodes does not matter.
   fs::remove_all(folder_ / "n1");
   { Site site(alone("n1")); }
   Config renamed = alone("n1");
@@ -218,7 +220,8 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
               HasSubstr("domain has 16 entries: accepted are 0 to 15"));
 }
 
-// All have a majority of acceptors, except one domain: its nodes report it.
+// The ensemble of all nodes has a majority of its acceptors. The ensemble of one domain lacks its
+// majority, and the nodes of the domain report that.
 TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
   Sites sites;
   for (const char* name : {"n1", "n3", "n4", "n5"}) {
@@ -234,10 +237,10 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
            std::string::npos;
   }));
   ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));
-  EXPECT_EQ(sites[0]->members(), 0U);  // values of its domain may belong before
+  EXPECT_EQ(sites[0]->members(), 0U);  // values of n1's domain may precede the view
 }
 
-// A node that votes only in a domain needs a folder for that, too.
+// A node that is an acceptor only in a domain needs a data folder too.
 TEST_F(MemberDomains, AnAcceptorOfADomainNeedsAFolder) {
   Config config = config_of(1, 5);
   set(config);

@@ -43,7 +43,7 @@ class EarlyMembers : public ::testing::Test {
   fs::path folder_;
 };
 
-/// What an application knows of messages without a place yet, and whether later events confirm it.
+/// Keeps the early events, and compares each delivered message with its early event.
 struct Application {
   using Id = std::tuple<std::string, std::string, std::uint64_t>;  ///< view, sender, number
   struct Told {
@@ -83,7 +83,7 @@ TEST_F(EarlyMembers, TellEachMessageBeforeItHasItsPlaceAndThenWhetherTheGuessWas
   constexpr std::size_t kEach = 200;
   for (std::size_t i = 0; i < kEach; ++i) {
     for (auto& site : sites) {
-      // Some share a packet, some take many.
+      // Some messages share a packet, others take many packets.
       ASSERT_TRUE(site->member->multicast(pattern((i * 401) % 9'000, i), Service::agreed));
     }
   }

@@ -75,7 +75,7 @@ TEST(EventQueue, ShowsOnlyWhatIsPublished) {
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->notice->text, "a");
   queue.pop();
-  EXPECT_TRUE(readable(queue.fd()));  // until front finds nothing
+  EXPECT_TRUE(readable(queue.fd()));  // the descriptor stays readable until front() finds nothing
   EXPECT_EQ(queue.front(), nullptr);
   EXPECT_FALSE(readable(queue.fd()));
   queue.publish();
@@ -238,7 +238,7 @@ TEST(EventReader, NamesThatAreNewAreThoseOfWhatComesAfterThem) {
   queue.publish();
   std::vector<std::string> senders;
   for (int i = 0; i < 3; ++i) {
-    const auto out = reader.next();  // the names are no event
+    const auto out = reader.next();  // a notice with names gives no event
     const auto* message = std::get_if<MessageOut>(&out);
     if (message != nullptr) senders.emplace_back(message->sender);
   }
@@ -262,7 +262,8 @@ TEST(EventReader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
       rare.gathered = {std::make_unique<std::byte[]>(8), 8};
       std::memcpy(rare.gathered.bytes.get(), "headtail", 8);
     }
-    // A copy that replaces the buffer reads the same.
+    // The unit's bytes are in a copy, and no longer in a buffer. The reader gives the same
+    // messages.
     rare.copy = {std::make_unique<std::byte[]>(writer.size()),
                  static_cast<std::uint32_t>(writer.size())};
     std::memcpy(rare.copy.bytes.get(), entry.unit.unit.data(), writer.size());

@@ -8,7 +8,7 @@
 #include "members.h"
 #include "temp_dir.h"
 
-// fork() with an embedded member: it stays the parent's.
+// fork() with an embedded member: only the parent can use the member.
 
 namespace peal::test {
 namespace {
@@ -25,7 +25,7 @@ std::string wrong(const char* call, const Result<T>& answer) {
   return {};
 }
 
-/// Calls everything of a parent's member, and destroys it.
+/// Calls every function of a parent's member, and destroys the member. Returns what went wrong.
 std::string use(Member& member, bool wait_first) {
   std::string problems;
   const auto event = wait_first ? member.wait(1h) : member.next();
@@ -92,7 +92,8 @@ TEST(Fork, AChildDoesNotKeepTheFolderOfALogLocked) {
     ASSERT_NE(sites[0]->member, nullptr);
     ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
     problem = in_child([&] {
-      // The child has the member, and does not destroy it: its copies are closed all the same.
+      // The child does not destroy its copy of the member. The descriptors in the child are closed
+      // nevertheless.
       return descriptors_of_kind(folder.path()) == 0 ? "" : "the log is open in the child";
     });
     EXPECT_GT(descriptors_of_kind(folder.path()), 0);

@@ -55,7 +55,10 @@ TEST(MemberLimits, AnInfinitePatienceWaits) {
     std::size_t got = 0;
     for (auto next = member.next(); next; next = member.next()) {
       if (std::holds_alternative<Message>(*next)) ++got;
-      if (const auto* end = std::get_if<Closed>(&*next)) EXPECT_EQ(end->reason, "left on request");
+      const auto* end = std::get_if<Closed>(&*next);
+      if (end != nullptr) {
+        EXPECT_EQ(end->reason, "left on request");
+      }
     }
     EXPECT_EQ(got, 1U);
   }

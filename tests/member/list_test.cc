@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Nodes 1 to `count`, of the maximum number.
+/// The nodes 1 to `count`, as a configuration lists them.
 std::vector<Node> nodes(std::uint32_t count) { return config_of(1, count).nodes; }
 
 bool counts(Site& site, std::size_t count) {
@@ -77,7 +77,7 @@ TEST(MemberList, OneThatCannotBeIsRefusedAndTheOldOneStays) {
   EXPECT_EQ(late.error().code, ErrorCode::closed);
 }
 
-// The reading thread reads the names of new nodes, while another thread sets them.
+// One thread reads events and the names of their senders, while another thread sets new nodes.
 TEST(MemberList, ThreadsMayGiveListsWhileAnotherReads) {
   Sites sites = start(2);
   ASSERT_EQ(sites.size(), 2U);

@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
-// Several members in one process, over the loopback interface. This file and the tests that use it
-// include the public interface only.
+// Several members in one process, over the loopback interface. This file, and the tests that use
+// it, include only public headers of Peal.
 
 namespace peal::test {
 
@@ -28,12 +28,13 @@ inline constexpr const char* kKeyLine =
     "key 56e2d2e0 send   2026-11-22T19:30:35Z "
     "be965831be4b2134ba2daea3b24ef3174db8a112cbfb6ab1b90c9383f0458ee6";
 
-/// Of another.
+/// A line with another key.
 inline constexpr const char* kOtherKeyLine =
     "key 8afd6519 send   2026-11-22T19:51:02Z "
     "2325bef93d7aede259ab04f3cd2a33fdadb3798f6e7268f626c5b23506d8cba7";
 
-/// An address of this machine that no other process uses: tests run at the same time.
+/// An address of node `node` on this machine. It contains the process id, because several tests may
+/// run at the same time.
 inline std::string address(std::uint32_t node) {
   const auto id = static_cast<std::uint32_t>(::getpid());
   return "127." + std::to_string(1 + (id >> 16U) % 250) + "." + std::to_string((id >> 8U) & 255U) +
@@ -55,8 +56,8 @@ inline const std::string& key_file() {
   return file.path;
 }
 
-/// Node `self` of nodes n1, n2, … A machine that runs many tests at once is slow: the times are
-/// long enough for views to survive that.
+/// The configuration of node `self` of the nodes n1, n2, … Its timeouts are long, because views
+/// must survive on a machine that runs many tests at once.
 inline Config config_of(std::uint32_t self, std::uint32_t count) {
   Config config;
   config.cluster = "test-" + std::to_string(::getpid());
@@ -75,12 +76,12 @@ inline Config config_of(std::uint32_t self, std::uint32_t count) {
   return config;
 }
 
-/// The engine of a configuration that has this one.
+/// The settings of one engine. The configuration must use that engine.
 inline Ring& ring_of(Config& config) { return std::get<Ring>(config.order); }
 inline Paxos& paxos_of(Config& config) { return std::get<Paxos>(config.order); }
 inline Ridge& ridge_of(Config& config) { return std::get<Ridge>(config.order); }
 
-/// A message with its own copy of the bytes that it refers to.
+/// A received message, with its own copy of all bytes.
 struct Got {
   std::string sender;
   std::uint64_t number;
@@ -111,7 +112,7 @@ struct Got {
   }
 };
 
-/// A member, and all its events.
+/// A member, and the events that the test took from it.
 struct Site {
   explicit Site(const Config& config) {
     auto made = Member::embed(config);
@@ -122,7 +123,7 @@ struct Site {
     }
   }
 
-  /// Takes one event, if there is one within `patience`.
+  /// Takes one event, and waits at most for `patience`. False if no event came.
   bool take(std::chrono::milliseconds patience) {
     auto event = member->wait(patience);
     if (!event) return false;
@@ -145,7 +146,7 @@ struct Site {
 
 using Sites = std::vector<std::unique_ptr<Site>>;
 
-/// What each site received, and in which views: for the output of a failed test.
+/// Text for the output of a failed test: how many messages each site received, and its views.
 inline std::string what_came(const Sites& sites) {
   std::string text;
   for (const auto& site : sites) {
@@ -161,7 +162,7 @@ inline std::string what_came(const Sites& sites) {
   return text;
 }
 
-/// Reads at all sites until `done`; fails after a minute.
+/// Reads events at all sites until `done` returns true; fails after a minute.
 inline bool read_until(Sites& sites, const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + 60s;
   while (!done()) {
@@ -178,7 +179,7 @@ inline bool read_until(Sites& sites, const std::function<bool()>& done) {
   return true;
 }
 
-/// Nodes 1 to `count`, in one view.
+/// Starts the nodes 1 to `count`, and waits until they are in one view.
 inline Sites start(
     std::uint32_t count, const std::function<void(Config&)>& change = [](Config&) {}) {
   Sites sites;

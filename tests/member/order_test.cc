@@ -18,7 +18,7 @@ void expect_same(const Sites& sites, std::size_t count) {
   }
 }
 
-/// The first member is run by a thread of its own, or by the test's.
+/// Each test runs twice: the first member has a thread of its own, or the test's thread runs it.
 class MemberOrder : public testing::TestWithParam<Thread> {
  protected:
   static Sites start_first(
@@ -111,7 +111,8 @@ TEST_P(MemberOrder, AMemberThatLeavesIsMissingInTheNextView) {
   const View& last = sites[0]->views.back();
   EXPECT_EQ(std::count(last.members.begin(), last.members.end(), gone), 0);
   EXPECT_EQ(last.primary, true);
-  // The transitional view comes before it, and names the next view and its members.
+  // A transitional view comes before the last view. It has the id of the last view, and the members
+  // that go to that view together.
   ASSERT_GE(sites[0]->views.size(), 2U);
   const View& between = *(sites[0]->views.end() - 2);
   EXPECT_TRUE(between.transitional);
@@ -165,8 +166,7 @@ TEST_P(MemberOrder, SeveralThreadsMaySendWhileOneReads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(refused, 0U);
   expect_same(sites, kThreads * kEach);
-  // Tickets count without holes, each thread's messages are in its order, and a ticket's number is
-  // the message's.
+  // The numbers of delivered messages have no gaps, and each ticket has the number of its message.
   for (std::size_t i = 0; i < sites[1]->got.size(); ++i) {
     const Got& got = sites[1]->got[i];
     ASSERT_EQ(got.number, i + 1);

@@ -6,7 +6,7 @@
 
 #include "talk.h"
 
-// Members that order on a majority of acceptors, with logs in real folders.
+// Members with Paxos or Ridge, whose acceptors keep logs in real folders.
 
 namespace peal::test {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// A folder for logs, gone after the test.
+/// A folder for logs, which is removed after the test.
 class PaxosMembers : public ::testing::Test {
  protected:
   PaxosMembers()
@@ -90,7 +90,7 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
       Sites sites = start(3, [&](Config& each) {
         set_ensembles(each, 3);
         each.data = data;
-        // In the second round, logs of the one are opened by the other.
+        // The second run opens the logs of the first run, and merges by the other method.
         ridge_of(each).merge = life == 0 ? Merge::keys : Merge::rotation;
       });
       ASSERT_EQ(sites.size(), 3U);
@@ -109,7 +109,8 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
   }
 }
 
-// A unit's prefix takes less than what is left of the smallest packet.
+// With several ensembles, each unit begins with a prefix. The smallest packet has space for this
+// prefix and for a part of a message.
 TEST_F(PaxosMembers, OfSeveralEnsemblesHaveRoomInTheSmallestPackets) {
   for (const bool sealed : {true, false}) {
     SCOPED_TRACE(sealed);
@@ -143,7 +144,8 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
                       HasSubstr("this node has ensembles = " + std::to_string(other)),
                       HasSubstr("set ensembles = 3 again"), HasSubstr("data_dirs that are empty")));
   }
-  // The segments alone are bound to the number too.
+  // The segment files name the number of ensembles too. They are refused if the identity file has
+  // another number.
   fs::rename(folder_ / "n1" / "log", folder_ / "of-three");
   fs::remove_all(folder_ / "n1");
   run_once(1);
@@ -154,7 +156,7 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
   fs::rename(folder_ / "of-one", folder_ / "n1" / "log");
   set_ensembles(own, 4);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
-  // A log from before there were several ensembles has no line about it.
+  // Paxos opens a log of one ensemble: the identity file of such a log has no line about ensembles.
   set(own);
   Sites sites;
   sites.push_back(std::make_unique<Site>(own));
@@ -180,7 +182,7 @@ TEST_F(PaxosMembers, GoOnAfterAllOfThemHaveRestarted) {
     ASSERT_EQ(sites.size(), 3U);
     talk(sites, 50);
     if (HasFatalFailure()) return;
-    // A person should look at a new log, once.
+    // A member warns of a new log once, at its first start.
     const auto said = [&](const Site& site) {
       return std::any_of(site.warnings.begin(), site.warnings.end(), [](const std::string& text) {
         return text.find("a new one was made") != std::string::npos;
@@ -232,7 +234,7 @@ TEST_F(PaxosMembers, ALogOfAnotherClusterOrNodeIsRefused) {
   other = own;
   other.nodes[0].number = 9;
   EXPECT_THAT(refusal(other), AllOf(HasSubstr("number 1"), HasSubstr("number 9")));
-  // A person moved the folder.
+  // The folder of n1 gets the name of n2's folder.
   fs::rename(folder_ / "n1", folder_ / "n2");
   other = config(2, 2);
   paxos_of(other).acceptors = {2};
@@ -259,7 +261,7 @@ TEST_F(PaxosMembers, ALogThatIsGoneOrDamagedIsRefused) {
     ::close(fd);
   }
   EXPECT_THAT(refusal(own), AllOf(HasSubstr(log.string()), HasSubstr("is damaged at offset")));
-  // The newest segment, cut.
+  // The newest segment is cut to 200 bytes.
   fs::remove_all(log);
   fs::copy(kept, log);
   fs::permissions(log, fs::perms::owner_all);
@@ -282,7 +284,8 @@ TEST_F(PaxosMembers, StopsAtOnceWhenItsLogCannotBeWritten) {
   Sites sites;
   sites.push_back(std::make_unique<Site>(config(1, 3)));
   ASSERT_NE(sites[0]->member, nullptr);
-  // It has read its log, and alone has nothing to write down.
+  // Once the node sends packets, it has read its log. While it is alone, it writes nothing to the
+  // log.
   ASSERT_TRUE(read_until(sites, [&] { return counted(*sites[0], "udp_control_packets_out") > 0; }));
   fs::remove_all(folder_ / "n1" / "log");
   sites.push_back(std::make_unique<Site>(config(2, 3)));
@@ -304,7 +307,7 @@ TEST_F(PaxosMembers, SayWhyAViewEnded) {
   sites[1]->member->leave();
   ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 2; }));
   EXPECT_EQ(sites[0]->views.back().reason, "n2 left, or was silent for too long");
-  sites[1].reset();  // its sockets first
+  sites[1].reset();  // closes its sockets, which the next member needs
   sites[1] = std::make_unique<Site>(config(2, 3));
   ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 3; }));
   EXPECT_EQ(sites[0]->views.back().reason, "others came");
@@ -340,7 +343,8 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesComeAndGo) {
   talk(sites, 20);
 }
 
-// From one node to three, all of them acceptors, and back to two without the first.
+// The list grows from one node to three, all of them acceptors. Then the first node is removed, and
+// two remain.
 TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
   Sites sites;
   for (std::uint32_t count = 1; count <= 3; ++count) {
@@ -370,7 +374,7 @@ TEST_F(PaxosMembers, ComeAndGoWhileTheOthersGoOn) {
   EXPECT_EQ(counted(*sites[0], "quorum_list"), 3U);
 }
 
-// All stop, one is gone for good, and the files no longer have it.
+// All three nodes stop. Two of them restart with configuration files that no longer list the third.
 TEST_F(PaxosMembers, GoOverToTheListOfTheirFilesAfterARestart) {
   Sites sites = start_all(3);
   ASSERT_EQ(sites.size(), 3U);

@@ -10,7 +10,7 @@
 
 #include "members.h"
 
-// Members with keys, with other keys, and with none.
+// Members with the same key, with different keys, and without a key.
 
 namespace peal::test {
 namespace {
@@ -34,7 +34,7 @@ std::uint64_t counter(const Site& site, const std::string& name) {
   return 0;
 }
 
-/// A folder that is removed with the case.
+/// A folder that is removed after the test.
 struct Folder {
   Folder() {
     char made[] = "/tmp/peal-seal-XXXXXX";
@@ -51,7 +51,7 @@ struct Folder {
   std::string path;
 };
 
-// Two keys, as `peal keygen` wrote them; SEND or ACCEPT stands for their use.
+// The line of a key file for the first or the second key. `use` is "send" or "accept".
 std::string key_line(bool first, const std::string& use) {
   const std::string line = first ? kKeyLine : kOtherKeyLine;
   const std::size_t at = line.find("send");
@@ -107,8 +107,8 @@ TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
   }
 }
 
-// The largest datagram that fits an Ethernet frame has space for a message of 1,350 bytes and a
-// daemon's header; with one byte more it would take two.
+// A packet of the default size fits an Ethernet frame. It has space for a client's message of 1,350
+// bytes and the header of a daemon: 1,378 bytes. One byte more takes two packets.
 TEST(MemberSeal, AMessageOf1378BytesIsOnePacketOfTheDefaultSize) {
   Sites sites = start(2);
   ASSERT_EQ(sites.size(), 2U);
@@ -154,7 +154,8 @@ TEST(MemberSeal, MembersWithOtherKeysOrNoneAreIgnoredCountedAndSaid) {
   }
 }
 
-/// Two members of which the second is changed, and the line that each should tell about the other.
+/// Starts two members with different settings. Each must warn of the other with the given line, and
+/// its status must show the same line.
 void expect_lines(bool insecure, const std::function<void(Config&)>& both,
                   const std::function<void(Config&)>& second, const std::string& first_line,
                   const std::string& second_line) {
@@ -262,7 +263,7 @@ TEST(MemberSeal, KeysChangeWithoutAnotherView) {
   }
 }
 
-// The thread that reads the file last sets the keys, whatever other threads read before.
+// Threads that reload the key file do it one after the other, so no thread restores older keys.
 TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
   const Folder folder;
   const std::string files[] = {key_line(true, "send") + key_line(false, "accept"),
@@ -291,13 +292,14 @@ TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Its packets are refused as those of an earlier incarnation until it has learnt of the later one.
+// A node restarts with an earlier epoch. The other node refuses its packets as those of an earlier
+// incarnation, until the node takes a later epoch.
 TEST(MemberSeal, ANodeWhoseClockWasSetBackComesInAllTheSame) {
   const Folder folder;
   Config one = config_of(1, 2);
   Config two = config_of(2, 2);
   for (Config* config : {&one, &two}) {
-    // A view of one comes soon, so that this does not take long.
+    // With these timeouts each node soon forms a view of its own, so the test is short.
     config->order =
         Ring{.tunables = {{"token_loss_ms", 1'000}, {"consensus_ms", 1'000}, {"probe_ms", 100}}};
   }

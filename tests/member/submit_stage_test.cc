@@ -20,7 +20,7 @@ SubmitStage::Limits limits(std::uint32_t message_bytes_max, std::uint64_t block_
   return {message_bytes_max, kSmallBytesMax, block_bytes_max, kMessagesMax};
 }
 
-/// Hands everything over that is visible, as the loop does; blocks are freed.
+/// Takes all visible messages from the stage, as the loop does, and frees their blocks.
 std::vector<std::string> hand_over(SubmitStage& stage) {
   std::vector<std::string> texts;
   while (SubmitStage::Item* item = stage.front()) {
@@ -48,7 +48,7 @@ TEST(SubmitStage, HandsOverInOrderWithNumbersFromOne) {
   stage.turn(0);
   EXPECT_FALSE(stage.waiting());
   EXPECT_EQ(stage.front()->service, Service::safe);
-  // Messages pushed meanwhile are for the next turn.
+  // A message that is pushed now becomes visible at the next turn.
   const auto next = stage.push(as_bytes_view("b"), Service::agreed);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 4U);
@@ -100,7 +100,8 @@ TEST(SubmitStage, BlocksAtEachOfItsBounds) {
   stage.turn(0);
   EXPECT_EQ(hand_over(stage).size(), kMessagesMax);
   EXPECT_EQ(stage.push({}, Service::agreed).error(),
-            Errc::would_block);  // handed over, not ordered
+            // Messages that were handed over still count, because they are not released.
+            Errc::would_block);
   stage.turn(kMessagesMax);
 
   const std::string small(16'384, 's');
@@ -108,13 +109,13 @@ TEST(SubmitStage, BlocksAtEachOfItsBounds) {
     ASSERT_TRUE(stage.push(as_bytes_view(small), Service::agreed));
   }
   EXPECT_EQ(stage.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
-  // Blocks have a limit of their own: one of any size, more up to the limit.
+  // Blocks have their own limit. One block may exceed it; several blocks together may not.
   const std::string huge(1U << 20, 'h'), large(150'000, 'l');
   ASSERT_TRUE(stage.push(as_bytes_view(huge), Service::agreed));
   EXPECT_EQ(stage.push(as_bytes_view(large), Service::agreed).error(), Errc::would_block);
   stage.turn(kMessagesMax);
   hand_over(stage);
-  stage.turn(kMessagesMax);  // blocks need no release: they were given away
+  stage.turn(kMessagesMax);  // blocks need no release: the node owns them now
   ASSERT_TRUE(stage.push(as_bytes_view(large), Service::agreed));
   ASSERT_TRUE(stage.push(as_bytes_view(large), Service::agreed));
   EXPECT_EQ(stage.push(as_bytes_view(large), Service::agreed).error(), Errc::would_block);

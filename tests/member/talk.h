@@ -13,12 +13,12 @@ namespace peal::test {
 
 /// Messages that members sent, and the sites that have them.
 ///
-/// A member that gets no processor for the patience of a quorum is excluded from a view, and lacks
-/// what the others order without it. That is no error: a test waits for all messages at all
-/// members, or for a change of view.
+/// If a member gets no processor time for longer than a timeout of the quorum, a view excludes this
+/// member. Then the member lacks messages that the others order. That is no error, so a test waits
+/// until all members have all messages, or until a view changes.
 class Round {
  public:
-  /// Each member sends `count` messages: some share a packet, some take many.
+  /// Each member sends `count` messages: some share a packet, others take many packets.
   Round(Sites& sites, std::size_t count) : sites_(sites) {
     for (auto& site : sites) {
       before_.push_back(site->got.size());
@@ -36,13 +36,14 @@ class Round {
     }
   }
 
-  /// Fails if neither comes within a minute. @return  all have all.
+  /// Waits until all sites have all messages, or until a view changes; fails after a minute.
+  /// Returns true if all sites have all messages.
   bool wait() {
     bool all = false;
     read_until(sites_, [&] { return (all = all_have_all()) || view_changed(); });
     return all;
   }
-  /// Of the sent messages, those that one site has received.
+  /// The sent messages that site number `site` has received.
   std::set<std::pair<std::string, std::uint64_t>> got_by(std::size_t site) const {
     std::set<std::pair<std::string, std::uint64_t>> here;
     const auto& got = sites_[site]->got;
@@ -65,7 +66,8 @@ class Round {
     }
     return false;
   }
-  /// A message with a place was delivered there by all, and each site got it once.
+  /// Checks that each place has the same message at all sites, that no site got a message twice,
+  /// and that each sent message is at some site.
   void check_order() const {
     std::map<std::tuple<std::string, std::uint64_t, std::uint32_t>, const Got*> places;
     std::set<std::pair<std::string, std::uint64_t>> anywhere;
@@ -92,11 +94,11 @@ class Round {
  private:
   Sites& sites_;
   std::vector<std::size_t> before_, views_;
-  std::set<std::pair<std::string, std::uint64_t>> sent_;  ///< by whom, and its number
+  std::set<std::pair<std::string, std::uint64_t>> sent_;  ///< sender and number of each
 };
 
-/// Each member sends `count` messages; all deliver all, in one order. An excluded member has the
-/// messages of the time when it was there, at the same places.
+/// Each member sends `count` messages, and all members deliver all of them in one order. A member
+/// that a view excluded has only the messages of its own views, at the same places.
 inline void talk(Sites& sites, std::size_t count) {
   Round round(sites, count);
   bool settled = round.wait();
@@ -105,7 +107,7 @@ inline void talk(Sites& sites, std::size_t count) {
       return std::all_of(sites.begin(), sites.end(),
                          [&](const auto& site) { return site->members() == sites.size(); });
     });
-    // All earlier events of each site have come.
+    // A site that has the messages of another round has received all earlier events.
     settled = Round(sites, 1).wait();
   }
   ASSERT_TRUE(settled) << "views changed all the time" << what_came(sites);

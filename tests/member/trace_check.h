@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-// The oracle, for tests that include the public header: the two cannot be in one file.
+// Calls the oracle for tests that include the public header, because one file cannot include the
+// headers of both.
 
 namespace peal::test {
 
@@ -16,8 +17,8 @@ struct Judgement {
   std::uint64_t transitional_views = 0;
 };
 
-/// Checks the traces of all processes of a cluster. Only a cut last line may be missing: everything
-/// that one process saw of another must be in the other's trace.
+/// Checks the traces of all processes of a cluster. A trace may lack only its last line, if that
+/// line is cut. It must contain every event whose effect another trace shows.
 Judgement judge(const std::vector<std::string>& paths, std::uint32_t nodes);
 
 }  // namespace peal::test

@@ -12,7 +12,7 @@
 namespace peal::test {
 namespace {
 
-/// A folder that is gone after the test, and the traces in it.
+/// A folder for traces, which is removed after the test.
 struct Folder {
   Folder() {
     path = std::filesystem::temp_directory_path() / ("peal-trace-" + std::to_string(::getpid()));
@@ -64,7 +64,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-/// A process of its own that sends and reads until it is stopped or killed.
+/// A child process that sends and reads messages until it is stopped or killed.
 class Sender {
  public:
   static constexpr std::size_t kStep = 20;  ///< messages delivered between two signs of progress
@@ -77,7 +77,7 @@ class Sender {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
     end();
   }
-  /// Waits until it has delivered kStep more messages; false after a minute.
+  /// Waits until the process has delivered kStep more messages; false after a minute.
   bool progress() {
     pollfd descriptor{progress_.ends[0], POLLIN, 0};
     char byte;
@@ -97,7 +97,7 @@ class Sender {
     const char byte = 'x';
     EXPECT_EQ(::write(stop_.ends[1], &byte, 1), 1);
   }
-  /// Its exit status, or -1.
+  /// Waits until the process ends. Returns its exit status, or -1 if there is no exit status.
   int end() {
     if (pid_ <= 0) return -1;
     int status = 0;
@@ -134,7 +134,8 @@ class Sender {
   pid_t pid_ = -1;
 };
 
-/// Three processes; one is killed and restarted, three times.
+/// Three processes run; the third one is killed and restarted three times. Their traces must fulfil
+/// all guarantees.
 void expect_whole_traces(const std::string& order) {
   Folder folder;
   std::vector<std::unique_ptr<Sender>> senders;
@@ -157,7 +158,8 @@ void expect_whole_traces(const std::string& order) {
   for (int round = 0; round < 3; ++round) {
     all_progress();
     if (testing::Test::HasFatalFailure()) return;
-    // In the middle of its work; the others continue, and it returns as another incarnation.
+    // The third process is killed while it works, and restarts as another incarnation. The others
+    // continue.
     senders[2]->kill();
     senders[2] = std::make_unique<Sender>(configs[2]);
   }

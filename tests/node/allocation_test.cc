@@ -55,7 +55,8 @@ TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
       const auto service = static_cast<Service>(i % 4);
       if (node.submit({}, as_bytes_view(text).first(size), service)) expected += size;
     }
-    // As the ring does it, and with some units in the engine's hands.
+    // The ring places a unit as soon as it takes the unit. Other engines take some units before
+    // they place one.
     const std::size_t ahead = round % 5;
     std::size_t pulled = 0, placed = 0;
     while (pulled < 20 && engine->host->next_unit(1'390, units[pulled])) {

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "fake_engine.h"
 
-// Control messages, which go before all others, and holding the others back.
+// Control messages: they are sent before all other messages, and block() delays the others.
 
 namespace peal::node::test {
 namespace {
@@ -122,7 +122,7 @@ TEST(Control, WhatIsOutdatedIsForgottenEvenInTheMiddle) {
   EXPECT_EQ(receiver.sink.got.back().payload, "b");
 }
 
-/// The engine is notified again of work that was not available when it looked.
+/// flush() notifies the engine when the node has new units for it.
 TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
   Bench bench;
   bench.node->block(true);
@@ -153,8 +153,8 @@ TEST(Control, HasABoundAndClosesWithItsNode) {
   EXPECT_EQ(bench.node->submit_control({}, Service::agreed).error(), Errc::closed);
 }
 
-/// In any mixture, each kind arrives whole, once, in its order; and while blocked, nothing but
-/// control messages is ordered.
+/// Control messages and others arrive whole, once, and each kind in its order. While the node is
+/// blocked, only control messages are ordered.
 TEST(Control, AnyMixtureArrivesWhole) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {

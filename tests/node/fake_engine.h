@@ -14,12 +14,12 @@
 #include "node/node.h"
 #include "wire/frames.h"
 
-// A node with an engine that a test controls: it orders the node's units on request, and delivers
-// what it is given.
+// A node with an engine that a test controls. On request, the engine orders the node's units and
+// delivers units.
 
 namespace peal::node::test {
 
-/// The engine's interface, driven and observed by the test.
+/// Counts the calls of the node. The test itself calls the node through `host` and `effects`.
 class FakeEngine final : public order::Engine {
  public:
   explicit FakeEngine(MemberId self) : self_(self) {}
@@ -61,7 +61,7 @@ struct FakeTransport final : port::Transport {
   std::vector<std::vector<MemberId>> audiences;
 };
 
-/// All calls of a node to its owner.
+/// Records all calls of a node to its owner.
 struct Recorder final : Sink {
   struct Got {
     MemberId sender;
@@ -72,7 +72,7 @@ struct Recorder final : Sink {
     std::uint32_t index;
     Service service;
     std::string payload;
-    bool in_place;  ///< a view into the unit's buffer
+    bool in_place;  ///< the payload is inside the unit's buffer
     friend bool operator==(const Got&, const Got&) = default;
   };
   struct Placed {
@@ -143,7 +143,7 @@ struct Bench {
   std::uint64_t submit(std::string_view payload, Service service = Service::agreed) {
     return node->submit(Instant{}, as_bytes_view(payload), service).value();
   }
-  /// Pulls one more unit, to be placed later; false if none may go.
+  /// Takes one more unit from the node, without a place. False if the node has no unit to send.
   bool pull(std::uint32_t unit_bytes_max) {
     order::Unit unit;
     if (!engine->host->next_unit(unit_bytes_max, unit)) return false;
@@ -155,7 +155,7 @@ struct Bench {
     while (pull(unit_bytes_max)) ++units;
     return units;
   }
-  /// Gives the oldest unit that has none its place: the next of `view`.
+  /// Gives the oldest pulled unit its place, which is the next position of `view`.
   order::Delivery place() {
     ++seq;
     engine->effects->originate(view, seq);
@@ -163,12 +163,14 @@ struct Bench {
     pulled.pop_front();
     return order::Delivery{view, false, seq, self, unit.service, unit.bytes};
   }
-  /// Orders one unit of this node at the next position of `view`; empty if none waits.
+  /// Takes a unit of this node, and orders it at the next position of `view`. Empty if no unit
+  /// waits.
   std::optional<order::Delivery> order_one(std::uint32_t unit_bytes_max) {
     if (!pull(unit_bytes_max)) return std::nullopt;
     return place();
   }
-  /// Orders all waiting units, and delivers each unit to all of `to` before the next one.
+  /// Orders all waiting units, and delivers each unit to all of `to` before it orders the next one.
+  /// Returns the number of units.
   std::size_t order_all(std::uint32_t unit_bytes_max, std::initializer_list<Bench*> to) {
     std::size_t units = 0;
     while (auto unit = order_one(unit_bytes_max)) {
@@ -205,12 +207,12 @@ struct Bench {
   Recorder sink;
   FakeEngine* engine = nullptr;
   std::unique_ptr<Node> node;
-  std::deque<order::Unit> pulled;  ///< and not placed
+  std::deque<order::Unit> pulled;  ///< units without a place, oldest first
   ViewId view{};
   Seq seq = 0;
 };
 
-/// `size` bytes that differ from place to place and from `seed` to `seed`.
+/// `size` bytes, which depend on their offset and on `seed`.
 inline std::string pattern(std::size_t size, std::uint64_t seed) {
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i) {

@@ -4,7 +4,7 @@
 #include "base/hooks.h"
 #include "fake_engine.h"
 
-// Each deliberate fault of the node must be visible from outside, or the simulator could not find
+// Each mutant of the node must change what nodes deliver. Otherwise the simulator could not detect
 // it.
 
 namespace peal::node::test {
@@ -16,8 +16,8 @@ class NodeMutant : public ::testing::Test {
  protected:
   ~NodeMutant() override { sim_hooks::activate_mutant(Mutant::none); }
 
-  /// A view change in the middle of a large message; returns what an old member and a joining one
-  /// then deliver.
+  /// Changes the view in the middle of a large message. Returns how many messages an old member and
+  /// a joining member deliver.
   std::pair<std::size_t, std::size_t> view_change() {
     Bench sender(1), old_member(2), joiner(3);
     sender.submit(pattern(5'000, 1));

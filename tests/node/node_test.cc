@@ -228,7 +228,7 @@ TEST(Node, TheSinkMayKeepTheBytesOfALargeMessage) {
   EXPECT_EQ(bench.sink.got[0].payload, payload);
 }
 
-/// A hostile unit is skipped as a whole, and what follows is delivered.
+/// A node skips a malformed unit as a whole, and delivers the units after it.
 TEST(Node, SkipsUnitsThatNoNodeWrites) {
   Bench receiver;
   const MemberId origin{NodeId{9}, 1};
@@ -240,7 +240,7 @@ TEST(Node, SkipsUnitsThatNoNodeWrites) {
   UnitWriter writer(good, 1);
   writer.add_whole(Service::agreed, as_bytes_view("hello"));
   good.resize(writer.size());
-  receiver.deliver_bytes(origin, good, Service::safe);  // ordered under another class
+  receiver.deliver_bytes(origin, good, Service::safe);  // its chunk has another service
   EXPECT_EQ(receiver.counter("node_bad_units"), 3U);
   EXPECT_TRUE(receiver.sink.got.empty());
   receiver.deliver_bytes(origin, good);
@@ -248,7 +248,7 @@ TEST(Node, SkipsUnitsThatNoNodeWrites) {
   EXPECT_EQ(receiver.sink.got[0].payload, "hello");
 }
 
-/// Messages behind the end of a message that cannot be put together keep their places.
+/// A unit ends a message whose start is unknown. The messages behind it keep their indexes.
 TEST(Node, IndexCountsEndsThatCannotBeDelivered) {
   Bench receiver;
   std::vector<std::byte> unit(100);
@@ -263,7 +263,8 @@ TEST(Node, IndexCountsEndsThatCannotBeDelivered) {
   EXPECT_EQ(receiver.counter("node_ignored_chunks"), 1U);
 }
 
-/// For any ordered bytes, all members get the same result, and use no more memory than allowed.
+/// For any units, even malformed ones, all members deliver the same messages, and use no more
+/// memory than allowed.
 TEST(Node, AnyUnitsAreTheSameToAllMembers) {
   Limits limits;
   limits.message_bytes_max = 3'000;

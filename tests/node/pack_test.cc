@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kPackUnit = 1'390;
 constexpr std::uint32_t kAlone =
-    kPackUnit - kUnitHeaderBytes - kWholeHeaderBytes;  // fits by itself
+    kPackUnit - kUnitHeaderBytes - kWholeHeaderBytes;  // the largest message in one unit
 
 TEST(Packing, OneMessageOfEverySizeAroundTheUnitArrivesByteExact) {
   for (std::uint32_t base :
@@ -37,7 +37,7 @@ TEST(Packing, OneMessageOfEverySizeAroundTheUnitArrivesByteExact) {
 TEST(Packing, SmallMessagesShareAUnitUpToItsLastByte) {
   for (int slack : {-1, 0, 1}) {
     Bench sender(1), receiver(2);
-    // Three messages that fill the unit exactly, or miss it by one byte.
+    // Three messages together are one byte too long for a unit, fill it, or leave one byte of it.
     const std::size_t each = 300;
     const std::size_t third = kPackUnit - kUnitHeaderBytes - 3 * kWholeHeaderBytes - 2 * each;
     sender.submit(pattern(each, 1));
@@ -80,8 +80,8 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(receiver.sink.got[i].service, services[i]);
 }
 
-// A node that need not learn a message does not, so no unit is of two domains; and the next unit
-// names its domain.
+// A unit holds messages of one domain only, because nodes outside the domain do not get its units.
+// next_domain() is the domain of the next unit.
 TEST(Packing, AUnitIsOfOneDomain) {
   Bench sender(1), receiver(2);
   const order::Domain domains[] = {1, 1, 0, 2, 2, 2, 1};
@@ -95,7 +95,7 @@ TEST(Packing, AUnitIsOfOneDomain) {
     order::Unit unit;
     ASSERT_TRUE(sender.engine->host->next_unit(kPackUnit, unit));
   }
-  // The large message begins in the unit of the preceding small one, if that is allowed at all.
+  // The large message may begin in the unit of the small message before it.
   ASSERT_GE(next.size(), 6U);
   EXPECT_EQ((std::vector<order::Domain>(next.begin(), next.begin() + 4)),
             (std::vector<order::Domain>{1, 0, 2, 1}));
@@ -144,7 +144,7 @@ TEST(Packing, TheSenderAndAllReceiversNameTheSamePlaces) {
   }
 }
 
-/// Random sizes, services, unit sizes (which change from view to view) and interleaved origins.
+/// Two senders send random messages; sizes, services and the size of units are random.
 TEST(Packing, RandomTrafficArrivesByteExactAndInOrder) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);

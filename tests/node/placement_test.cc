@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "fake_engine.h"
 
-// An engine that learns the places of its units later than it takes them, or never.
+// The engine takes units from the node before it knows their places. Some units never get a place.
 
 namespace peal::node::test {
 namespace {
@@ -103,7 +103,7 @@ TEST(Placement, AViewTakesBackWhatHasNoPlace) {
   EXPECT_EQ(sender.counter("node_restarted_messages"), 0U);
 }
 
-/// The first units of a large message have places, the rest with its end does not get any.
+/// The first units of a large message get places. Its last units get none, because the view ends.
 TEST(Placement, AMessagePlacedInPartBeginsAgain) {
   for (const bool all_pulled : {true, false}) {
     Bench sender(1), old_member(2), joiner(3);
@@ -144,7 +144,7 @@ TEST(Placement, MemoryIsGivenBackByPlacesOnly) {
   limits.submit_bytes_max = 1'000;
   limits.submit_small_bytes_max = 4'096;
   const std::string tenth = pattern(100, 1);
-  for (const std::size_t size : {10U, 500U}) {  // too many messages, too many bytes
+  for (const std::size_t size : {10U, 500U}) {  // too many messages; too many bytes
     limits.submit_messages_max = size == 10 ? 2 : 100;
     Bench bench(1, limits);
     bench.submit(pattern(size, 2));
@@ -305,8 +305,8 @@ TEST(Placement, WhatIsTakenBackIsHeldBackWhileBlocked) {
   EXPECT_EQ(texts(receiver), std::vector<std::string>{"a"});
 }
 
-/// Any mixture, with any number of units in the engine's hands, arrives whole, once and in order,
-/// and the sender names the same places as the receiver.
+/// Random messages arrive whole, once and in order, with any number of units at the engine. The
+/// sender learns the same places as the receiver.
 TEST(Placement, AnyMixtureArrivesOnceAndWhole) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);

@@ -143,12 +143,12 @@ TEST(SubmitQueue, WhatIsForgottenGoesWithWhatIsTakenBeforeIt) {
   };
   push(3);
   queue.take();
-  queue.forget();  // 2 and 3 are in no unit
+  queue.forget();  // messages 2 and 3 are in no unit
   EXPECT_EQ(queue.waiting(), 0U);
   push(2);
   EXPECT_EQ(queue.front_number(), 4U);
   queue.take();
-  queue.forget();  // nor is 5
+  queue.forget();  // message 5 is in no unit
   queue.check_invariants();
   EXPECT_EQ(queue.messages(), 5U);
   queue.pop(1);
@@ -189,7 +189,7 @@ TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
   limits.message_bytes_max = 20'000;
   SubmitQueue queue(limits);
   Random random(3);
-  std::deque<std::pair<std::uint64_t, std::size_t>> model;  // number, size
+  std::deque<std::pair<std::uint64_t, std::size_t>> model;  // number and size of each message
   std::uint64_t number = 0, blocked = 0;
   std::size_t taken = 0;
   const std::string text = pattern(30'000, 0);

@@ -91,7 +91,8 @@ TEST(Unit, EverySampleDecodesAndHasOneEncoding) {
   }
 }
 
-/// Any bytes: a reason, or chunks that encode to these very bytes and respect the bounds.
+/// For any bytes, decode_unit() gives a reason, or chunks that respect the bounds and encode to the
+/// same bytes.
 bool is_sound(ByteView bytes, Service service) {
   static Chunks chunks;
   if (decode_unit(bytes, service, kMessageBytesMax, chunks) != Drop::none) return true;
@@ -156,7 +157,7 @@ TEST(Unit, SurvivesRandomBytes) {
   }
 }
 
-/// One bad unit per rule, each with its reason.
+/// For each rule a unit that violates it, with the reason.
 TEST(Unit, RefusesWhatNoSenderWrites) {
   Chunks chunks;
   const auto verdict = [&chunks](const std::vector<int>& chunk_bytes, std::uint8_t number = 1) {
@@ -168,24 +169,25 @@ TEST(Unit, RefusesWhatNoSenderWrites) {
   constexpr int kAgreed = 8, kFirst = 1, kLast = 2;
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}), Drop::none);
   EXPECT_EQ(verdict({}), Drop::truncated);                                     // no chunk
-  EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}, 0), Drop::bad_value);    // message 0
+  EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}, 0), Drop::bad_value);    // message number 0
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast | 16, 0, 0}), Drop::bad_value);  // unknown flag
-  EXPECT_EQ(verdict({12 | kFirst | kLast, 0, 0}), Drop::bad_value);  // safe, in an agreed unit
+  EXPECT_EQ(verdict({12 | kFirst | kLast, 0, 0}), Drop::bad_value);            // a safe message
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 1, 0}), Drop::truncated);
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 2, 0, 0}), Drop::truncated);
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 2, 0, 0, 0, 'x'}), Drop::none);
-  EXPECT_EQ(verdict({kAgreed | kFirst, 0, 0, 2, 0, 0, 0}), Drop::bad_value);       // empty part
-  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 1, 0, 0, 0, 'x'}), Drop::bad_value);  // all of it
-  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x89, 0x13, 0, 0, 'x'}), Drop::bad_value);  // 5,001
-  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x88, 0x13, 0, 0, 'x'}), Drop::none);       // 5,000
-  EXPECT_EQ(verdict({kAgreed, 1, 0, 0, 0, 0, 0, 'x'}), Drop::bad_value);  // a rest at offset 0
+  EXPECT_EQ(verdict({kAgreed | kFirst, 0, 0, 2, 0, 0, 0}), Drop::bad_value);       // an empty part
+  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 1, 0, 0, 0, 'x'}), Drop::bad_value);  // whole message
+  // A message of 5,001 bytes is too large, one of 5,000 bytes is not.
+  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x89, 0x13, 0, 0, 'x'}), Drop::bad_value);
+  EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x88, 0x13, 0, 0, 'x'}), Drop::none);
+  EXPECT_EQ(verdict({kAgreed, 1, 0, 0, 0, 0, 0, 'x'}), Drop::bad_value);  // a rest from offset 0
   EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0x88, 0x13, 0, 0, 'x'}),
-            Drop::bad_value);  // past 5,000
+            Drop::bad_value);  // its end is past 5,000 bytes
   EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0xff, 0xff, 0xff, 0xff, 'x'}), Drop::bad_value);
-  // A rest behind another chunk, and a chunk behind an unfinished one.
+  // Only the first chunk may be a rest, and no chunk may follow an unfinished one.
   EXPECT_EQ(verdict({kAgreed | 3, 0, 0, kAgreed | kLast, 1, 0, 9, 0, 0, 0, 'x'}), Drop::bad_value);
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 2, 0, 0, 0, 'x', kAgreed | 3, 0, 0}), Drop::bad_value);
-  // One chunk too many, and numbers that would wrap.
+  // There is one chunk too many. Below, the number of the next message would wrap.
   std::vector<int> many;
   for (std::size_t i = 0; i <= kChunksMax; ++i) many.insert(many.end(), {kAgreed | 3, 0, 0});
   EXPECT_EQ(verdict(many), Drop::count_too_large);

@@ -98,7 +98,7 @@ TEST(Checker, IgnoresTheOtherLayer) {
     options.layer = layer;
     Checker checker(options);
     checker.add(install(kA, Layer::unit));
-    checker.add(of_message(Kind::deliver, kA, 1, Layer::unit));  // nobody originated it
+    checker.add(of_message(Kind::deliver, kA, 1, Layer::unit));  // no member originated it
     const Report report = checker.finish();
     EXPECT_EQ(report.ok(), layer == Layer::order);
     EXPECT_EQ(report.figures.events, layer == Layer::order ? 0U : 2U);
@@ -174,7 +174,7 @@ TEST(Checker, MovesWithItsHistory) {
   EXPECT_TRUE(third.finish().ok());
 }
 
-// With a common clock a trace is complete; only merged traces may lack an end.
+// A history with a common clock is complete. Only merged traces may lack their ends.
 TEST(Checker, WantsEveryOriginationInLiveOrder) {
   for (const bool live : {true, false}) {
     Options options;
@@ -191,7 +191,7 @@ TEST(Checker, WantsEveryOriginationInLiveOrder) {
   }
 }
 
-// Gaps in numbers cost no memory.
+// Gaps between message numbers cost no memory.
 TEST(Checker, TakesAnyMessageNumber) {
   Checker checker;
   checker.add(install(kA));

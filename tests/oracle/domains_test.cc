@@ -6,7 +6,8 @@
 
 #include "oracle/checker.h"
 
-// Histories of four nodes: 1 and 2 are in domain 1, 2 and 3 in domain 2, 4 in none.
+// Histories of four nodes: nodes 1 and 2 are in domain 1, nodes 2 and 3 in domain 2, and node 4 is
+// in no domain.
 
 namespace peal::oracle {
 namespace {
@@ -31,7 +32,8 @@ class DomainsHistory {
     }
   }
 
-  /// The sender's `number`-th message, of a domain, gets a place.
+  /// `sender` submits its message `number` to a domain (0: to all nodes). The message gets the
+  /// place `seq`.
   void sent(std::uint32_t sender, std::uint64_t number, std::uint8_t domain, Seq seq) {
     Event& submit = next(Kind::submit, sender);
     submit.message = {domain_member(sender), number};
@@ -88,7 +90,7 @@ std::string first_of(const Report& report) {
   return report.violations.empty() ? "none" : report.violations.front().text;
 }
 
-/// One of domain 1, one for all, one of domain 2, in this order of their places.
+/// Three messages in the order of their places: for domain 1, for all nodes, and for domain 2.
 void send_three(DomainsHistory& history) {
   history.sent(1, 1, 1, 17);
   history.sent(4, 1, 0, 32);
@@ -103,7 +105,7 @@ TEST(OracleDomains, EachNodeHasWhatIsForIt) {
   history.delivered({2, 3}, 3, 1, 2, 50);
   const Report report = history.finish();
   EXPECT_EQ(report.violations_total, 0U) << first_of(report);
-  EXPECT_EQ(report.figures.deliveries, 4U);  // of messages for all nodes
+  EXPECT_EQ(report.figures.deliveries, 4U);  // counts messages for all nodes only
 }
 
 TEST(OracleDomains, OrdersThatDifferWhereTheyMeetAreNoticed) {
@@ -128,11 +130,12 @@ TEST(OracleDomains, WhatOneOfADomainLacksIsNoticed) {
   send_three(history);
   history.delivered({2}, 3, 1, 2, 50);
   history.sent(2, 1, 2, 66);
-  history.delivered({2, 3}, 2, 1, 2, 66);  // node 3 lacks its own message
+  history.delivered({2, 3}, 2, 1, 2, 66);  // node 3 lacks its own first message
   EXPECT_GT(history.finish().violations_total, 0U);
 }
 
-// E7 of the design, R-27: a node that is in one domain also learns messages for all nodes.
+// E7 with domains: node 3 is in domain 2, and also learns messages for all nodes. Node 3 lacks one
+// of these messages, and delivers a later one.
 TEST(OracleDomains, WhatOneLacksThatIsForAllIsNoticed) {
   DomainsHistory history;
   send_three(history);

@@ -12,7 +12,7 @@
 namespace peal::oracle {
 namespace {
 
-// A folder of its own for each test.
+// Each test has a folder of its own.
 class Files : public testing::Test {
  protected:
   Files() {
@@ -69,8 +69,8 @@ std::string receiver(int count) {
   return text;
 }
 
-// What node a, the sender, and node b learn of domain 1; all nodes of one cluster start with the
-// same description.
+// Node a sends messages to domain 1. Node b is in the domain, or outside it, or in the domain
+// without the first message. A node that restarts in other domains is an error.
 TEST_F(Files, KnowWhoLearnsWhat) {
   const auto insert_before = [](std::string& text, const std::string& mark,
                                 const std::string& what) {
@@ -140,8 +140,8 @@ TEST_F(Files, NeedsNoCommonClockAndNoOrderOfFiles) {
   }
 }
 
-// A sender that died before it knew of the place of its message, which others delivered: a ring
-// gives no place that its sender does not know.
+// Node b delivers a message whose sender died before the sender knew the place. Paxos allows that.
+// A ring does not, because there the sender itself gives the place.
 TEST_F(Files, JudgesByThePromisesOfTheEngineThatTheTracesName) {
   const auto start = [](const std::string& node, const std::string& more) {
     return trace_line(node, R"("ev":"start")" + more);
@@ -310,7 +310,7 @@ TEST_F(Files, ReadsFilesLargerThanOneChunk) {
   EXPECT_EQ(report->lines, 8'004U);
 }
 
-// A damaged file gives an error with its name, or a report; never anything else.
+// For a damaged file the result is a report, or an error that begins with the file's name.
 TEST_F(Files, SurvivesDamage) {
   Random random(5);
   const std::string good = sender(4) + receiver(4);

@@ -10,7 +10,7 @@
 #include "oracle/groups.h"
 #include "random_groups.h"
 
-// Compares the checker of groups with a slow and simple one, on random histories.
+// Compares the checker of groups with a slow and simple checker, on random histories.
 
 namespace peal::oracle::test {
 namespace {
@@ -81,7 +81,7 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSameProperties) {
   EXPECT_LT(legal, 5 * kSeeds / 2);
 }
 
-// Clients with sessions receive the same, later.
+// Clients with sessions receive the same events, but later.
 TEST(GroupDifferential, LegalHistoriesPassWithSessions) {
   std::uint64_t gaps = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -110,7 +110,7 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSamePropertiesWithSessions) {
   EXPECT_GE(count["G8"], 20U);
 }
 
-// Any sequence of calls is legal input.
+// Any sequence of calls is valid input for the checkers.
 TEST(GroupDifferential, ChaosBreaksTheSameProperties) {
   std::uint64_t broken = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

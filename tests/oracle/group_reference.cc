@@ -24,29 +24,29 @@ bool well_formed(const std::vector<ClientId>& members) {
                         [](const ClientId& a, const ClientId& b) { return a.node < b.node; });
 }
 
-// A view as one client received it, with the events before it.
+// A view of a group that one client received, and what the client received before it.
 struct Told {
   ClientId client;
   std::string group;
   GroupView view;
-  std::optional<GroupViewId> previous;  // if the client was a member
-  Messages between;                     // the group's messages since then
-  bool listed = false;                  // with the members that the others received
-  bool sound = false;                   // keeps G2
-  bool accepted = false;                // its company can be checked
+  std::optional<GroupViewId> previous;  // none: the client was no member
+  Messages between;                     // the group's messages since `previous`
+  bool listed = false;                  // the same members as at other clients
+  bool sound = false;                   // listed, with one cause, and the id ascends
+  bool accepted = false;                // the company is valid (G4)
   std::multiset<ClientId> company;
 };
 
 struct Member {
   std::optional<GroupViewId> now;
   Messages since;
-  Messages owed;  // own ones, wanted back
+  Messages owed;  // own messages that the client wants back
 };
 
 // A node heard of messages that it had missed.
 struct Absence {
-  ViewId view{};        // where
-  std::size_t got = 0;  // messages, before
+  ViewId view{};        // the view of the exchange
+  std::size_t got = 0;  // messages that the node had before
   std::set<std::string> names;
 };
 
@@ -65,8 +65,8 @@ struct Past {
 struct Client {
   bool connected = false, gone = false;
   std::string name;
-  std::size_t passed = 0;        // absences of its node
-  std::vector<std::size_t> due;  // of these, those that it should be told of now
+  std::size_t passed = 0;        // absences of its node that were handled
+  std::vector<std::size_t> due;  // absences to report before the next event
   std::set<std::pair<std::size_t, std::string>> told;
   std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered;
@@ -184,13 +184,13 @@ class Slow {
     }
   }
 
-  // A client without delay is told of all that its node heard.
+  // With at_once, gaps for all absences of the node become due now.
   void come_past(const ClientId& id, Client& client) {
     const std::vector<Absence>& all = nodes_[id.node].absences;
     while (at_once_ && client.passed < all.size()) client.due.push_back(client.passed++);
   }
 
-  // Before a client receives anything else, it was told of all gaps.
+  // The client must have received all due gaps before it receives anything else.
   void close(const ClientId& id, Client& client) {
     const std::vector<Absence>& all = nodes_[id.node].absences;
     for (const std::size_t i : client.due) {
@@ -277,7 +277,7 @@ class Slow {
     member.since.clear();
   }
 
-  // The cause describes how the members differ from the previous ones.
+  // True if the cause describes how the members changed from the previous view.
   bool follows(const Told& told) const {
     if (told.view.cause == GroupCause::network) return true;
     const bool joins = told.view.cause == GroupCause::join;
@@ -449,7 +449,8 @@ class Slow {
     }
   }
 
-  // Removes, again and again, a message that no other precedes.
+  // Finds a cycle in the clients' orders: removes, repeatedly, a message that no other message
+  // precedes.
   void one_order() {
     std::map<GroupMessageId, Messages> before;
     for (const auto& [id, client] : clients_) {
@@ -475,13 +476,13 @@ class Slow {
   std::map<ClientId, Client> clients_;
   std::map<GroupMessageId, GroupEvent> sent_;
   std::map<GroupMessageId, std::size_t> strangers_;
-  std::map<std::string, std::set<ClientId>> named_;  // the clients that got messages to a private
-                                                     // name
+  // For each private name, the clients that received messages to it.
+  std::map<std::string, std::set<ClientId>> named_;
   std::vector<Told> told_;
   std::vector<GroupEvent> exchanges_;
   std::map<MemberId, GroupEvent> tables_;
   std::map<MemberId, Past> nodes_;
-  std::map<ViewId, Messages> said_;  // the knowledge of the nodes that came to a view
+  std::map<ViewId, Messages> said_;  // what nodes knew when they entered the view
   std::map<GroupMessageId, std::set<std::string>> names_;
 };
 

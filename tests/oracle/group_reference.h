@@ -9,8 +9,8 @@
 
 namespace peal::oracle::test {
 
-/// The ids of the properties of groups that a history violates, found by taking each property
-/// literally: pairs are compared with pairs. `at_once`: see GroupChecker::Options.
+/// The ids of the properties of groups that a history violates. Each property is checked literally,
+/// by comparing all pairs. For `at_once` see GroupChecker::Options.
 std::set<std::string> judge_groups_slowly(const std::vector<GroupEvent>& events,
                                           bool at_once = true);
 

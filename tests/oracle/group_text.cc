@@ -62,7 +62,7 @@ class GroupReader {
     return value;
   }
 
-  // A letter and, for later incarnations, a number.
+  // A node is a letter; a number behind the letter means a later incarnation.
   MemberId node(std::string_view text) {
     const bool fine = !text.empty() && text[0] >= 'a' && text[0] <= 'z';
     if (!fine) fail("'" + std::string(text) + "' is not a node");
@@ -151,7 +151,7 @@ class GroupReader {
     emit(GroupVerb::table);
   }
 
-  // order MESSAGE…
+  // Reads `NODE order MESSAGE…`.
   void order(std::string_view who, const Words& words) {
     event_.client.node = node(who);
     for (std::size_t i = 2; i < words.size(); ++i) {
@@ -163,7 +163,7 @@ class GroupReader {
     }
   }
 
-  // view GROUP ID CAUSE MEMBERS [with COMPANY]
+  // Reads `CLIENT view GROUP ID CAUSE MEMBERS [with COMPANY]`.
   void told(const Words& words) {
     if (words.size() < 6) return fail("view needs a group, an id, a cause and members");
     event_.view.id = group_view(words[3]);
@@ -180,8 +180,8 @@ class GroupReader {
     emit(GroupVerb::view);
   }
 
-  // send MESSAGE… to GROUPS [wanted | unwanted]; dlv MESSAGE… [to GROUPS] [from CLIENT] [other
-  // bytes]
+  // Reads `CLIENT send MESSAGE… to GROUPS [wanted | unwanted]`, or `CLIENT dlv MESSAGE… [to GROUPS]
+  // [from CLIENT] [other bytes]`.
   void message(const Words& words) {
     const bool sends = words[1] == "send";
     Words names;
@@ -260,7 +260,7 @@ Result<std::vector<GroupText>, std::string> parse_groups(std::string_view text,
   std::vector<GroupText> histories;
   std::vector<GroupReader> readers;
   std::size_t number = 0;
-  // Readers keep references to their histories.
+  // Readers keep references to their histories, so the vector must not move them.
   histories.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -11,7 +11,7 @@
 #include "oracle/groups.h"
 #include "trace/names.h"
 
-// Histories of what clients of groups saw, as values and as text; histories/groups/README.md
+// Histories of what clients of groups received, as values and as text. histories/groups/README.md
 // describes the language.
 
 namespace peal::oracle::test {
@@ -32,19 +32,19 @@ enum class GroupVerb : std::uint8_t {
   reach,
 };
 
-/// One call of the checker.
+/// One call of a function of GroupChecker.
 struct GroupEvent {
   GroupVerb verb{};
   std::int64_t at = 0;
-  ClientId client;  ///< of exchange, table, order and enter: its node only
+  ClientId client;  ///< for exchange, table, order and enter: only the node
   std::string group;
   GroupView view;
   GroupMessageId message;
   std::vector<std::string> groups;
   std::uint64_t hash = 0;  ///< of the message, or of the table
-  std::string name;        ///< of connect: the private one
+  std::string name;        ///< for connect: the client's private name
   OwnCopy own = OwnCopy::unknown;
-  ViewId in;  ///< of exchange, enter, reach and table
+  ViewId in;  ///< the view, for exchange, enter, reach and table
   std::vector<GroupTableEntry> entries;
 };
 
@@ -52,11 +52,11 @@ void play(GroupChecker& checker, const GroupEvent& event);
 
 struct GroupText {
   std::string title;
-  std::string file;                ///< without its folder
-  std::size_t line = 0;            ///< of the title
-  std::set<std::string> breaks;    ///< property ids; empty if legal
-  std::vector<std::string> says;   ///< what a violation's text must contain
-  std::vector<GroupEvent> events;  ///< `at` is the line number
+  std::string file;                ///< the name without the folder
+  std::size_t line = 0;            ///< the line of the title
+  std::set<std::string> breaks;    ///< violated properties; empty if legal
+  std::vector<std::string> says;   ///< parts of the violations' texts
+  std::vector<GroupEvent> events;  ///< `at` is the event's line number
   bool at_once = true;             ///< see GroupChecker::Options
   trace::Names names;
 };

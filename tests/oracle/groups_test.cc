@@ -96,7 +96,7 @@ TEST_P(IllegalGroups, BreakExactlyWhatTheySay) {
   }
 }
 
-// The guarantees hold at every instant.
+// Every prefix of a legal history is legal.
 TEST_P(LegalGroups, PassUpToEveryInstant) {
   const GroupText& history = legal()[GetParam()];
   SCOPED_TRACE(place(history));

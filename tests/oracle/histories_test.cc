@@ -85,7 +85,7 @@ std::string texts(const Report& report) {
   return out;
 }
 
-// All events of one member, then all of the next.
+// All events of one member, then all events of the next member.
 std::vector<Event> by_member(std::vector<Event> events, bool backwards) {
   std::stable_sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
     return backwards ? b.node < a.node : a.node < b.node;
@@ -93,7 +93,7 @@ std::vector<Event> by_member(std::vector<Event> events, bool backwards) {
   return events;
 }
 
-// One event of each member in turn.
+// Takes one event of each member in turn.
 std::vector<Event> in_turn(const std::vector<Event>& events) {
   std::map<MemberId, std::size_t> count;
   std::vector<std::pair<std::size_t, Event>> numbered;
@@ -115,7 +115,7 @@ void expect_broken(const TextHistory& history, const std::vector<Event>& events,
     const bool said =
         std::any_of(report.violations.begin(), report.violations.end(),
                     [&](const Violation& v) { return v.text.find(says) != std::string::npos; });
-    // Without a common clock the violation may be detected at another member.
+    // Without a common clock another member may show the violation, and the text is different.
     if (live || history.merged_only) {
       EXPECT_TRUE(said) << says << "\n" << texts(report);
     }
@@ -149,11 +149,11 @@ TEST_P(LegalHistory, Passes) {
   expect_broken(history);
 }
 
-// The guarantees hold at every instant.
+// Every prefix of a legal history is legal.
 TEST_P(LegalHistory, PassesUpToEveryInstant) {
   const TextHistory& history = legal()[GetParam()];
   SCOPED_TRACE(history.file + ":" + std::to_string(history.line) + ": " + history.title);
-  if (history.merged_only) return;  // has no instants
+  if (history.merged_only) return;  // its lines are not in real-time order
   for (std::size_t count = 0; count <= history.events.size(); ++count) {
     const std::vector<Event> events(history.events.begin(),
                                     history.events.begin() + static_cast<std::ptrdiff_t>(count));
@@ -162,7 +162,8 @@ TEST_P(LegalHistory, PassesUpToEveryInstant) {
   }
 }
 
-// A trace may lose its end, or be lost; the others are checked as if its member had died there.
+// A member's trace may lack its end, or all its events. The checker judges the others as if the
+// member had died where its trace ends.
 TEST_P(LegalHistory, PassesWithAnyMembersEndCutOff) {
   const TextHistory& history = legal()[GetParam()];
   SCOPED_TRACE(history.file + ":" + std::to_string(history.line) + ": " + history.title);

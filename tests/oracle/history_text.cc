@@ -59,8 +59,8 @@ struct Extras {
   bool as_guessed = false;
 };
 
-// Reads the lines of one history. They are read twice: first to learn where each message is
-// originated, as a merged history may deliver it on an earlier line.
+// Reads the lines of one history twice. The first pass learns the place of each message, because a
+// merged history may deliver a message above the line that originates it.
 class HistoryReader {
  public:
   explicit HistoryReader(TextHistory& out) : out_(out) {}
@@ -116,7 +116,7 @@ class HistoryReader {
     return true;
   }
 
-  // A letter and, for later incarnations, a number.
+  // A member is a letter; a number behind the letter means a later incarnation.
   MemberId parse_member(std::string_view text) {
     std::uint64_t epoch = 1;
     const bool fine = !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
@@ -241,7 +241,8 @@ class HistoryReader {
     return error.empty();
   }
 
-  // The message of that name; a new one is its sender's next, unless `#` gives its number.
+  // The message with this name. A new name means the sender's next message, or the message whose
+  // number follows `#`.
   TextMessage& message(MemberId sender, std::string_view name, const Extras& extras) {
     const std::size_t hash = name.find('#');
     const auto [found, fresh] = messages_.try_emplace(std::string(name.substr(0, hash)));

@@ -17,18 +17,18 @@ namespace peal::oracle::test {
 
 struct TextHistory {
   std::string title;
-  std::string file;               ///< without its folder
-  std::size_t line = 0;           ///< of the title
-  std::set<std::string> breaks;   ///< property ids; empty if legal
-  std::vector<std::string> says;  ///< what a violation's text must contain
+  std::string file;               ///< the name without the folder
+  std::size_t line = 0;           ///< the line of the title
+  std::set<std::string> breaks;   ///< violated properties; empty if legal
+  std::vector<std::string> says;  ///< parts of the violations' texts
   bool live_only = false;         ///< only a common clock shows the violation
-  bool merged_only = false;       ///< makes sense only without a common clock
-  bool as_written = false;        ///< only in this order of lines does it break just this
-  bool cut = false;               ///< the ends of processes' events may be missing
+  bool merged_only = false;       ///< judged only without a common clock
+  bool as_written = false;        ///< not judged with its lines in other orders
+  bool cut = false;               ///< the ends of traces may be missing
   bool quorum = false;            ///< the engine orders on a quorum
   std::uint32_t universe = 0;
   trace::Layer layer = trace::Layer::order;
-  std::vector<trace::Event> events;  ///< `at_ns` is the line number
+  std::vector<trace::Event> events;  ///< `at_ns` is the event's line number
   trace::Names names;
 };
 

@@ -20,17 +20,17 @@ constexpr std::uint64_t kGroups = 3;
 struct Group {
   GroupViewId id;
   std::vector<ClientId> members;  // sorted
-  bool changed = false;           // since its members were told
+  bool changed = false;           // members were lost since the last view
 };
 using Table = std::map<std::string, Group>;
-using Known = std::map<GroupMessageId, std::vector<std::string>>;  // messages, and their names
+using Known = std::map<GroupMessageId, std::vector<std::string>>;  // messages and destinations
 
-// A node's step at one place of the order.
+// What all nodes of a view do at one place of its order.
 struct Step {
-  std::vector<GroupEvent> events;  // of the clients of all nodes
-  Table table;                     // behind it
-  GroupEvent sent;                 // if it is a message
-  bool discard = false;            // its sender does not want it back
+  std::vector<GroupEvent> events;  // for clients of all nodes
+  Table table;                     // after this step
+  GroupEvent sent;                 // the message, if there is one
+  bool discard = false;            // the sender wants no copy of its message
 };
 
 // Nodes that follow one order, each at its own speed.
@@ -38,7 +38,7 @@ struct View {
   ViewId id{};
   std::vector<MemberId> nodes;
   std::vector<Step> order;
-  Table table;  // behind the last step
+  Table table;  // after the last step
   std::uint64_t changes = 0;
 };
 
@@ -46,8 +46,8 @@ struct Node {
   MemberId id{};
   bool up = false;
   std::shared_ptr<View> view;
-  std::size_t done = 0;  // steps
-  Known known;           // messages that it got, or heard of
+  std::size_t done = 0;  // steps of the view's order
+  Known known;           // messages that the node got, or heard of
   bool started = false;
 };
 
@@ -57,7 +57,8 @@ struct Band {
   Table table;
 };
 
-// A model that keeps the guarantees by the rules of process groups.
+// A model of nodes and clients, which keeps the guarantees because it follows the rules of process
+// groups.
 class World {
  public:
   explicit World(Random& random) : random_(random) {
@@ -152,7 +153,7 @@ class World {
     ++node.done;
   }
 
-  // The node reaches what is sent in this step, if anything is.
+  // The node reaches this step. If the step is a message, the node receives it.
   void get(Node& node, const Step& step) {
     if (step.sent.verb != GroupVerb::send) return;
     out_.push_back(step.sent);
@@ -161,7 +162,8 @@ class World {
     node.known[step.sent.message] = step.sent.groups;
   }
 
-  // The node hears of others' knowledge, and tells its clients what they missed.
+  // The node learns which messages the other nodes know. Its clients get gaps for messages that the
+  // node did not know.
   void hear(Node& node, const Table& table) {
     std::set<std::string> missed;
     for (const auto& [message, names] : said_[node.view->id]) {
@@ -257,7 +259,7 @@ class World {
       to.push_back(clients_[random_.below(clients_.size())]);
       const ClientId& other = to.back();
       sent.groups.push_back(private_name(other));
-      // Others in another view are out of its reach.
+      // A client of a node in another view cannot be reached.
       if (node_of(other).view.get() != &view) to.pop_back();
     }
     std::sort(to.begin(), to.end());
@@ -276,7 +278,8 @@ class World {
     append(view, std::move(step));
   }
 
-  // The nodes of each view split into bands; then bands form new views, a single one if `merge`.
+  // The nodes of each view split into bands. Then the bands form new views: one view if `merge`,
+  // otherwise up to three.
   void change_views(bool merge) {
     std::vector<std::pair<std::shared_ptr<View>, std::vector<std::vector<Node*>>>> parts;
     std::vector<Band> bands;
@@ -309,8 +312,9 @@ class World {
     }
   }
 
-  // The nodes reach one place of the old order and receive the transitional view there. Behind it
-  // they deliver their own messages and some others.
+  // The nodes of a band go to one place of the old order, and their clients receive the
+  // transitional view there. Then the nodes deliver the remaining messages of the band's own
+  // clients, and some others.
   Band part(View& view, const std::vector<Node*>& nodes) {
     std::size_t cut = 0;
     for (const Node* node : nodes) cut = std::max(cut, node->done);
@@ -363,8 +367,8 @@ class World {
     }
   }
 
-  // The bands exchange their tables. A group keeps its id if one of them has all of it and lost
-  // nothing.
+  // The bands exchange their tables. A group keeps its id if one band has all its members and has
+  // lost none.
   void install(const std::vector<Band>& bands) {
     auto view = std::make_shared<View>();
     for (const Band& band : bands) {
@@ -409,15 +413,15 @@ class World {
 
   Random& random_;
   std::vector<Node> nodes_;
-  std::vector<ClientId> clients_;  // connected
+  std::vector<ClientId> clients_;  // the connected clients
   std::map<ClientId, std::uint64_t> numbers_;
   std::uint32_t connections_ = 0;
   std::uint64_t view_numbers_ = 0;
-  std::map<ViewId, Known> said_;  // the knowledge of the nodes that came to a view
+  std::map<ViewId, Known> said_;  // what nodes knew when they entered the view
   std::vector<GroupEvent> out_;
 };
 
-// Events that wait for clients.
+// Delays the events of clients, as sessions do.
 class Delay {
  public:
   explicit Delay(Random& random) : random_(random) {}
@@ -440,13 +444,13 @@ class Delay {
     switch (event.verb) {
       case GroupVerb::connect: waiting_[event.client].push_back(event); return;
       case GroupVerb::gone:
-        // Some never read the rest, nor the beginning.
+        // A client that is gone may never read its last events, or any event at all.
         if (random_.below(2) == 0) tell(waiting_[event.client], ~std::uint64_t{0});
         waiting_.erase(event.client);
         if (connected_.contains(event.client)) out_.push_back(event);
         return;
       case GroupVerb::send:
-        tell(waiting_[event.client], 1);  // the welcome at least
+        tell(waiting_[event.client], 1);  // a client that sends has read its welcome
         out_.push_back(event);
         return;
       case GroupVerb::table:
@@ -477,7 +481,7 @@ class Delay {
   }
 
   Random& random_;
-  std::map<ClientId, Queue> waiting_;  // of all present clients
+  std::map<ClientId, Queue> waiting_;  // the unread events of each client
   std::set<ClientId> connected_;
   std::vector<GroupEvent> out_;
 };

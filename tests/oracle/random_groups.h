@@ -12,8 +12,8 @@ namespace peal::oracle::test {
 /// several groups and to private names, disconnections, crashes, partitions and merges.
 std::vector<GroupEvent> random_groups(Random& random);
 
-/// The same history for clients with sessions: they receive events in their own order, a while
-/// after their nodes reached them; `reach` marks the exchanges.
+/// The same history for clients with sessions. A client receives its events in their order, but
+/// later than its node reaches them. Events with the verb `reach` mark the exchanges.
 std::vector<GroupEvent> told_later(const std::vector<GroupEvent>& events, Random& random);
 
 /// Changes one event or its place, often so that a property is violated.

@@ -29,15 +29,16 @@ struct View {
 
 struct Member {
   MemberId id{};
-  ViewId view{};              // number 0: none yet
-  std::set<std::size_t> has;  // received, as indexes into View::order
+  ViewId view{};              // number 0: no view yet
+  std::set<std::size_t> has;  // received messages, as indexes into View::order
   std::size_t delivered = 0;
-  std::size_t stable = 0;  // so many are known to be received by all members
+  std::size_t stable = 0;  // messages that all members are known to have
   std::uint64_t submitted = 0;
-  std::deque<Event> script;  // a view change in progress
+  std::deque<Event> script;  // the remaining events of a view change
 };
 
-// A model that keeps the guarantees by the rules of extended virtual synchrony.
+// A model of members, which keeps the guarantees because it follows the rules of extended virtual
+// synchrony.
 class World {
  public:
   explicit World(Random& random) : random_(random) {
@@ -117,7 +118,8 @@ class World {
     return count;
   }
 
-  // The number of the view's messages that every member has, not counting crashed ones.
+  // The number of the view's first messages that all its members have. The number does not grow if
+  // a member crashed, or changes its view.
   std::size_t received_by_all(const Member& member) {
     const View& view = views_[member.view];
     std::size_t least = view.order.size();
@@ -146,7 +148,7 @@ class World {
     emit(delivery(member, message, false));
   }
 
-  // Splits the members that can take part into groups, and lets each group form a view.
+  // Splits the members that are in no view change into groups. Most of the groups form a view.
   void change_views() {
     std::map<std::uint64_t, std::vector<Member*>> groups;
     const std::uint64_t parts = 1 + random_.below(3);
@@ -173,8 +175,9 @@ class World {
     for (auto& [old, together] : companions) recover(old, next, together);
   }
 
-  // Companions deliver what any of them has: up to the first gap or the first safe message not
-  // known to be stable before the transitional view, then the rest; behind a gap only their own.
+  // Companions deliver all messages that one of them has. Before the transitional view they stop at
+  // the first gap, or at the first safe message that is not known to be stable. In the transitional
+  // view they deliver the rest; behind a gap, only the messages of companions.
   void recover(const ViewId& old, const ViewId& next, const std::vector<Member*>& together) {
     std::vector<MemberId> ids;
     std::set<std::size_t> have;
@@ -256,7 +259,7 @@ class World {
   }
 
   Random& random_;
-  std::map<std::uint32_t, Member> members_;  // alive, by node
+  std::map<std::uint32_t, Member> members_;  // living members, by node
   std::map<std::uint32_t, std::uint64_t> epochs_;
   std::map<ViewId, View> views_;
   std::vector<Event> out_;

@@ -8,11 +8,11 @@
 
 namespace peal::oracle::test {
 
-/// A legal history in real-time order: members split, merge, crash, return, lose messages, recover
-/// what the others have, and are stopped at any point.
+/// A legal history in real-time order. Members split, merge, crash, return, lose messages, and
+/// recover messages that others have. The history may end at any point.
 std::vector<trace::Event> random_history(Random& random);
 
-/// Changes one event, or its place.
+/// Changes, moves, copies or removes one event.
 void damage(std::vector<trace::Event>& events, Random& random);
 
 }  // namespace peal::oracle::test

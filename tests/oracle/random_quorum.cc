@@ -11,7 +11,7 @@ namespace {
 using trace::Event;
 using trace::Kind;
 
-// One chain of views, in each of which acceptors choose one message after the other.
+// Makes one chain of views. In each view, the acceptors choose one message after the other.
 class Chain {
  public:
   explicit Chain(Random& random) : random_(random) {
@@ -34,7 +34,8 @@ class Chain {
     std::uint32_t index = 0;
   };
 
-  /// The order that the acceptors chose. Once the next view is chosen, it has an end.
+  /// The order that the acceptors chose in one view. If `closed`, the next view is chosen, and the
+  /// order ends.
   struct Log {
     std::vector<MemberId> members;
     std::vector<Message> order;
@@ -43,11 +44,11 @@ class Chain {
 
   struct Member {
     MemberId id{};
-    ViewId view{};  ///< number 0: none yet
+    ViewId view{};  ///< number 0: no view yet
     std::size_t delivered = 0;
     std::uint64_t submitted = 0;
-    std::deque<Message> waiting;  ///< submitted and not chosen
-    std::deque<Event> script;     ///< a view change in progress
+    std::deque<Message> waiting;  ///< submitted, but not chosen yet
+    std::deque<Event> script;     ///< the remaining events of a view change
   };
 
   void step() {
@@ -89,7 +90,8 @@ class Chain {
     emit(of_message(member.id, Kind::submit, message));
   }
 
-  // The sender's oldest message gets the next place, before any member knows.
+  // The acceptors choose the member's oldest message for the next place. No member knows the place
+  // yet.
   void choose(Member& member) {
     Log& log = logs_[member.view];
     if (log.closed || member.waiting.empty()) return;
@@ -108,7 +110,8 @@ class Chain {
     for (const Event& event : taken(member, log.order[member.delivered++], false)) emit(event);
   }
 
-  // A member's handling of the next message of its view: its own get their places now.
+  // The events of a member that reaches a message. If the member sent the message, it learns the
+  // place now.
   static std::vector<Event> taken(const Member& member, const Message& message, bool transitional) {
     std::vector<Event> events;
     for (const Kind kind : {Kind::originate, Kind::deliver}) {
@@ -123,7 +126,8 @@ class Chain {
     return events;
   }
 
-  // The newest view ends, behind the last delivery of any member, and another one begins.
+  // The newest view ends behind the last message that a member delivered in it. Another view
+  // begins.
   void change_view() {
     std::vector<Member*> group;
     for (auto& [node, member] : members_) {
@@ -222,11 +226,11 @@ class Chain {
   }
 
   Random& random_;
-  std::map<std::uint32_t, Member> members_;  // alive, by node
+  std::map<std::uint32_t, Member> members_;  // living members, by node
   std::map<std::uint32_t, std::uint64_t> epochs_;
   std::map<ViewId, Log> logs_;
   ViewId newest_{};
-  std::size_t gone_ = 0;  // so many of the newest view were delivered by members that are gone
+  std::size_t gone_ = 0;  // the most messages that a gone member delivered in the newest view
   std::vector<Event> out_;
 };
 

@@ -8,9 +8,9 @@
 
 namespace peal::oracle::test {
 
-/// A legal history, in real-time order, of an engine that orders on a quorum: one chain of views,
-/// messages that others deliver before their sender knows their places, or after it crashed, and
-/// messages that have no place when their view ends.
+/// A legal history of an engine that orders on a quorum, in real-time order. It has one chain of
+/// views. A message may be delivered before its sender knows the place, or after its sender
+/// crashed. A message may also have no place when its view ends.
 std::vector<trace::Event> random_quorum_history(Random& random);
 
 }  // namespace peal::oracle::test

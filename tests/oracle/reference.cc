@@ -142,7 +142,7 @@ class Slow {
       broken.insert("E3");
       return;
     }
-    if (sent_.contains(event.message)) return;  // too late
+    if (sent_.contains(event.message)) return;  // originated before, so E3 is broken already
     submitted_[event.message] = {event.service, event.hash};
   }
 
@@ -175,7 +175,7 @@ class Slow {
     sent_[id] = std::move(sent);
   }
 
-  // The sender learns others' knowledge.
+  // The sender originates a message that another member delivered earlier.
   void confirm(const Event& event, Sent& sent, Life& life) {
     const Stay* stay = stay_of(life);
     if (sent.view != event.view) {
@@ -191,7 +191,7 @@ class Slow {
     }
   }
 
-  // A delivery in `event.view` stands for the origination, if that is possible.
+  // A delivery by another member counts as the origination, if the sender is in the view.
   void originate_by_delivery(const Event& event) {
     const MessageId& id = event.message;
     if (!submitted_.contains(id) || !views_.at(event.view).contains(id.sender)) return;
@@ -319,7 +319,7 @@ class Slow {
     }
   }
 
-  // Members that continue from the view without a message that this member delivered as safe.
+  // Members that continue from the view must have the safe messages that this member delivered.
   void safe(const Stay& stay) {
     const auto expect = [&](const std::vector<MessageId>& list, const std::set<MemberId>& members,
                             bool uniform) {
@@ -343,8 +343,8 @@ class Slow {
     }
   }
 
-  // After a straight step no member has a message that this member misses, except from before the
-  // view it left.
+  // After a straight step, this member has all messages that other members delivered in the view
+  // that it left, and in views since then.
   void told(const Stay& stay) {
     if (!stay.way.has_value() || stay.next != stay.way->second) return;
     const std::set<MemberId>& members = views_.at(*stay.next);

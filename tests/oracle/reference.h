@@ -9,9 +9,9 @@
 
 namespace peal::oracle::test {
 
-/// The ids of the properties that a history violates, all but primary, decided as slowly and as
-/// literally as possible: the same verdicts as Checker's, without its data structures. Events in
-/// real-time order, of the layer of messages. `quorum` as in Options.
+/// The ids of the properties that a history violates, except `primary`. Each property is checked
+/// slowly and literally, without the data structures of Checker. `events` are events of messages in
+/// real-time order. For `quorum` see Options.
 std::set<std::string> judge_slowly(const std::vector<trace::Event>& events, bool quorum = false);
 
 }  // namespace peal::oracle::test

@@ -10,20 +10,20 @@
 
 #include "trace/event.h"
 
-// The state of the slow checker, and its questions about orders.
+// The state of the slow checker, and its functions that compare orders.
 
 namespace peal::oracle::test {
 
-using Way = std::pair<ViewId, ViewId>;  // a transitional view
+using Way = std::pair<ViewId, ViewId>;  // a transitional view: the old view and the next
 using Position = std::pair<Seq, std::uint32_t>;
 
 struct Sent {
   ViewId view{};
   Position position;
   std::size_t arrival = 0;
-  bool in_view = false;                  // its sender was there
-  bool by_sender = true;                 // else it was only delivered yet
-  std::vector<trace::MessageId> before;  // what its sender had sent or delivered there
+  bool in_view = false;                  // the sender was in the view
+  bool by_sender = true;                 // false: only others' deliveries are known
+  std::vector<trace::MessageId> before;  // what the sender sent or delivered there before
 };
 
 struct Submitted {
@@ -31,7 +31,8 @@ struct Submitted {
   std::uint64_t hash = 0;
 };
 
-struct Stay {  // of a member in a regular view
+// The time of one member in one regular view.
+struct Stay {
   MemberId member{};
   ViewId view{};
   std::optional<ViewId> from;
@@ -50,9 +51,9 @@ struct Life {
 
 using Sequence = std::vector<trace::MessageId>;
 
-/// True if the union of these orders has a circle.
+/// True if the union of these orders has a cycle.
 bool in_a_circle(const std::vector<Sequence>& orders);
-/// True if of any two, one is a prefix of the other.
+/// True if, of any two sequences, one is a prefix of the other.
 bool beginnings_of_one(const std::vector<Sequence>& sequences);
 
 }  // namespace peal::oracle::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After start the engine's hot path allocates no memory: every call of operator new inside an
-// engine is counted, under load, with loss and with safe messages.
+// After the start, the engine's hot path allocates no memory. The test counts all calls of operator
+// new while two engines order units under load, with lost packets and safe messages.
 #include <gtest/gtest.h>
 
 #include "allocations.h"
@@ -9,8 +9,7 @@
 namespace peal::order::test {
 namespace {
 
-/// Two engines connected without any container in between: packets wait in fixed queues until they
-/// are delivered.
+/// Two engines, connected by two queues of fixed size, so that the test itself allocates no memory.
 class Pair {
  public:
   static constexpr std::size_t kQueue = 4'096;
@@ -30,13 +29,14 @@ class Pair {
   }
 
   ~Pair() {
-    // Packets in flight live in the buffers of the engine that sent them.
+    // Releases packets in flight first: their buffers may belong to the engine that sent them.
     for (Side& side : sides_) {
       for (BufferRef& packet : side.inbox) packet.reset();
     }
   }
 
-  /// Runs until `steps` inputs were handled.
+  /// Runs `steps` steps. In a step, each engine gets at most one packet, and its timer if it is
+  /// due.
   void run(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
       bool moved = false;
@@ -77,7 +77,7 @@ class Pair {
     std::uint32_t receive_room_units() const override { return 1'000; }
     void send(NodeId, Lane, const BufferRef& packet) override { pass(packet); }
     void multicast(Lane lane, const BufferRef& packet) override {
-      if (lane == Lane::data && ++pair->data_sent_ % 97 == 0) return;  // loss
+      if (lane == Lane::data && ++pair->data_sent_ % 97 == 0) return;  // lost
       pass(packet);
     }
     void pass(const BufferRef& packet) {

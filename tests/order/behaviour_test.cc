@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single properties of the ring that users would ask about.
+// Properties of the ring that users ask about.
 #include <gtest/gtest.h>
 
 #include "cluster.h"
@@ -26,7 +26,7 @@ TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
   const WaitReason why = cluster->engine(0).why();
   EXPECT_EQ(why.kind, &wait::slow_application);
   EXPECT_EQ(why.who.node.value, 3U);
-  // The token does not circulate at full speed in an idle ring.
+  // No member may order anything, so the token does not circulate at full speed.
   std::uint64_t packets = 0;
   cluster->on_sent = [&](const Flight&) { ++packets; };
   cluster->run(seconds(1));
@@ -61,7 +61,7 @@ TEST(Behaviour, ANodeThatNobodyHearsSaysSo) {
 }
 
 TEST(Behaviour, TwoWhoMeetHearEachOther) {
-  // Parts that merge again: neither is ever told that it is not heard.
+  // Two parts of the cluster merge again. Meanwhile no node reports that others do not hear it.
   auto cluster = formed(4);
   cluster->filter = [](const Flight& flight) { return flight.from / 2 == flight.to / 2; };
   ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab"; }, seconds(10)));
@@ -96,15 +96,15 @@ TEST(Behaviour, AMemberThatHearsNoDataIsLeftOut) {
 TEST(Behaviour, ARestartedMemberWithAnEarlierClockCorrectsItself) {
   auto cluster = formed(3);
   cluster->crash(1);
-  cluster->set_next_epoch(50);  // the first incarnations began at 100
+  cluster->set_next_epoch(50);  // the first incarnations have epochs from 100 on
   cluster->start(1);
   ASSERT_TRUE(cluster->run_until([&] { return cluster->in_view_of(3); }, seconds(5)));
   EXPECT_GT(cluster->engine(1).self().epoch, 100U);
   for (const std::string& line : cluster->log(1)) EXPECT_EQ(line.find("fatal"), std::string::npos);
 }
 
-// Where packets are authenticated, the engine does not see those of an earlier incarnation, and is
-// notified of them instead.
+// With authentication, the engine does not get packets of an earlier incarnation. The engine is
+// notified of these packets instead.
 TEST(Behaviour, AMemberWhosePacketsAreRefusedAsOlderIsToldAndCorrectsItself) {
   auto cluster = formed(3);
   const MemberId before = cluster->engine(1).self();
@@ -160,7 +160,7 @@ class Leftovers : public testing::Test {
     for (std::uint32_t node = 0; node < 3; ++node) known_.push_back(cluster_.engine(node).self());
     known_.push_back(outside_);
   }
-  /// Whether node 0 gives its view up for a JOIN of a node outside that names `processes`.
+  /// Whether node 0 leaves its view and gathers after a JOIN with these sets from a node outside.
   bool obeys(const MemberSet& processes, const MemberSet& failed) {
     wire::Join join;
     join.number = 1;
@@ -178,7 +178,7 @@ class Leftovers : public testing::Test {
 
   const MemberId outside_{{4}, 500};
   Cluster cluster_;
-  MemberSet known_;  ///< the members of the view, and the nodes outside
+  MemberSet known_;  ///< the members of the view, and the node outside
 };
 
 TEST_F(Leftovers, AJoinFromOutsideThatAccusesOneOfUsIsIgnored) {
@@ -233,7 +233,7 @@ TEST(Behaviour, OnlyAMajorityIsPrimary) {
 
 TEST(Behaviour, AShortPauseChangesNoView) {
   auto cluster = formed(3);
-  // 150 ms in which node b neither sends nor hears, as when its process is stopped.
+  // For 150 ms, all packets from and to node b are lost, as if its process were stopped.
   const Instant until = cluster->now() + milliseconds(150);
   cluster->filter = [&](const Flight& flight) {
     return cluster->now() >= until || (flight.from != 1 && flight.to != 1);

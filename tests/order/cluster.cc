@@ -71,7 +71,7 @@ struct Cluster::Node final : Host, Effects {
   ViewId current{};
   Primary primary = Primary::unclaimed;
   std::map<const EventKind*, std::uint64_t> events;
-  std::uint64_t list = 1;  ///< hash of its active list
+  std::uint64_t list = 1;  ///< hash of the node's active list
   Log log;
 };
 

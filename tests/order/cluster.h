@@ -14,18 +14,19 @@
 
 namespace peal::order::test {
 
-/// A packet on its way, and where it goes.
+/// A packet in flight, with its sender and its receiver.
 struct Flight {
-  std::uint32_t from = 0, to = 0;  // indexes of members
+  std::uint32_t from = 0, to = 0;  // indexes of nodes
   wire::FrameKind kind{};
   std::vector<std::byte> bytes;
 };
 
-/// The events of a member's application, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
+/// What a node delivers to its application, as text: "view ab", "trans a", "1:x" (position:unit);
+/// "t1:x" in a transitional view.
 using Log = std::vector<std::string>;
 
 /// A few ring engines on a network with a constant delay, in one thread and virtual time. `filter`
-/// sees each packet before it leaves and may drop it (false).
+/// is called with each packet that is sent; if `filter` returns false, the packet is lost.
 class Cluster {
  public:
   Cluster(std::uint32_t nodes, const ring::Options& options);
@@ -35,20 +36,22 @@ class Cluster {
   void start_all();
   void crash(std::uint32_t node);
   void leave(std::uint32_t node);
-  /// Tells the node that its process did not run for `gap`, and has read all packets since.
+  /// Notifies the engine that its process did not run for `gap`, and then that the process has read
+  /// all packets that arrived meanwhile.
   void pause(std::uint32_t node, Duration gap);
   /// The epoch that the next started node gets.
   void set_next_epoch(std::uint64_t epoch) { next_epoch_ = epoch; }
   void submit(std::uint32_t node, const std::string& text, Service service = Service::agreed);
-  /// Queues a message without notifying the engine, and notifies it.
+  /// Queues a message without notifying the engine.
   void preload(std::uint32_t node, const std::string& text, Service service = Service::agreed);
+  /// Notifies the engine of queued messages.
   void poke(std::uint32_t node);
   void set_nodes(std::uint32_t node, const NodeList& nodes);
   /// Hash of the node's active list.
   std::uint64_t list(std::uint32_t node) const;
   /// Runs for a span of virtual time.
   void run(Duration span);
-  /// Runs until `done`, at most for `span`; says whether it is done.
+  /// Runs until done() is true, at most for `span`. Returns the last result of done().
   bool run_until(const std::function<bool()>& done, Duration span);
   /// True when all started nodes are in one view of `members` members.
   bool in_view_of(std::size_t members) const;
@@ -56,15 +59,15 @@ class Cluster {
   Engine& engine(std::uint32_t node);
   const Log& log(std::uint32_t node) const;
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
-  /// How often the node reported this.
+  /// How many events of this kind the node reported.
   std::uint64_t events(std::uint32_t node, const EventKind* kind) const;
-  /// The claim of its last view.
+  /// Whether the last view of the node claims to be primary.
   Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }
   void set_room(std::uint32_t node, std::uint32_t units);
-  /// Hands bytes to a node as if they came from the network.
+  /// Passes bytes to a node as if they had arrived from the network.
   void inject(std::uint32_t node, ByteView bytes);
-  /// As if a packet of an earlier incarnation than this had arrived, and been refused.
+  /// Notifies the node that a packet of an incarnation older than `newest` arrived and was refused.
   void refuse_older(std::uint32_t node, const MemberId& newest);
 
   std::function<bool(const Flight&)> filter = [](const Flight&) { return true; };
@@ -84,7 +87,7 @@ class Cluster {
   Instant now_{1'000'000'000};
 };
 
-/// A cluster whose nodes are in one view.
+/// Creates a cluster and runs it until all its nodes are in one view.
 std::unique_ptr<Cluster> formed(std::uint32_t nodes, const ring::Options& options = {});
 
 }  // namespace peal::order::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit tokens and requests that are changed in transit, and the effects of leaving and of pauses.
+// Commit tokens that are changed in transit, members that leave, pauses, and requests on the token.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ wire::Commit commit_of(const Flight& flight) {
   return commit;
 }
 
-/// The packet with another commit token in it.
+/// The packet of `flight`, with `commit` in place of its commit token.
 std::vector<std::byte> with(const Flight& flight, const wire::Commit& commit) {
   wire::Header header;
   EXPECT_EQ(wire::decode_header(flight.bytes, header), wire::Drop::none);
@@ -31,7 +31,8 @@ std::vector<std::byte> with(const Flight& flight, const wire::Commit& commit) {
   return packet;
 }
 
-/// Three nodes form their first view. The first commit token with `hops` is held back.
+/// Three nodes form their first view. hold() keeps back the first commit token that has `hops`
+/// hops.
 class Commits : public testing::Test {
  protected:
   Commits() : cluster_(3, {}) {}
@@ -43,9 +44,9 @@ class Commits : public testing::Test {
     };
     cluster_.start_all();
     ASSERT_TRUE(cluster_.run_until([this] { return held_.has_value(); }, seconds(5)));
-    cluster_.run(microseconds(200));  // what was sent before it arrives before it
+    cluster_.run(microseconds(200));  // packets that were sent before the token arrive first
   }
-  /// Hands it on, changed.
+  /// Delivers the commit token that was kept back, after `change`.
   void hand_on(const std::function<void(wire::Commit&)>& change) {
     wire::Commit commit = commit_of(*held_);
     change(commit);
@@ -96,13 +97,14 @@ TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
             (ring::ViewOptions{own.packet_bytes_max, own.request_lag, own.max_gap}));
 }
 
-// What a member wrote into the record of its old view must still be there.
+// A member refuses a commit token from which its own entries in the record of its old view were
+// removed.
 TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   for (const bool intact : {true, false}) {
     const auto made = formed(3);
     Cluster& cluster = *made;
-    // Only the second member gets the last message, none gets the one before it, and the first
-    // member, which sent them, is gone.
+    // Node 0 sends two messages and crashes. No node gets the first message; only node 1 gets the
+    // second one.
     cluster.filter = [&](const Flight& flight) {
       wire::Data data;
       if (flight.kind != FrameKind::data) return true;
@@ -143,7 +145,8 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   }
 }
 
-// It waits for the commit token as long as for any token, however often others repeat the same.
+// A member that has agreed waits for the commit token. Repeated JOINs with the same sets do not
+// make the member agree again.
 TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
   Cluster cluster(3, {});
   std::uint64_t joins = 0;
@@ -204,7 +207,7 @@ TEST(Ring, SaysGoodbyeToWhomeverItLooksForOrHas) {
   }
 }
 
-// A pause extends a deadline if the token needs time to arrive, and never shortens one.
+// A pause of the process may extend the deadline for the token, but never shortens it.
 TEST(Ring, APauseTakesNoTimeFromTheToken) {
   const auto made = formed(3);
   Cluster& cluster = *made;

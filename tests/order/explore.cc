@@ -12,7 +12,7 @@
 namespace peal::order::test {
 namespace {
 
-using States = std::array<std::uint32_t, kAcceptors>;  ///< one of each acceptor
+using States = std::array<std::uint32_t, kAcceptors>;  ///< the number of each acceptor's state
 constexpr unsigned kStateBits = 21;
 
 std::uint64_t packed(const States& states) {
@@ -32,11 +32,11 @@ States unpacked(std::uint64_t all) {
   return states;
 }
 
-/// A set of numbers that are not ~0, in one piece of memory.
+/// A hash set of numbers other than ~0. It is one array, so it needs little memory.
 class NumberSet {
  public:
   NumberSet() : slots_(1U << 12, kEmpty) {}
-  /// False: it was there already.
+  /// False: the set has the number already.
   bool insert(std::uint64_t number) {
     if (++size_ * 2 > slots_.size()) grow();
     return put(slots_, number);
@@ -98,7 +98,8 @@ class Search {
   NodeStates learner_;
   std::vector<Reached> reached_;
   NumberSet known_;
-  std::unordered_map<std::uint64_t, Facts::Mask> learned_;  ///< by the announced votes, packed
+  /// The results of learned(), by the packed `told` sets of the three acceptors.
+  std::unordered_map<std::uint64_t, Facts::Mask> learned_;
   Explored result_;
   std::vector<std::string> learners_story_;
 };
@@ -124,7 +125,7 @@ Explored Search::run() {
   return result_;
 }
 
-// Everything that may happen next. False: a violation was found.
+// Tries every input of every acceptor in this state. False: a violation was found.
 bool Search::visit(std::uint32_t at) {
   const States states = unpacked(reached_[at].states);
   std::uint32_t crashes = 0;
@@ -186,7 +187,7 @@ bool Search::fine(const States& states) {
   return result_.violation.empty();
 }
 
-// The values that a majority has voted for in one round, on disk.
+// The values for which a majority of the acceptors has durable votes in one round.
 Facts::Mask Search::chosen(const States& states) {
   const Facts::Mask a = nodes_[0].at(states[0]).votes;
   const Facts::Mask b = nodes_[1].at(states[1]).votes;
@@ -218,8 +219,9 @@ Facts::Mask Search::learned(const States& states) {
   return at->second;
 }
 
-// The values that learners may treat as decided if they receive any of these packets in any order,
-// any number of times. `path`: packets that lead to one of the `wanted`.
+// The values that a learner may treat as decided if it receives any of these packets, in any order,
+// any number of times. `path`, if not null, gets the packets that lead to one of the `wanted`
+// values.
 Facts::Mask Search::learn(const std::vector<std::uint32_t>& packets, Facts::Mask wanted,
                           std::vector<std::string>* path) {
   struct Way {

@@ -11,7 +11,7 @@ namespace peal::order::test {
 namespace {
 
 std::string text_of_member(const MemberId& member) {
-  // Epochs begin at 1 with the first life.
+  // The first incarnation of node 1 has epoch 1, and is written as n1; the next one as n1'1.
   const std::string life = member.epoch > 1 ? "'" + std::to_string(member.epoch - 1) : "";
   return "n" + std::to_string(member.node.value) + life;
 }

@@ -15,16 +15,17 @@ namespace peal::order::test {
 std::string text_of(const wire::Round& round);
 std::string text_of(const wire::ValueHead& head);
 
-/// All packets that were ever sent, each once and with a number.
+/// All packets that were ever sent. Each has a number; equal packets have the same number.
 class Mail {
  public:
   struct Packet {
-    std::uint32_t from = 0, to = 0;  ///< nodes; to 0: all others
+    std::uint32_t from = 0, to = 0;  ///< numbers of nodes; `to` 0: all other nodes
     wire::PaxosKind kind{};
-    std::uint64_t epoch = 0;  ///< of the sender
+    std::uint64_t epoch = 0;  ///< the sender's epoch
     std::vector<std::byte> bytes;
   };
-  /// For learners, all packets with the same votes are one packet, whatever else they contain.
+  /// `votes_only`: STATE packets of one sender that have the same votes are equal, whatever else
+  /// they contain. Only learners receive these packets then.
   explicit Mail(bool votes_only) : votes_only_(votes_only) {}
 
   std::uint32_t number_of(Packet packet);
@@ -37,7 +38,7 @@ class Mail {
   std::map<std::vector<std::uint64_t>, std::uint32_t> numbers_;
 };
 
-/// Sets of numbers, each once and with a number.
+/// Sets of numbers. Each set has a number; equal sets have the same number.
 class Sets {
  public:
   std::uint32_t number_of(const std::vector<std::uint32_t>& sorted);
@@ -48,7 +49,7 @@ class Sets {
   std::vector<const std::vector<std::uint32_t>*> sets_;
 };
 
-/// Votes, or decisions (of no round), as bits of a mask.
+/// Votes as bits of a mask, or decisions, which have no round.
 class Facts {
  public:
   using Mask = std::uint64_t;
@@ -60,14 +61,14 @@ class Facts {
   };
   Mask bit_of(const Fact& fact);
   const std::vector<Fact>& all() const { return all_; }
-  /// Two of these with different values of one instance and round; empty: none.
+  /// Names two facts of the mask with different values for one instance and round; empty: none.
   std::string contradiction(Mask mask) const;
 
  private:
   std::vector<Fact> all_;
 };
 
-/// Shared by all nodes of an exploration.
+/// Data that all nodes of an exploration share.
 struct Shared {
   explicit Shared(const Limits& in)
       : limits(in), mail(!in.learns[0] && !in.learns[1] && !in.learns[2]) {}

@@ -9,7 +9,7 @@
 namespace peal::order::test {
 namespace {
 
-/// One in so many paths to a known state is compared with the first.
+/// audit() compares one in kAuditEvery paths to a known state with the first path to that state.
 constexpr std::uint64_t kAuditEvery = 16;
 
 }  // namespace

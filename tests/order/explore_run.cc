@@ -16,11 +16,13 @@ using wire::PaxosKind;
 
 constexpr std::uint32_t kSlabBytes = 512;
 constexpr std::uint32_t kSlabs = 256;
-/// Node 5 reports what came before, and requests decided values. With node 6 there are so many
-/// nodes that three of them are no view: only units are proposed.
+/// Node 5 is outside: it sends the view and the checkpoint at the start, and requests decided
+/// values at the end. There are six nodes, so that the three acceptors, which are no majority of
+/// them, propose no other view: they propose only units.
 constexpr std::uint32_t kOutsider = 5;
 constexpr std::uint32_t kNodes = 6;
-/// Longer than any patience; heartbeats are so short that patience outlasts any scenario.
+/// kSilence is longer than every timeout (kPatience). Heartbeats are so short that no sequence of
+/// them lasts for kPatience: rounds begin only by kTakeOver.
 constexpr Duration kSilence = seconds(1'000);
 constexpr Duration kHeartbeatTime = milliseconds(1);
 constexpr Duration kPatience = seconds(60);
@@ -62,7 +64,7 @@ wire::Header header_of(std::uint32_t node, std::uint64_t epoch) {
   return header;
 }
 
-/// Instance 1 of every scenario: the view of the three acceptors.
+/// Instance 1 is always decided: the view of the three acceptors.
 std::vector<std::byte> first_view() {
   std::vector<wire::ViewMember> members;
   for (const NodeId node : first_nodes(kAcceptors)) members.push_back({{node, 1}, 0});
@@ -79,7 +81,7 @@ std::vector<std::byte> first_view() {
   return packet;
 }
 
-/// The id of an acceptor's first log, and of the one that it has after its disk was lost.
+/// The ids of an acceptor's first log, and of its new log after the loss of its disk.
 std::uint64_t log_of(std::uint32_t node) { return wire::kLogBit | node; }
 std::uint64_t later_log_of(std::uint32_t node) { return wire::kLogBit | 0x100 | node; }
 
@@ -101,14 +103,15 @@ wire::Checkpoint beginning() {
   return checkpoint;
 }
 
-/// Another acceptor has never heard of this one's log: no log is an older copy here.
+/// An acceptor's answer that it never heard of the log of the receiver. So the receiver may use the
+/// log: it is not an older copy.
 std::vector<std::byte> log_unheard_of(std::uint32_t from, std::uint64_t log, std::uint64_t epoch) {
   return built([&](ByteSpan out) {
     return wire::encode_log_answer(header_of(from, 1), {epoch, log, {}}, out);
   });
 }
 
-/// The checkpoint for a node that knows nothing and starts after the first view is decided.
+/// The state of the order after the first view, for a node that starts with an empty log.
 wire::Checkpoint behind_the_first_view() {
   paxos::OrderState state{beginning()};
   const std::vector<std::byte> packet = first_view();
@@ -118,13 +121,13 @@ wire::Checkpoint behind_the_first_view() {
   return state.checkpoint();
 }
 
-/// A heartbeat without other content, so that suspicions make no difference.
+/// A heartbeat without votes, so that the receiver does not suspect its sender.
 std::vector<std::byte> sign_of_life(std::uint32_t node, std::uint64_t epoch, std::uint64_t log) {
   return built([&](ByteSpan out) {
     wire::State known;
     known.next = known.oldest = 1;
     known.first_list = 1;
-    known.misses = true;  // whoever coordinates
+    known.misses = true;  // so that the receiver may take over from any coordinator
     if (node <= kAcceptors) known.life = log;
     return wire::encode_state(header_of(node, epoch), known, out);
   });
@@ -145,12 +148,12 @@ Result<LogPosition, Errc> MemoryLog::append(ByteView first, ByteView rest) {
   return last();
 }
 
-// Nothing is dropped: what an acceptor may drop is tested elsewhere.
+// Keeps all records. Other tests check which records an acceptor may drop.
 Result<LogPosition, Errc> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
   return append(record);
 }
 
-// ---- a life ----
+// ---- starts and inputs ----
 
 ReplayedNode::ReplayedNode(Shared& shared, std::uint32_t node)
     : shared_(shared), node_(node), pool_(pool()) {
@@ -184,7 +187,7 @@ void ReplayedNode::begin() {
   start();
   receive(sign_of_life(kOutsider, 1, 0));
   if (!acceptor()) {
-    // An order in which nothing is decided is learnt from its acceptors alone.
+    // While nothing is decided, only acceptors may report the order to a new node.
     hear(1);
     receive(built(
         [](ByteSpan out) { return wire::encode_checkpoint(header_of(1, 1), beginning(), out); }));
@@ -250,7 +253,7 @@ bool ReplayedNode::act(Input input) {
     case kHeartbeat:
       now_ = now_ + kHeartbeatTime;
       engine_->on_timer(now_, *this);
-      if (elections() != before) return false;  // kTakeOver is for that
+      if (elections() != before) return false;  // only kTakeOver may begin a round
       break;
     case kTakeOver:
       if (rounds_ == limits.rounds[node_ - 1]) return false;
@@ -270,7 +273,7 @@ bool ReplayedNode::act(Input input) {
       engine_.reset();
       log_.crash();
       if (limits.crash_loses_disk) lose_disk();
-      units_ = 0;  // of a member that is gone
+      units_ = 0;  // the units of the crashed incarnation are lost
       heard_.fill(1);
       ++epoch_;
       start();
@@ -289,7 +292,7 @@ void ReplayedNode::lose_disk() {
   durable_upto_ = 0;
 }
 
-/// From a node that is not an acceptor; then this node reports its incarnation.
+/// Takes a checkpoint from node 5, which is no acceptor; then reports the id of its new log.
 void ReplayedNode::learn_the_order() {
   receive(sign_of_life(kOutsider, 1, 0));
   receive(built([](ByteSpan out) {
@@ -309,7 +312,7 @@ bool ReplayedNode::next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) {
 
 void ReplayedNode::fatal(std::string_view reason) { wrong_ = std::string(reason); }
 
-// ---- what it says ----
+// ---- packets that the node sends ----
 
 void ReplayedNode::send(NodeId to, Lane /*lane*/, const BufferRef& packet) {
   record(to.value, packet);
@@ -337,7 +340,7 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
     case PaxosKind::promise: {
       wire::Promise promise;
       if (wire::decode_promise(packet.view(), promise) != wire::Drop::none) {
-        // Votes in rounds above the promised one: no node would treat this as a promise.
+        // The promise has votes in rounds above the promised round: receivers would refuse it.
         wrong_ = "n" + std::to_string(node_) + " promised a round below one of its votes";
         return;
       }
@@ -347,7 +350,7 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
     case PaxosKind::state: {
       wire::State state;
       PEAL_ASSERT(wire::decode_state(packet.view(), state) == wire::Drop::none);
-      // Each vote is announced to all; a report without votes helps no learner to decide.
+      // Votes go to all nodes. A STATE without a vote above instance 1 decides nothing.
       if (state.voted_round.count == 0 || state.voted_upto < 2) return;
       return post(0, kind, without_times(state));
     }
@@ -370,8 +373,8 @@ void ReplayedNode::post(std::uint32_t to, PaxosKind kind, std::vector<std::byte>
   sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, std::move(bytes)}));
 }
 
-// A node's reports of links and of the coordinator depend on time. Here any node may take over at
-// any time.
+// Overwrites the fields that depend on time: the reports of links and of the coordinator. In the
+// exploration any node may take over at any time.
 std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
   state.beat = 0;
   state.misses = true;
@@ -382,7 +385,7 @@ std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
       [&](ByteSpan out) { return wire::encode_state(header_of(node_, epoch_), state, out); });
 }
 
-// ---- what it did ----
+// ---- checks of the log ----
 
 void ReplayedNode::note_said(const wire::Round& round, const char* what) {
   if (round < said_ && wrong_.empty()) {
@@ -392,7 +395,7 @@ void ReplayedNode::note_said(const wire::Round& round, const char* what) {
   said_ = std::max(said_, round);
 }
 
-// Rounds count for ever once they are on disk, or a promise was sent.
+// A round binds the node for ever once its promise or vote is durable, or its promise was sent.
 void ReplayedNode::look_at_log() {
   const auto& records = log_.records();
   for (; looked_at_ < records.size(); ++looked_at_) {
@@ -413,7 +416,7 @@ void ReplayedNode::look_at_log() {
   }
 }
 
-// A restart uses the last record of each kind for each instance, and the highest round.
+// A restart uses only the last durable record of each kind and instance, and the highest round.
 void ReplayedNode::add_log_to(Digest& digest) const {
   std::map<std::pair<Record::Kind, wire::Instance>, ByteView> last;
   wire::Round highest{};

@@ -18,7 +18,7 @@
 
 namespace peal::order::test {
 
-/// A log in memory, whose records are durable when the exploration says so.
+/// A log in memory. Appended records become durable at sync().
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
@@ -42,15 +42,16 @@ class MemoryLog final : public port::Log {
   std::optional<port::LogFailure> none_;
 };
 
-/// One node with its disk, from its first start on.
+/// One node with its disk. The constructor starts the node for the first time.
 class ReplayedNode final : public Effects, public Host {
  public:
   ReplayedNode(Shared& shared, std::uint32_t node);
 
-  /// False: impossible, or beyond the limits.
+  /// False: the input is not possible in this state, or exceeds the limits.
   bool apply(Input input);
-  /// Requests the decided values from the engine, which cannot be used afterwards; the caller fills
-  /// in the rest of `out`. Returns the digest of all state that the future depends on.
+  /// Requests the decided values from the engine; call no other function afterwards. Leaves
+  /// `before`, `input`, `depth` and `nexts` of `out` to the caller. Returns the digest of all state
+  /// that affects later behaviour.
   std::uint64_t finish(NodeState& out);
 
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
@@ -90,12 +91,13 @@ class ReplayedNode final : public Effects, public Host {
   std::optional<paxos::PaxosEngine> engine_;
   Instant now_{1'000'000'000};
   std::uint64_t epoch_ = 1;
-  std::array<std::uint64_t, kAcceptors> heard_{1, 1, 1};  ///< epochs, as far as this one knows
+  /// The highest epoch of each acceptor from which a packet arrived.
+  std::array<std::uint64_t, kAcceptors> heard_{1, 1, 1};
   std::uint32_t units_ = 0;
   std::uint32_t rounds_ = 0;
-  std::size_t looked_at_ = 0;     ///< records of the log
-  std::size_t durable_upto_ = 0;  ///< the same, of those on disk
-  wire::Round said_{};            ///< the highest one promised or voted in, which binds for ever
+  std::size_t looked_at_ = 0;     ///< how many records of the log were checked
+  std::size_t durable_upto_ = 0;  ///< how many durable records were checked
+  wire::Round said_{};            ///< the highest round of a promise, or of a durable vote
   std::set<std::uint32_t> sent_;
   Facts::Mask votes_ = 0;
   Facts::Mask decided_ = 0;

@@ -26,7 +26,7 @@ void print(const std::string& name, const Explored& found) {
   if (!found.violation.empty()) std::printf("  => %s\n", found.violation.c_str());
 }
 
-/// Everything within the limits keeps the promises.
+/// The search explores all states within the limits, and finds no violation.
 void expect_closed(const std::string& name, const Limits& limits) {
   const Explored found = explore(limits);
   print(name, found);
@@ -35,7 +35,7 @@ void expect_closed(const std::string& name, const Limits& limits) {
   EXPECT_GT(found.audited, 0U);
 }
 
-/// The shortest scenario within the limits that shows the deliberate fault.
+/// Explores with a deliberate fault (mutant). The search must find a violation within the limits.
 Explored expect_found(Mutant mutant, const Limits& limits) {
   sim_hooks::activate_mutant(mutant);
   const Explored found = explore(limits);
@@ -45,7 +45,8 @@ Explored expect_found(Mutant mutant, const Limits& limits) {
   return found;
 }
 
-/// With a value of both coordinators there are millions of states, which only ./dev soak explores.
+/// If both coordinators submit a unit, there are millions of states, and only ./dev soak explores
+/// them.
 Limits with_few_values(Limits limits) {
   if (std::getenv("PEAL_EXPLORE_MORE") == nullptr) limits.units = {1, 0, 0};
   return limits;
@@ -70,7 +71,7 @@ Limits crash_of(std::size_t index) {
   return limits;
 }
 
-// ---- what the engine does ----
+// ---- the engine without faults ----
 
 TEST(Explore, OneRoundOfEachCoordinator) { expect_closed("a round of each", round_each()); }
 
@@ -117,7 +118,7 @@ TEST(Explore, AnAcceptorCrashes) {
   expect_closed("n3 crashes", limits);
 }
 
-/// n3 returns with an empty disk, and may be named with its new log.
+/// Node 3 crashes once and returns with an empty disk; then a list may name its new log.
 Limits disk_lost() {
   Limits limits = crash_of(2);
   limits.crash_loses_disk = true;
@@ -159,15 +160,15 @@ TEST(ExploreMutants, MinorityDecides) { expect_found(Mutant::px_minority_decides
 TEST(ExploreMutants, RoundsMixed) { expect_found(Mutant::px_rounds_mixed, round_each()); }
 TEST(ExploreMutants, AnyValueDecided) { expect_found(Mutant::px_any_value_decided, round_each()); }
 
-// A vote is a promise, too. If it were not: round 1 is prepared at a and b, then round 2. Its value
-// v is accepted by a and c, and so decided. A late proposal of round 1 for w reaches c, which has
-// promised nothing, and w replaces its vote for v. A coordinator that takes over with b and c then
-// hears of w only.
+// A vote must also be a promise. Otherwise: acceptors a and b promise round 1, and then round 2.
+// Acceptors a and c vote for value v in round 2, so v is decided. A late proposal of value w in
+// round 1 reaches c. Because c has sent no promise, it votes for w, and this vote replaces its vote
+// for v. Then a coordinator that takes over with promises of b and c learns only of w.
 TEST(ExploreMutants, VoteWithoutPromise) {
   expect_found(Mutant::px_vote_without_promise, round_each());
 }
 
-/// The steps of c in that scenario.
+/// Acceptor c in the scenario of ExploreMutants.VoteWithoutPromise.
 class LateProposal : public testing::Test {
  protected:
   static constexpr paxos::Round kFirst{1, {NodeId{1}, 1}};

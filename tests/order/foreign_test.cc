@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a member handles packets of members that are not with it: other incarnations, other views,
-// and other lists of nodes.
+// How a member handles packets from outside its view: of other incarnations, of other views, and of
+// nodes with other lists of nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ TEST_F(Strangers, WhatOthersRefusedCountsAsAPacket) {
   EXPECT_EQ(drops(Drop::stale), 2U);
 }
 
-// ---- looking for others ----
+// ---- looking for nodes outside the view ----
 
 TEST_F(Strangers, WhoHasAllNodesLooksForNobody) {
   into_view({kA, kSelf, kC, kD});
@@ -314,7 +314,7 @@ TEST_F(Strangers, AMemberIsNeverDeaf) {
 
 class Lists : public Strangers {
  protected:
-  /// Of nodes 1 to `count`.
+  /// A list of nodes 1 to `count`.
   static NodeList list(std::uint64_t hash, std::uint32_t count) {
     NodeList list{hash, {}};
     for (std::uint32_t node = 1; node <= count; ++node) list.nodes.push_back({node});
@@ -421,7 +421,8 @@ TEST_F(Lists, WhoGoesByAnotherListIsOfNoUse) {
   hear(kD, other);
   EXPECT_EQ(dropped(), Drop::other_list);
   EXPECT_TRUE(stays());
-  // A packet with our list ends that.
+  // Once this member has list 9 pending, it probes node 4 again. A PROBE with this member's active
+  // list is accepted.
   it().set_nodes(now_, list(9, 5), *this);
   it().on_foreign(now_, kD, *this);
   EXPECT_EQ(count(Kind::probe), 1U) << "it may be that we come";
@@ -511,7 +512,7 @@ TEST_F(Lists, ThatAllHaveItHoldsForTheLastViewAlone) {
   into_view(two_);
   it().set_nodes(now_, list(9, 5), *this);
   it().lists().all_have_next();
-  it().set_nodes(now_, list(9, 5), *this);  // the same wish
+  it().set_nodes(now_, list(9, 5), *this);  // the same pending list
   it().regather(now_, &gather::stall, {}, *this);
   into_view(two_);
   hear(kD, probe({}, 9));

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class Gathering : public MembershipBench {
  protected:
   Gathering() { begin(); }
-  /// The last JOIN since the last call.
+  /// The last JOIN that this member has sent since the last call.
   wire::Join said() {
     run(milliseconds(3));
     const auto joins = take_joins();
@@ -175,7 +175,7 @@ TEST_F(Gathering, WhenTooManyAreForgottenTheSetsStaySorted) {
   EXPECT_THAT(said().processes, ElementsAre(kA, kSelf));
 }
 
-// ---- those that do not answer ----
+// ---- members that do not answer ----
 
 TEST_F(Gathering, NobodyRushesIntoAViewOfOne) {
   run(milliseconds(219));
@@ -442,7 +442,7 @@ TEST_F(Gathering, TheRepresentativeLeadsTheRecoveryOnce) {
   EXPECT_EQ(drops(Drop::wrong_state), 3U);
 }
 
-// ---- what ends an attempt ----
+// ---- events that end the attempt to form a view ----
 
 class Attempts : public Gathering, public testing::WithParamInterface<bool> {
  protected:
@@ -531,7 +531,7 @@ TEST_F(InAView, ItTellsHowLongTheChangeTook) {
   it().regather(now_, &gather::stall, {}, *this);
   agree(three_);
   hear(kA, first_commit(three_, it().view().number + 5));
-  run(milliseconds(230));  // the attempt fails
+  run(milliseconds(230));  // the attempt to form a view fails
   ASSERT_EQ(it().state(), State::gather);
   into_view(three_);
   EXPECT_GE(last_event(&event::view_installed).b, 225'000'000U);
@@ -686,13 +686,13 @@ TEST_F(InAView, APauseOfAViewWithoutSignsOfLifeEndsNothing) {
   EXPECT_TRUE(stays());
 }
 
-// ---- what is sent until it shows a sign of life ----
+// ---- packets that are sent again until there is a sign of life ----
 
 class Tracked : public InAView {
  protected:
   void track(Duration extra = {}) {
     BufferRef packet = it().frames().build(Kind::probe, probe({}),
-                                           wire::encode_probe);  // whatever the engine sends
+                                           wire::encode_probe);  // a PROBE stands for any packet
     sent_.clear();
     it().send_tracked(now_, kC, packet, *this, extra);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets with the right checksum and hostile content: no crash, no unbounded work. Order is not
-// guaranteed then (the sender could be a faulty member), but an assertion that a packet can reach
-// is a vulnerability.
+// Packets with a correct checksum and hostile content cause no crash and no unbounded work. The
+// order of messages is not guaranteed, because the sender may be a faulty member. But an assertion
+// that a packet can trigger is a vulnerability.
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -11,7 +11,7 @@
 namespace peal::order::test {
 namespace {
 
-/// Changes a few bytes of a packet, towards values that sit at the edges, and seals it again.
+/// Changes a few bytes of a packet, often to extreme values, and then corrects the checksum.
 void mutate(std::vector<std::byte>& packet, Random& random) {
   if (random.chance(0.1)) packet.resize(wire::kHeaderBytes + random.below(packet.size()));
   if (random.chance(0.1)) packet.resize(packet.size() + random.below(64));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of links, seen from the member that makes them: when it begins one, what passes it, and
-// what follows if it fails; within a view, and with an excluded member.
+// Trials of links, at the member that makes them: when a trial begins, how many echoes it needs to
+// pass, and the effects of its result, within a view and for an excluded member.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Links : public MembershipBench {
   Links() { begin(); }
   bool stays() { return it().state() == State::operational; }
   std::uint64_t trials() { return it().tally().trials; }
-  /// Of the present trial, `count` echoes of each part arrive, and of the last part `of_last`.
+  /// Echoes of the current trial arrive: `of_last` of the last part, `count` of each other part.
   void echo(const MemberId& from, int count, int of_last) {
     wire::Trial frame;
     frame.step = Step::echo;
@@ -78,12 +78,12 @@ class LeftOut : public Links {
   LeftOut() {
     into_view(four_);
     lose({kD}, three_);
-    run(milliseconds(600));  // it is muted no more
+    run(milliseconds(600));  // until this member no longer ignores kD
     sent_.clear();
   }
-  /// It is heard, and hears us.
+  /// A PROBE of kD arrives, which says that kD hears this member.
   void knock() { hear(kD, probe({kSelf})); }
-  /// A trial begins, and all ASKs are sent.
+  /// Begins a trial with kD, and runs until all ASKs are sent.
   void ask() {
     const std::uint64_t before = trials();
     knock();
@@ -288,11 +288,11 @@ TEST_F(LeftOut, ATrialOfAnEarlierLifeSaysNothingOfTheNext) {
   EXPECT_FALSE(stays()) << "it was never left out";
 }
 
-// ---- whose link it was ----
+// ---- which member tries a link ----
 
 TEST_F(Links, TheLinkThatWasBadIsTriedByWhoAccused) {
   into_view(four_);
-  hear(kA, join(four_, {kD}));  // of its own link
+  hear(kA, join(four_, {kD}));  // kA accuses kD: the link between these two is bad
   into_view(three_);
   run(milliseconds(600));
   hear(kD, probe({kSelf}));
@@ -333,7 +333,7 @@ TEST_F(Links, WhoWasSilentToAllIsTriedByAnybody) {
   it().regather(now_, &gather::stall, {}, *this);
   hear(kA, join(four_));
   hear(kC, join(four_));
-  run(milliseconds(230));  // it does not agree in time
+  run(milliseconds(230));  // kD does not agree in time
   EXPECT_EQ(last_event(&event::member_accused).who, kD);
   into_view(three_);
   for (int second = 0; second < 12 && trials() == 0; ++second) {
@@ -348,14 +348,15 @@ TEST_F(Links, WhoWasSilentToAllIsTriedByAnybody) {
 class InnerLinks : public Links {
  protected:
   InnerLinks() { into_view(four_); }
-  /// A packet for the next member, which has to be sent again so many times.
+  /// Sends a packet to `to`. The packet arrives only after this member has sent it `again` more
+  /// times.
   void pass(const MemberId& to, int again) {
     const BufferRef packet = it().frames().build(Kind::probe, probe({}), wire::encode_probe);
     it().send_tracked(now_, to, packet, *this);
     run(milliseconds(20 * again + 1));
     it().tracked().arrived();
   }
-  /// All ASKs of the present trial are sent; returns their receiver.
+  /// Runs until all ASKs of the current trial are sent. Returns their receiver.
   MemberId asked() {
     sent_.clear();
     run(milliseconds(33));

@@ -4,14 +4,14 @@
 #include "base/random.h"
 #include "cluster.h"
 
-// Lists of nodes that are given faster than they are adopted.
+// Nodes get new lists of nodes faster than the ring can make these lists active.
 
 namespace peal::order::test {
 namespace {
 
-constexpr std::uint32_t kNodes = 9;  // that there are; the first ones run
+constexpr std::uint32_t kNodes = 9;  // nodes in the first list; at most four of them run
 
-/// Nodes 1 to `count`.
+/// A list of nodes 1 to `count`.
 NodeList list_of(std::uint32_t count) {
   NodeList list;
   list.hash = 1'000 + count;
@@ -51,7 +51,7 @@ TEST(List, TheOneThatAllHaveInTheEndIsAdopted) {
     Random random(seed);
     const auto members = static_cast<std::uint32_t>(random.between(2, 4));
     ring::Options options;
-    options.probe = milliseconds(10);  // others are looked for while lists differ
+    options.probe = milliseconds(10);  // so that PROBEs are sent while lists differ
     Cluster cluster(kNodes, options);
     for (std::uint32_t node = 0; node < members; ++node) cluster.start(node);
     ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(members); }, seconds(5)));

@@ -42,7 +42,7 @@ void MembershipBench::begin(const evs::Settings& settings) {
   membership_->start(now_, *this);
 }
 
-// ---- packets of others ----
+// ---- packets of other members ----
 
 template <class Frame, class Encode>
 bool MembershipBench::say(const MemberId& from, Kind kind, const Frame& frame, Encode encode,

@@ -13,7 +13,7 @@
 
 namespace peal::order::test {
 
-/// One membership, of node 2; the test plays the other members, the engine and the clock.
+/// The membership of node 2. The test plays the other members, the engine and the clock.
 class MembershipBench : public testing::Test, public evs::Protocol, public Effects {
  protected:
   using Membership = evs::Membership;
@@ -26,18 +26,19 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   static constexpr MemberId kA{{1}, 101}, kSelf{{2}, 102}, kC{{3}, 103}, kD{{4}, 104};
 
   struct Sent {
-    NodeId to{};  ///< 0: to all
+    NodeId to{};  ///< the receiver; 0: all nodes
     Lane lane{};
     Kind kind{};
     std::vector<std::byte> bytes;
   };
 
   static evs::Settings usual_settings();
-  /// Creates the membership anew, and starts it.
+  /// Creates a new membership, and starts it.
   void begin(const evs::Settings& settings = usual_settings());
   Membership& it() { return *membership_; }
 
-  // A JOIN of another member. True if it was admitted; otherwise dropped() has the reason.
+  // A frame of another member arrives. False: admit() refused it. Otherwise dropped() returns the
+  // result of on_frame().
   bool hear(const MemberId& from, const wire::Join& join, std::uint64_t cluster = kCluster);
   bool hear(const MemberId& from, const wire::ProbeFrame& probe);
   bool hear(const MemberId& from, const wire::Commit& commit);
@@ -45,35 +46,35 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   bool hear(const MemberId& from, const wire::Trial& trial);
   Drop dropped() const { return dropped_; }
   std::uint64_t drops(Drop reason) { return it().tally().drops[static_cast<std::size_t>(reason)]; }
-  /// A JOIN with the next number, of a member that hears all members it names.
+  /// A JOIN with the next number; its sender hears all `processes` except the `failed` ones.
   wire::Join join(const MemberSet& processes, const MemberSet& failed = {});
-  /// A PROBE of another member's own view.
+  /// A PROBE of a view without this member. The members of that view hear `heard`.
   static wire::ProbeFrame probe(const MemberSet& heard, std::uint64_t list = 1);
 
-  /// All these other members send what this member sends, until it has agreed with them.
+  /// The other `members` send JOINs until this member agrees with them on these members.
   void agree(const MemberSet& members);
-  /// The representative's token in its first rotation, as it comes to this member.
+  /// The representative's commit token in its first rotation, as it arrives at this member.
   wire::Commit first_commit(const MemberSet& members, std::uint64_t number);
-  /// The last one that this member sent, in the second rotation.
+  /// The last commit token that this member sent, as it comes back in the second rotation.
   wire::Commit second_commit();
   const MemberId& predecessor_in(const wire::Commit& commit) const;
-  /// It is in a view of these, which it agreed on with them.
+  /// Brings this member into a view of `members`, on which all of them agree.
   void into_view(const MemberSet& members);
-  /// Others form a view without this member, or one that it is cut off from: it is `failed` there.
+  /// This member accuses the `lost` members, and enters a view of the `rest`.
   void lose(const MemberSet& lost, const MemberSet& rest);
 
   void run(Duration span);
   bool run_until_sent(Kind kind, Duration span);
-  /// All of a kind that were sent since the last call; other packets are dropped.
+  /// All sent packets of one kind. Forgets all sent packets, also those of other kinds.
   std::vector<wire::Join> take_joins();
   std::vector<wire::ProbeFrame> take_probes();
   std::vector<wire::Trial> take_trials();
   std::size_t count(Kind kind) const;
   std::size_t events(const EventKind* kind) const;
-  /// The last event of the kind; there is one.
+  /// The last event of the kind; the test fails if there is none.
   const Event& last_event(const EventKind* kind) const;
 
-  // evs::Protocol: records are one number, not 0.
+  // Overrides of evs::Protocol. The record of an old view is one number other than 0.
   const wire::CommitFormat& commit_format() const override;
   void flush(Effects&) override { ++flushed_; }
   void abandon() override { ++abandoned_; }
@@ -84,7 +85,7 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   void lead_recovery(Instant, Effects&) override { ++led_; }
   void install_alone(Instant, Effects&) override { ++alone_; }
 
-  // Effects
+  // Overrides of Effects.
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override { send({}, lane, packet); }
   void originate(const ViewId&, Seq) override {}
@@ -96,7 +97,7 @@ class MembershipBench : public testing::Test, public evs::Protocol, public Effec
   Instant now_{1'000'000'000};
   std::vector<Sent> sent_;
   std::vector<Event> events_;
-  std::optional<evs::Agreement> agreement_;  ///< that it recovers for
+  std::optional<evs::Agreement> agreement_;  ///< the agreement of the last recover()
   bool accepts_ = true;
   int flushed_ = 0, abandoned_ = 0, led_ = 0, alone_ = 0, fatal_ = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The membership with another protocol than the ring: one that orders nothing, whose members need
-// the bits that the survivors of a view have together. It has no token, and no failure detector.
+// The membership with a protocol other than the ring. This protocol orders nothing, and has no
+// token and no failure detector. Its members need the bits that the survivors of a view have
+// together.
 #include "order/evs/membership.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ using wire::FrameKind;
 
 constexpr std::uint64_t kCluster = 7;
 
-/// A record is one number, which is never 0, behind the survivors.
+/// The record of an old view has one number other than 0, after the survivors.
 wire::CommitFormat number_format() {
   wire::CommitFormat format;
   format.tail_bytes = [](ByteView) -> std::optional<std::size_t> { return sizeof(std::uint64_t); };
@@ -68,7 +69,7 @@ class Member final : public evs::Protocol, public Effects {
       dropped = membership.on_frame(now, header, packet, *this);
       return;
     }
-    // The representative's announcement that all members have recovered.
+    // With a HOLD CANCEL, the representative announces that all members have recovered.
     wire::HoldCancel word;
     ASSERT_EQ(wire::decode_hold_cancel(packet.view(), word), Drop::none);
     if (membership.state() == State::recovery && word.view == agreement_.view) install(now);
@@ -82,7 +83,7 @@ class Member final : public evs::Protocol, public Effects {
     }
   }
 
-  // evs::Protocol
+  // Overrides of evs::Protocol.
   const wire::CommitFormat& commit_format() const override { return format_; }
   void flush(Effects&) override { ++flushed; }
   void abandon() override {}
@@ -108,7 +109,7 @@ class Member final : public evs::Protocol, public Effects {
   }
   void install_alone(Instant now, Effects&) override { install(now); }
 
-  // Effects
+  // Overrides of Effects.
   void send(NodeId to, Lane, const BufferRef& packet) override {
     const ByteView bytes = packet.view();
     network_.push_back({membership.self().node, to, {bytes.begin(), bytes.end()}});
@@ -125,7 +126,7 @@ class Member final : public evs::Protocol, public Effects {
   void fatal(std::string_view reason) override { FAIL() << reason; }
 
   std::uint64_t bits;           ///< the bits of this member
-  std::uint64_t recovered = 0;  ///< what the survivors of its last view had together
+  std::uint64_t recovered = 0;  ///< the bits that the survivors of its last view have together
   unsigned flushed = 0;
   Drop dropped = Drop::none;
   Membership membership;
@@ -148,7 +149,7 @@ class AnyProtocol : public testing::Test {
   }
   Member& member(std::uint32_t node) { return *members_[node - 1]; }
 
-  /// In steps of a millisecond; all mail of a step arrives in the next one.
+  /// Runs in steps of a millisecond. A packet that is sent in one step arrives in the next step.
   bool run_until(const std::function<bool()>& done, Duration span) {
     for (const Instant end = now_ + span; now_ < end && !done(); now_ = now_ + milliseconds(1)) {
       for (std::size_t waiting = network_.size(); waiting > 0; --waiting) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an acceptor sends, and what is on disk by then.
+// The promises and votes of an acceptor, and the records that must be durable before it sends them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,12 +51,12 @@ class PaxosAcceptor : public testing::Test {
     slot->heard.bytes = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
     std::copy(bytes.begin(), bytes.end(), slot->heard.bytes.data());
   }
-  /// The first record of an order.
+  /// Writes the first checkpoint of an order.
   void begin_order() {
     ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
     disk_.sync();
   }
-  /// Votes for instances 1 to `last`, and writes them down.
+  /// Votes for instances 1 to `last`; the votes become durable.
   void vote_upto(const Round& round, Instance last) {
     ASSERT_TRUE(acceptor_->accept(round, 1));
     for (Instance k = 1; k <= last; ++k) hear(round, k, "text");
@@ -151,7 +151,7 @@ TEST_F(PaxosAcceptor, VotesGoOnBehindWhatTheRoundHasDecided) {
   EXPECT_EQ(acceptor_->voted_upto(), 6U);
 }
 
-// E3: a vote in a round is also a promise for it.
+// E3 (erratum of the paper): a vote in a round is also a promise for this round.
 TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
   begin_order();
   ASSERT_TRUE(acceptor_->accept(second_, 1));
@@ -200,7 +200,7 @@ TEST_F(PaxosAcceptor, AVoteIsReadBackIfABufferHoldsIt) {
   restart();
   ASSERT_TRUE(fine_);
   EXPECT_EQ(store_.find(1)->vote.bytes.size(), most);
-  // From a release with larger packets.
+  // The next record is from a release with larger packets.
   ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), Bytes(most + 1)));
   disk_.sync();
   restart();
@@ -242,8 +242,8 @@ TEST_F(PaxosAcceptor, APromiseInNoOrderIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A crash could leave these words without the checkpoint, and then the log would be refused for
-// ever.
+// The checkpoint of an order comes before records of decided values. Otherwise a crash could leave
+// such records without the checkpoint, and then each later start would refuse the log.
 TEST_F(PaxosAcceptor, NothingIsNotedBeforeTheCheckpointThatSaysInWhichOrder) {
   EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
   disk_.sync();
@@ -311,7 +311,7 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
     state_.apply(unit_head(kOne, k), {});
   }
   const std::size_t before = disk_.kept();
-  acceptor_->checkpoint(state_, 6, kept_);  // a mark; what is before it goes with the next one
+  acceptor_->checkpoint(state_, 6, kept_);  // the next checkpoint drops the records before this one
   hear(first_, 6, "text");
   ASSERT_EQ(acceptor_->vote(store_), 1U);
   acceptor_->checkpoint(state_, 6, kept_);
@@ -326,9 +326,9 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
   EXPECT_EQ(store_.find(6)->vote_round, first_) << "what is not consumed is kept";
 }
 
-// Between checkpoints there are votes in other rounds, decided values that differ from them, and
-// votes for instances that are not consumed yet: history and slots are built from the last record
-// of each.
+// Between two checkpoints the log has votes in several rounds, decided values that differ from the
+// votes, and votes for instances that are not consumed. A restart builds the history and the slots
+// from the last record of each instance.
 TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   const auto consume = [this](Instance upto) {
     for (; store_.next() <= upto; store_.consume()) {
@@ -362,7 +362,7 @@ TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   EXPECT_EQ(as_text(store_.find(6)->vote.bytes.view()), "second 6");
 }
 
-// A node that skipped instances has votes in its log that may not have been decided.
+// A node that skipped instances may have votes in its log for values that were not decided.
 TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   vote_upto(first_, 4);
   for (Instance k = 1; k <= 2; ++k) {
@@ -385,7 +385,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 10U);
   ASSERT_NE(store_.find(10), nullptr);
   EXPECT_EQ(as_text(store_.find(10)->vote.bytes.view()), "ten");
-  // The same without a gap: a checkpoint says from which instance on the log is complete.
+  // Now no instance is skipped. The checkpoint says that the log is complete from instance 11 on.
   state_.apply(unit_head(kOne, 10), {});
   store_.find(10)->decided = true;
   store_.consume();
@@ -396,7 +396,8 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   EXPECT_EQ(store_.oldest(), 11U);
 }
 
-/// It has consumed 1 and 2 of the four that it voted for, and continues behind `next`.
+/// An acceptor that voted for instances 1 to 4, consumed 1 and 2, and then skips to a later
+/// instance. Its words (KeptWords) are its votes for skipped instances.
 class PaxosAcceptorSkips : public PaxosAcceptor {
  protected:
   void skip_to(Instance next) {
@@ -415,7 +416,7 @@ class PaxosAcceptorSkips : public PaxosAcceptor {
     store_.skip_to(next);
     ASSERT_TRUE(acceptor_->checkpoint(state_, next, kept_));
   }
-  /// Votes for so many more, consumes them, and drops earlier records.
+  /// Votes for `count` more instances and consumes them. Checkpoints drop the earlier records.
   void go_on(Instance count) {
     ASSERT_TRUE(acceptor_->accept(first_, store_.next()));
     for (Instance k = store_.next(); count > 0; ++k, --count) {
@@ -459,7 +460,7 @@ TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenOnceWhileTheLogHoldsThem) {
   skip_to(10);
   disk_.sync();
   go_on(1);
-  // The log begins behind the words: they are written again, and it begins with them.
+  // The first checkpoint below starts the log after the words, so it writes the words again.
   const auto written = [this](Instance oldest) {
     const std::uint64_t before = disk_.last().value;
     EXPECT_TRUE(acceptor_->checkpoint(state_, oldest, kept_));
@@ -492,7 +493,7 @@ TEST_F(PaxosAcceptorSkips, ACheckpointThatFailsCostsNoWord) {
   }
 }
 
-// Between two commits the log takes so much; the rest is written behind the next one.
+// The log takes only one record between two commits, so the words are written one by one.
 TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenBitByBit) {
   skip_to(10);
   disk_.sync();
@@ -590,7 +591,7 @@ TEST_F(PaxosAcceptor, AFullLogMakesItWait) {
   EXPECT_TRUE(acceptor_->is_promised(second_));
 }
 
-// the content of a failed disk is unknown, so nothing is sent any more.
+// the content of a failed disk is unknown, so the acceptor sends nothing any more.
 TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
   ASSERT_TRUE(acceptor_->prepare(second_));
   disk_.sync();
@@ -625,7 +626,7 @@ TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
-// A packet for each vote would use as much of a link as a tenth of the values.
+// A packet for each vote would use a tenth of the bandwidth that the values use.
 TEST(PaxosVotes, ThatFollowEachOtherCloselyAreToldTogether) {
   Bench three(kThree);
   three.start();

@@ -118,7 +118,7 @@ Bench::Bench(const MemberId& who, const Options& options, Storage storage)
   make();
 }
 std::uint64_t Bench::cluster() { return kCluster; }
-Bench::~Bench() {  // before its buffers
+Bench::~Bench() {  // before the buffers that they use
   engine.reset();
   sent.clear();
 }
@@ -253,7 +253,7 @@ void Bench::state(const MemberId& from, const wire::State& said) {
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
 }
 
-// A coordinator that has reported the order it knows.
+// Before its first packet, a coordinator reports the order that it knows.
 void Bench::introduce(const MemberId& coordinator) {
   if (std::find(introduced_.begin(), introduced_.end(), coordinator) != introduced_.end()) return;
   state(coordinator, {});
@@ -414,7 +414,7 @@ Round Bench::lead() {
   return round;
 }
 
-// ---- its output ----
+// ---- output of the engine ----
 
 bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   unit_bytes = unit_bytes_max;

@@ -26,21 +26,22 @@ using Bytes = std::vector<std::byte>;
 inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 
 Bytes bytes_of(std::string_view text);
-/// Few instances may be in progress, or be missing at the slowest member.
+/// Options with low limits: few instances may be in progress, or be missing at the slowest member.
 Options small_windows();
-/// Makes an instance of the store decided: a unit of kOne with its number, of `size` bytes.
+/// Adds a decided value to the store: a unit of kOne of `size` bytes. The unit's number is
+/// `instance`.
 void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size);
-/// kOne, which knows itself and two others, all acceptors, and has heard none of them.
+/// The peers of kOne. All three nodes are acceptors; kOne has heard neither of the other two.
 Peers three_peers();
 wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view = 1);
 wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
-/// The list of all engines of a bench, as the active one.
+/// The active list of nodes in a bench: three nodes, all acceptors.
 wire::Nodes first_nodes();
-/// The life of each acceptor whose votes are on disk: the id of its log.
+/// The incarnation of each acceptor with votes on disk, which is the id of its log.
 inline constexpr std::uint64_t kLog = wire::kLogBit | 0x10;
 Bytes view_bytes(const std::vector<wire::ViewMember>& members);
 
-/// A durable log in memory. Appended records become durable when the test says so.
+/// A durable log, simulated in memory. Appended records become durable at sync().
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
@@ -52,22 +53,22 @@ class MemoryLog final : public port::Log {
   LogPosition durable() const override { return {durable_}; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
-  /// All appended records are durable, and dropped ones are gone.
+  /// Makes all appended records durable, and removes those that the last checkpoint replaces.
   void sync();
-  /// Records that are not durable are lost.
+  /// Loses the records that are not durable.
   void crash();
   void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
   void set_full(bool full) { full_ = full; }
-  /// Records that it accepts until the next sync.
+  /// Limits the number of records that are not yet durable.
   void set_room(std::size_t records) { room_ = records; }
-  /// There is space for small records only.
+  /// `full`: the log refuses checkpoints, but not other records.
   void set_checkpoints_full(bool full) { checkpoints_full_ = full; }
   std::size_t kept() const { return records_.size(); }
 
  private:
   std::uint64_t id_ = 0x10;
   std::deque<Bytes> records_;
-  std::uint64_t first_ = 1;  ///< position of the first that is kept
+  std::uint64_t first_ = 1;  ///< position of the first record that is kept
   std::uint64_t durable_ = 0;
   std::uint64_t keep_from_ = 1;
   bool full_ = false;
@@ -76,16 +77,16 @@ class MemoryLog final : public port::Log {
   std::optional<port::LogFailure> failure_;
 };
 
-/// One engine in a cluster of three, all acceptors; the test plays the others, the log's disk and
-/// the clock.
+/// One engine in a cluster of three acceptors. The test plays the other two nodes, the log's disk
+/// and the clock.
 class Bench final : public Host, public Effects {
  public:
   struct Sent {
-    NodeId to{};  ///< 0: to all
+    NodeId to{};  ///< the receiver; 0: all nodes
     wire::PaxosKind kind{};
     Bytes bytes;
     Lane lane{};
-    BufferRef packet;  ///< if keep_packets() was called
+    BufferRef packet;  ///< null unless keep_packets() was called
   };
 
   /// `self` is one of kOne, kTwo, kThree.
@@ -93,32 +94,35 @@ class Bench final : public Host, public Effects {
                  Storage storage = Storage::disk);
   ~Bench() override;
 
-  /// Votes on disk: the log says that an order has begun, and nothing is decided; unless the bench
-  /// is fresh().
+  /// Starts the engine. With votes on disk, an empty log first gets the checkpoint of an order in
+  /// which nothing is decided, unless the bench is fresh().
   void start();
-  /// The log is empty, and no report of an order has come.
+  /// Call it before start(): the log is empty, and no other node reports an order.
   void fresh() { fresh_ = true; }
-  /// It is one of several ensembles; call it before start(). `merger` outlives this.
+  /// Makes the engine one of several ensembles; call it before start(). `merger` must outlive the
+  /// bench.
   void merge(Merger& merger) {
     merger_ = &merger;
     make();
   }
-  /// The process dies, with all that was not durable, and starts again with the next epoch.
+  /// The process crashes and loses the records that are not durable. It restarts with the next
+  /// epoch.
   void restart();
-  /// All appended records of both logs are durable, and the engine is notified.
+  /// Makes all appended records of both logs durable, and notifies the engine.
   void sync();
-  /// Time passes; timers fire.
+  /// Advances the clock by `span`; timers fire when they are due.
   void run(Duration span);
   void submit(std::string_view unit);
-  /// Sent packets stay in flight, and must not be overwritten.
+  /// From now on, `sent` refers to the buffers of sent packets: the engine must not overwrite them.
   void keep_packets() { keeps_packets_ = true; }
-  /// Its interface as one of several ensembles.
+  /// The engine's interface as one of several ensembles.
   Ensemble& ensemble() { return static_cast<Ensemble&>(*engine); }
   std::size_t free_buffers() const { return pool_.free_count(); }
 
   static std::uint64_t cluster();
 
-  // Packets of the others. An acceptor misses a coordinator that has been silent here.
+  // Packets of the other nodes. state() sets State::misses if the coordinator of the round has sent
+  // this node no packet during the time Options::suspect.
   void hear(const Bytes& packet);
   void state(const MemberId& from, const wire::State& said);
   void list(const NodeList& nodes) { engine->set_nodes(now, nodes, *this); }
@@ -142,37 +146,39 @@ class Bench final : public Host, public Effects {
   void fetched(const MemberId& from, const Round& round, Instance instance,
                const wire::ValueHead& head, std::string_view text);
   void recall(const MemberId& from, Instance first, std::uint16_t count);
-  /// An acceptor's WORD; with a round of count 0 it did not vote.
+  /// An acceptor's WORD about an instance. A round of count 0: the acceptor did not vote.
   void word(const MemberId& from, const Round& round, Instance instance,
             const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
   void lives(const MemberId& from, const wire::Lives& said);
-  /// What another acceptor heard of this node's log before this incarnation. Each reports it with
-  /// its first packet, and that it heard nothing, unless do_not_answer() was called.
+  /// Another acceptor reports what it heard of this node's log before this incarnation. Unless
+  /// do_not_answer() was called, each acceptor reports before its first STATE that it heard
+  /// nothing.
   void log_heard(const MemberId& from, const std::vector<wire::LogHeard>& heard);
   void do_not_answer() { knows_logs_ = false; }
-  /// STATE of an acceptor: it voted in the round for all up to an instance.
+  /// STATE of an acceptor that voted in the round for all instances up to `upto`.
   void vote(const MemberId& from, const Round& round, Instance upto, Instance next = 1);
-  /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
-  /// decided. Everything durable.
+  /// `leader` coordinates, in the round with this count. Instance 1 is decided: view 1 of all three
+  /// nodes. All records are durable. Returns the round.
   Round join(const MemberId& leader, std::uint64_t count = 1);
-  /// This node, which is node 1, starts, and its first Phase 1 begins, in a cluster that knows
-  /// nothing yet, and of which it hears these nodes. Returns the count of its round; 0, with a
-  /// failure of the test, if none began.
+  /// This node, which is node 1, starts while nothing is decided, and hears the nodes `heard`,
+  /// until it begins Phase 1 of its first round. Returns the count of that round. If no round
+  /// begins, the test fails and the count is 0.
   std::uint64_t begin_phase_one(std::initializer_list<MemberId> heard = {kTwo});
-  /// This node, which is node 1, starts and coordinates; view 1 of all three is decided. Its round.
+  /// This node, which is node 1, starts and coordinates; view 1 of all three nodes is decided.
+  /// Returns the round.
   Round lead();
 
   std::uint64_t count(wire::PaxosKind kind) const;
-  /// Values of this kind that were proposed to all.
+  /// How many values of this kind were proposed to all nodes.
   std::uint64_t proposed(wire::ValueKind kind) const;
-  /// The last of this kind, or null.
+  /// The last sent packet of this kind, or null.
   const Sent* last(wire::PaxosKind kind) const;
   wire::State last_state() const;
   std::uint64_t counter(std::string_view name) const;
   std::string told() const;  ///< the lines of `log`, joined by ", "
 
-  // Host, Effects
+  // Overrides of Host and Effects.
   std::uint32_t backlog_units() const override { return static_cast<std::uint32_t>(queue_.size()); }
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
   std::uint32_t receive_room_units() const override { return room; }
@@ -187,16 +193,16 @@ class Bench final : public Host, public Effects {
 
   MemberId self;
   MemoryLog disk;
-  MemoryLog owed;  ///< what excluded members are owed
+  MemoryLog owed;  ///< the log of the values that are retained for excluded members
   std::unique_ptr<Engine> engine;
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
-  /// "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"; a view that does not claim to be
-  /// primary says so.
+  /// Lines such as "view 1 123", "trans 1", "2:text", "own 2", "early 2:text" and "fatal". The line
+  /// of a view that is not primary ends with "not primary".
   std::vector<std::string> log;
   std::vector<Event> events;
   std::uint32_t room = 1U << 20;
-  std::uint32_t unit_bytes = 0;  ///< the largest unit, by the engine's last call
+  std::uint32_t unit_bytes = 0;  ///< `unit_bytes_max` of the last next_unit()
 
  private:
   Merger* merger_ = nullptr;
@@ -215,13 +221,13 @@ class Bench final : public Host, public Effects {
   bool keeps_packets_ = false;
   bool knows_logs_ = true;
   std::vector<MemberId> introduced_;
-  std::map<MemberId, Instant> spoke_;  ///< when each last said anything
+  std::map<MemberId, Instant> spoke_;  ///< when each other member last sent a packet
   BufferPool pool_{8'192, 16'384};
   std::deque<Bytes> queue_;
 };
 
-/// The engine's answer to a RECALL of `from`: "7:text", "8 no vote", and for instances that it
-/// knows to be decided "9 decided".
+/// The engine's answers to a RECALL of `from`: "7:text" for a vote, "8 no vote", and "9 decided"
+/// for an instance that the engine knows to be decided.
 std::string words_of(Bench& bench, const MemberId& from, Instance first, std::uint16_t count);
 
 }  // namespace peal::order::paxos::test

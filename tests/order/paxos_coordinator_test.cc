@@ -15,7 +15,7 @@ namespace {
 using sim_hooks::Mutant;
 using wire::PaxosKind;
 
-// a promise of an earlier round does not count in this one.
+// a promise for another round does not count in the current round.
 TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -29,13 +29,14 @@ TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   EXPECT_TRUE(one.last_state().leading);
 }
 
-// Another node has coordinated in the meantime, with a higher round that this one has not heard of.
+// Meanwhile another node has coordinated in a higher round, of which this node has not heard.
 TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
   const std::vector<wire::ViewMember> members{{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   one.decided_view(kTwo, 2, 1, members);
-  // So it fills the instances below with empty values.
+  // The promise has a vote only for instance 3, so node 1 proposes empty values for the instances
+  // below.
   constexpr Round kOlder{1, {kOne.node, kOne.epoch - 1}};
   one.promise(kTwo, {{count, kOne}, 0, {{3, 1, kOlder}}});
   one.fetched(kTwo, kOlder, 3, unit_head(kTwo, 1), "three");
@@ -45,8 +46,8 @@ TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   EXPECT_EQ(one.told(), "view 1 123");
 }
 
-/// How many rounds node 1 begins while the first promise of its own disk takes ten seconds, and all
-/// others are there.
+/// How many rounds node 1 begins while its own first promise takes ten seconds to become durable.
+/// Both other nodes are alive.
 std::uint64_t rounds_on_a_slow_disk() {
   Bench one(kOne);
   one.start();
@@ -66,7 +67,7 @@ std::uint64_t rounds_on_a_slow_disk() {
   return one.counter("quorum_elections");
 }
 
-// Each further round would make the promise that is being written worthless.
+// Each further round would make the promise that the disk is writing worthless.
 TEST(PaxosCoordinator, ASlowDiskDelaysOneRoundAndBeginsNoOther) {
   EXPECT_EQ(rounds_on_a_slow_disk(), 1U);
   const WithMutant active(Mutant::px_rounds_overtake);
@@ -85,8 +86,8 @@ TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   EXPECT_TRUE(other.last_state().leading) << "the mutant is noticed";
 }
 
-/// The value that node 1 proposes for instance 1 if it voted in a round itself, and node 3 in a
-/// higher one.
+/// The value that node 1 proposes for instance 1, after it voted for one value itself, and node 3
+/// voted for another value in a higher round.
 std::string recovered_value() {
   constexpr Round kHigher{1, kThree};
   Bench one(kOne);
@@ -124,7 +125,7 @@ std::string recovered_value() {
 
 constexpr Round kLast{1, {kOne.node, kOne.epoch - 1}};
 
-/// How many of the 300 votes that node 3 reported are fetched by node 1, if each request is
+/// Node 3 reports 300 votes. Returns how many of their values node 1 fetches, if each request is
 /// answered at once.
 std::uint64_t fetched_at_once(Bench& one) {
   const std::uint64_t count = one.begin_phase_one();
@@ -141,8 +142,8 @@ std::uint64_t fetched_at_once(Bench& one) {
   return answered;
 }
 
-// A node outside the chain has none of the votes. Fetching a few per timer would take longer than
-// detecting that the last coordinator died.
+// A coordinator from outside the chain has none of the values. If it fetched only a few values at
+// each timer, this would take longer than the detection of the last coordinator's crash.
 TEST(PaxosCoordinator, WhatItLacksIsFetchedAsFastAsItComes) {
   Bench one(kOne);
   EXPECT_EQ(fetched_at_once(one), 300U) << "each once, and no timer";
@@ -164,7 +165,7 @@ TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
   EXPECT_GE(one.count(PaxosKind::fetch), 2 * first);
 }
 
-// Unrequested values, or values of another round, are no evidence of votes.
+// A value that was not requested, or that is of another round, proves no vote.
 TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -189,7 +190,8 @@ TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
   EXPECT_EQ(texts, "first second ");
 }
 
-// Other nodes that voted for it may have it.
+// If the node that has the values is gone, the coordinator begins a new round: other acceptors that
+// voted for these values may have them.
 TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -199,7 +201,7 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   wire::State waits;
   waits.round = {count, kOne};  // node 2 follows this node, and does not miss it
   for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {
-    one.state(kTwo, waits);  // and node 3 is silent
+    one.state(kTwo, waits);  // node 3 is silent
     one.run(milliseconds(10));
   }
   wire::Prepare again;
@@ -207,7 +209,7 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   EXPECT_GT(again.count, count);
 }
 
-/// A member in the first view that voted in the round up to there.
+/// The STATE of a member of the first view that voted in the round up to instance `upto`.
 wire::State voted(const Round& round, Instance upto) {
   wire::State said;
   said.round = said.voted_round = round;
@@ -218,7 +220,7 @@ wire::State voted(const Round& round, Instance upto) {
   return said;
 }
 
-/// A coordinator whose own disk does nothing.
+/// A coordinator whose own disk makes no record durable.
 class PaxosCoordinatorAlone : public testing::Test {
  protected:
   void SetUp() override {
@@ -226,7 +228,7 @@ class PaxosCoordinatorAlone : public testing::Test {
     one_.sent.clear();
     one_.submit("a");
   }
-  /// Node 2 votes, node 3 does not.
+  /// Runs for `span`: node 2 has voted for the unit in instance 2, node 3 has not.
   void run(Duration span) {
     for (const Instant end = one_.now + span; one_.now < end;) {
       one_.state(kTwo, voted(round_, 2));
@@ -248,7 +250,7 @@ TEST_F(PaxosCoordinatorAlone, AsksOthersAgainAndNotItself) {
   EXPECT_GT(again, 2U);
 }
 
-// Perhaps packets on the data lane do not get there.
+// Packets on the data lane may not reach the acceptor, so the coordinator tries the other lane.
 TEST_F(PaxosCoordinatorAlone, AsksByTheOtherLaneWhatItAskedInVain) {
   run(seconds(2));
   std::vector<Lane> lanes;
@@ -267,9 +269,8 @@ TEST_F(PaxosCoordinatorAlone, ADatagramGoesByTheDataLane) {
   EXPECT_EQ(proposed->lane, Lane::data);
 }
 
-// A view ends what the slowest member lacks of the previous one only after that member has
-// progressed. A member that is gone is not waited for; a restarted one is another member, and waits
-// outside.
+// While a member is too far behind, the coordinator proposes no view in which that member stays. A
+// restarted node is another member, and waits outside the view meanwhile.
 TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt) {
   Bench one(kOne, small_windows());
   const Round round = one.lead();
@@ -293,7 +294,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
   wire::State back;
   back.next = back.oldest = 1;
   one.state(again, back);
-  for (int i = 0; i < 40; ++i) {  // and it is silent from here on
+  for (int i = 0; i < 40; ++i) {  // node 3 is silent from here on
     says(kTwo, 2);
     one.run(milliseconds(10));
   }
@@ -303,7 +304,8 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
   EXPECT_EQ(one.proposed(wire::ValueKind::view), views + 1);
 }
 
-// Its own progress does not matter: the others may be further.
+// The progress of the coordinator itself does not limit its proposals: other members may be
+// further.
 TEST(PaxosCoordinator, IsNotTooFarBehindItself) {
   Options options;
   options.history_bytes_max = 1U << 16;
@@ -340,8 +342,8 @@ class PaxosCoordinatorPasses : public testing::Test {
   std::uint64_t key_ = 100;
 };
 
-// Members may keep the window full all the time, while other ensembles wait for this one's
-// progress.
+// Members may keep the window full all the time, while other ensembles wait for keys of this
+// ensemble.
 TEST_F(PaxosCoordinatorPasses, OneAtATimeBeyondAFullWindow) {
   one_.submit("a");
   EXPECT_TRUE(pass());
@@ -375,7 +377,7 @@ TEST_F(PaxosCoordinatorPasses, ItAsksItselfForNothing) {
   EXPECT_EQ(one_.count(PaxosKind::pass), 0U);
 }
 
-// what may have been decided is proposed again, unchanged.
+// a value that may have been decided is proposed again, unchanged.
 TEST(PaxosCoordinator, TheVoteOfTheHighestRoundIsProposedAgain) {
   EXPECT_EQ(recovered_value(), "higher");
   {

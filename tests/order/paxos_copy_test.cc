@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log that is an older copy: how the node detects it, and that its acceptor is silent then.
+// A log that is an older copy: the node detects this, and then its acceptor is silent.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using wire::LogHeard;
 using wire::LogWord;
 using wire::PaxosKind;
 
-/// Incarnations 10, 20 and 30 began at 1, 50 and 80; 30 is the one that asks.
+/// In the log, incarnations 10, 20 and 30 began at positions 1, 50 and 80. Incarnation 30 asks the
+/// other acceptors what they heard of the log.
 CopyCheck three_starts() {
   CopyCheck check;
   check.begin({{10, {1}}, {20, {50}}, {30, {80}}}, false);
@@ -73,7 +74,7 @@ TEST(PaxosCopyCheck, IsSureWithAMajorityAndAsksUntilAllHaveAnswered) {
   check.note(kThree.node, {30, kLog, {}});
   check.look(peers);
   EXPECT_EQ(check.word(), LogWord::sure);
-  // A late answer may still know better.
+  // A late answer may still prove that the log is an older copy.
   EXPECT_TRUE(check.note(kThree.node, {30, kLog, {{20, 90}}}));
   EXPECT_FALSE(check.is_sure());
   EXPECT_EQ(check.word(), LogWord::put_back);
@@ -129,7 +130,7 @@ TEST(PaxosLogsHeard, WhatACopyHoldsSaysNothing) {
   EXPECT_EQ(logs.before(kLog), (std::vector<LogHeard>{{10, 90}}));
 }
 
-/// How often it was reported that this node's log is an older copy.
+/// How often the engine reported that the log of `node` is an older copy.
 auto times_reported(const Bench& bench, NodeId node) {
   return std::count_if(bench.events.begin(), bench.events.end(), [node](const Event& event) {
     return event.kind == &event::log_put_back && event.who.node == node;
@@ -204,7 +205,7 @@ TEST(PaxosPutBack, WhoIsToldOfMoreThanItsLogHoldsVotesNoMoreAndSaysSo) {
   EXPECT_EQ(one.count(PaxosKind::promise), 0U);
   one.run(seconds(1));
   EXPECT_EQ(one.last_state().log_word, LogWord::put_back);
-  // Its log records it from now on.
+  // Now the log itself records that it is an older copy.
   one.restart();
   EXPECT_EQ(times_reported(one, kOne.node), 1);
   one.prepare(kTwo, 7);
@@ -240,15 +241,16 @@ TEST(PaxosPutBack, AcceptorsAnswerWhatTheyHeard) {
   ASSERT_EQ(wire::decode_log_answer(one.last(PaxosKind::log_heard)->bytes, answer),
             wire::Drop::none);
   EXPECT_EQ(answer, (wire::LogAnswer{later.epoch, kLog, {{kTwo.epoch, 77}}}));
-  // Then it reports that its log is an older copy, and does not count any more.
+  // Then node 2 reports twice that its log is an older copy. This node reports this as one event.
   state.log_word = LogWord::put_back;
   one.state(later, state);
   one.state(later, state);
   EXPECT_EQ(times_reported(one, kTwo.node), 1);
 }
 
-// The records of the previous incarnation end where the first of them begins: otherwise a copy
-// without its last records would pass for the log, since others have taken their places.
+// If several acceptors share a log, the records of the previous incarnation end at the position
+// where the first acceptor started. Otherwise a copy without the last records of that incarnation
+// would not be detected, because new records are at their positions.
 TEST(PaxosPutBack, SeveralAcceptorsOfOneLogBeginWhereTheFirstDoes) {
   MemoryLog log;
   Acceptor one(log), two(log);

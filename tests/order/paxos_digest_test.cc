@@ -20,7 +20,7 @@ std::uint64_t digest_of(const T& state) {
   return digest.value();
 }
 
-/// Applies each change to a copy of `plain`: all results have different digests.
+/// Applies each change to a copy of `plain`. All results must have different digests.
 template <class T>
 void expect_different(const T& plain, const std::function<std::uint64_t(const T&)>& digest,
                       const std::vector<std::function<void(T&)>>& changes) {
@@ -35,7 +35,7 @@ void expect_different(const T& plain, const std::function<std::uint64_t(const T&
   }
 }
 
-/// The same for a bench: each change is applied to a new one.
+/// The digest of a new bench after `change`.
 std::uint64_t after(const std::function<void(PartsBench&)>& change,
                     const std::function<std::uint64_t(const PartsBench&)>& digest) {
   PartsBench bench;
@@ -216,7 +216,7 @@ TEST(PaxosDigest, OfStores) {
                     })});
 }
 
-/// Gives the bench a proposal of this round for the next instance, for which it votes.
+/// The bench gets a proposal in this round for instance 2, and votes for it.
 void vote(PartsBench& bench, const Round& round) {
   Arrival arrival;
   arrival.round = round;
@@ -333,7 +333,7 @@ TEST(PaxosDigest, OfCoordinators) {
                     from_three({{}, 2, {}}), promised({{}, 2, {{2, 1, {3, kTwo}}}}),
                     promised({{}, 2, {{3, 1, {3, kTwo}}}}), promised({{}, 2, {{2, 2, {3, kTwo}}}}),
                     promised({{}, 2, {{2, 1, {3, kThree}}}})});
-  // After Phase 1.
+  // From here on, the coordinator has completed Phase 1.
   const auto lead = [](PartsBench& bench) {
     bench.coordinator.prepare(bench.now, 4, bench);
     bench.disk.sync();

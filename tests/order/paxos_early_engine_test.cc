@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: which packets an engine uses, and what it announces.
+// Optimistic delivery: which packets an engine uses for it, and which units the engine announces.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ void stamped(Bench& bench, const MemberId& from, std::uint64_t number, std::stri
   bench.value(PaxosKind::submit, from, frame, bytes_of(text));
 }
 
-/// Which units were proposed, as sender:number.
+/// The units that were proposed to all nodes, each as sender:number.
 std::string proposed(const Bench& bench) {
   std::string out;
   for (const Bench::Sent& sent : bench.sent) {
@@ -53,7 +53,7 @@ TEST(PaxosEarlyEngine, AUnitIsToldOnceAndThenDelivered) {
   stamped(three, kTwo, 1, "a", stamp_at(three.now));
   EXPECT_EQ(three.counter("duplicate"), 1U);
   three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a");
-  // This one did not come from its sender.
+  // For unit b there is only the proposal; no packet of the unit's sender arrived before.
   three.propose(kOne, 1, 3, unit_head(kOne, 1), "b");
   three.sync();
   three.vote(kOne, round, 3);
@@ -95,7 +95,7 @@ TEST(PaxosEarlyEngine, StampsComeWithTheOptionAndNotWithoutIt) {
 TEST(PaxosEarlyEngine, ACoordinatorProposesInTheOrderOfStamps) {
   Bench one(kOne, optimistic());
   one.lead();
-  // The first one takes 200 µs, so that the coordinator waits as long for those behind it.
+  // Node 3's unit "slow" takes 200 µs, so the coordinator waits 200 µs for later units, too.
   stamped(one, kTwo, 1, "first", stamp_at(one.now));
   one.now = one.now + microseconds(200);
   stamped(one, kThree, 1, "slow", stamp_at(one.now) - 200'000);
@@ -112,9 +112,9 @@ TEST(PaxosEarlyEngine, ACoordinatorProposesInTheOrderOfStamps) {
   EXPECT_EQ(proposed(one), "2:1 3:1 2:2 3:2");
 }
 
-// Node 3's machine began days before the coordinator's. Its first unit is for a view that the
-// coordinator has proposed, and does not know to be decided: it must not wait until the
-// coordinator's clock is as far.
+// Node 3's clock is days ahead of the coordinator's clock. Node 3's first unit is for a view that
+// the coordinator has proposed, but does not know to be decided. The unit must not wait until the
+// coordinator's clock reaches the unit's timestamp.
 TEST(PaxosEarlyEngine, ACoordinatorGoesByTheClocksOfUnitsThatItIsNotToldOf) {
   Bench one(kOne, optimistic());
   const Round round = one.lead();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimistic delivery: the order and the time in which units are announced before they have their
-// places.
+// Optimistic delivery: in which order, and when, units are announced before they have their places.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -20,7 +19,7 @@ constexpr std::uint64_t stamp_us(std::int64_t us) {
   return static_cast<std::uint64_t>(at_us(us).ns);
 }
 
-/// A node in a view of three, whose clocks agree.
+/// A node in a view of three members, whose clocks agree.
 struct Node {
   explicit Node(const Options& options = {}) : early(options) { early.begin_view(3); }
 
@@ -32,7 +31,7 @@ struct Node {
     const std::uint64_t stamp = early.see(at_us(now_us), stamp_us(sent_us));
     return early.take(at_us(now_us), index, number, {stamp, Service::agreed, {}}, false);
   }
-  /// The units announced at that time, each as its sender's index and number.
+  /// The units that the node announces at time `now_us`, each as "index of the sender:number".
   std::string told_by(std::int64_t now_us) {
     std::string out;
     while (const auto index = early.next(at_us(now_us))) {
@@ -72,7 +71,7 @@ TEST(PaxosLateness, IsThatOfAllButOneInFiveHundred) {
 
 TEST(PaxosEarly, UnitsAreToldInTheOrderOfTheirStampsOnceTheLatestShouldHaveCome) {
   Node node;
-  ASSERT_TRUE(node.comes(100, 0, 1, 0));  // it took 100 µs, so that this is how long to wait
+  ASSERT_TRUE(node.comes(100, 0, 1, 0));  // the unit took 100 µs, so the node waits 100 µs
   EXPECT_EQ(node.told_by(100), "0:1");
   ASSERT_TRUE(node.comes(230, 2, 1, 210));
   EXPECT_EQ(node.told_by(230), "");
@@ -110,7 +109,7 @@ TEST(PaxosEarly, WhatASenderSentBehindALostUnitWaitsForIt) {
   ASSERT_TRUE(node.comes(20, 1, 1, 5));
   EXPECT_EQ(node.told_by(1'000), "1:1");
   EXPECT_EQ(node.early.next_at(), std::nullopt);
-  // It has its place, and is announced with it.
+  // The lost unit gets its place, and is announced at the same time.
   EXPECT_FALSE(node.early.is_told(0, 1));
   EXPECT_EQ(node.early.take_next(0).stamp, 0U);
   EXPECT_EQ(node.early.tell(0, 0), 2U);
@@ -140,7 +139,7 @@ TEST(PaxosEarly, WhatComesTwiceTeachesNothingOfHowLongPacketsTake) {
   EXPECT_EQ(node.counted("opt_wait_us"), 10U);
   EXPECT_EQ(node.taken(500, 0, 2, 0), wire::Drop::duplicate);
   EXPECT_EQ(node.counted("opt_wait_us"), 10U);
-  ASSERT_TRUE(node.comes(600, 0, 1, 0));  // it was lost, and sent again
+  ASSERT_TRUE(node.comes(600, 0, 1, 0));  // the unit was lost and sent again
   EXPECT_EQ(node.counted("opt_wait_us"), 10U);
   ASSERT_TRUE(node.comes(620, 0, 3, 600));
   EXPECT_EQ(node.counted("opt_wait_us"), 20U);
@@ -182,7 +181,7 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   early.begin_view(2);
   EXPECT_EQ(early.stamp(at_us(0)), stamp_us(0));
   EXPECT_EQ(early.stamp(at_us(0)), stamp_us(0) + 1) << "no two are equal";
-  // From a machine that began an hour earlier: it came at once, as far as is known.
+  // A timestamp of a clock that is an hour ahead. As far as this node knows, the unit took no time.
   const std::uint64_t theirs = stamp_us(3'600'000'000);
   EXPECT_EQ(early.see(at_us(10), theirs), theirs);
   EXPECT_GT(early.stamp(at_us(10)), theirs);
@@ -191,8 +190,8 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   other.begin_view(2);
   other.see(at_us(0), stamp_us(0));
   EXPECT_GT(other.stamp(at_us(0)), stamp_us(0)) << "whatever comes later has a later one";
-  // From one that has not heard of that clock: it is announced at once, and does not measure the
-  // network.
+  // A unit whose sender does not know that clock is announced at once. Its delay is no measurement
+  // of the network.
   const std::uint64_t late = early.see(at_us(20), stamp_us(15));
   ASSERT_EQ(early.take(at_us(20), 0, 1, {late, Service::agreed, {}}, false), wire::Drop::none);
   EXPECT_EQ(early.next(at_us(20)), 0U);
@@ -212,8 +211,8 @@ TEST(PaxosEarly, WhatComesTooLateForAnybodyToWaitForItSaysNothingOfOthers) {
   }
 }
 
-// Otherwise a sender with very old timestamps would come before all others, as long as it has
-// units.
+// Very old timestamps are raised. Otherwise the units of their sender would come before the units
+// of all others.
 TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
   Early early{Options{}};
   early.begin_view(2);
@@ -224,8 +223,8 @@ TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
   EXPECT_EQ(early.see(at_us(1'100'000), 1), old) << "and it moves no clock";
 }
 
-// Otherwise all timestamps would be equal from then on, and the lowest member's units always the
-// first ones.
+// Timestamps far in the future move no clock. Otherwise all later timestamps would be equal, and
+// the units of the lowest member would always be the first.
 TEST(PaxosEarly, ClocksAreNotMovedToTheEndOfAllStamps) {
   for (const std::uint64_t stamp : {wire::kEarlyStampMax, wire::kEarlyStampMax / 2 + 1}) {
     SCOPED_TRACE(stamp);

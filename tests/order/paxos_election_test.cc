@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which node coordinates, and the members of the next view: one node's decision based on its
-// knowledge.
+// Which node coordinates, and which members the next view has: one node decides this by what it
+// knows.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ using Phase = Coordinator::Phase;
 constexpr Round kOfTwo{4, kTwo};
 const Duration kSuspect = Options{}.suspect;
 
-/// A bench in a view with all others, which it hears; no node coordinates.
+/// Node 1 is in a view with both other nodes, and hears them. No node coordinates.
 struct InView : PartsBench {
   InView() {
     be_in_view();
@@ -33,7 +33,7 @@ struct InView : PartsBench {
   }
 };
 
-/// The same where node 2 coordinates.
+/// Like InView, but node 2 coordinates.
 struct Led : InView {
   Led() {
     election.see(now, kOfTwo);
@@ -155,8 +155,8 @@ TEST(PaxosElection, DoesNotTakeOver) {
 }
 
 TEST(PaxosElection, LeavesTheOtherCandidatesTheirTurnBeforeItTriesAgain) {
-  // The first candidate waits for the time after which a silent node is suspected; each one behind
-  // it a quarter longer.
+  // The first candidate waits for Options::suspect. Each next candidate waits a quarter of that
+  // time longer.
   for (const std::uint32_t rank : {0U, 1U, 2U}) {
     SCOPED_TRACE(rank);
     InView one;
@@ -290,7 +290,7 @@ TEST(PaxosElection, APausePutsOffAnElectionIfSomebodyCoordinates) {
       << "a process that gets a processor now and then would never begin";
 }
 
-/// Node 1 misses the coordinator; does it take over, with this STATE of node 3?
+/// Whether node 1, which misses the coordinator, takes over after this STATE of node 3.
 bool takes_over(const std::function<void(Led&, wire::State&)>& word) {
   Led one;
   one.peers.find(kTwo.node)->suspected = true;
@@ -354,8 +354,8 @@ TEST(PaxosElection, LeavesThatRoundToOneThatWasFasterAndToAcceptors) {
 
 // ---- the next view ----
 
-/// The members that the next view should have, if node 3 is not a member so far and kAhead is
-/// consumed only here.
+/// The members of the next view, according to node 1. Nodes 1 and 2 are in the current view; node
+/// 3, whose STATE is `newcomer`, is not.
 struct NextView : PartsBench {
   static constexpr Instance kNext = 10'000;
   NextView() {
@@ -429,7 +429,8 @@ TEST(PaxosNextView, OthersComeInOnceTheyAreUpToDateAndDoneWithTheViewBefore) {
       << "it has consumed the view that counts";
 }
 
-// The first view waits some time for all nodes, so that a majority does not start without the rest.
+// The coordinator waits some time for all nodes before it proposes the first view, so that a
+// majority does not start without the other nodes.
 TEST(PaxosNextView, TheFirstOneWaitsForAllNodesForALimitedTime) {
   const auto proposed = [](Duration after, bool all) {
     PartsBench one;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine on quorums; the test plays the other nodes. Names in comments are those of the
-// specification's pitfalls (R-n) and of the paper's errata (E-n).
+// One engine on quorums; the test plays the other nodes. In comments, R-n is a pitfall of the
+// specification, and En is an erratum of the paper.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST(PaxosEngine, AMajorityOfVotesInOneRoundDecides) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
 }
 
-// Instances that others have consumed are decided, however few votes for them are known.
+// An instance that another node has consumed is decided, even if this node knows few votes for it.
 TEST(PaxosEngine, WhatItKnowsToBeDecidedStaysSoWhenLessIsVotedFor) {
   Bench three(kThree);
   three.start();
@@ -65,7 +65,7 @@ TEST(PaxosEngine, AVoteThatComesTwiceIsOne) {
   Bench three(kThree);
   three.start();
   const Round round = three.join(kOne);
-  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);  // its own vote is never on disk
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);  // node 3's own vote never becomes durable
   for (int i = 0; i < 5; ++i) three.vote(kOne, round, 2);
   EXPECT_EQ(three.told(), kViewOne);
   {
@@ -90,7 +90,7 @@ TEST(PaxosEngine, VotesOfDifferentRoundsDecideNothing) {
   EXPECT_NE(three.told(), kViewOne) << "the mutant is noticed";
 }
 
-// A majority's votes in an earlier round say nothing about the proposals of a later one, which may
+// Votes of a majority in an earlier round decide no proposal of a later round. That proposal may
 // not have a majority yet.
 TEST(PaxosEngine, HowMuchWasDecidedInARoundSaysNothingOfTheNext) {
   Bench three(kThree);
@@ -107,7 +107,7 @@ TEST(PaxosEngine, HowMuchWasDecidedInARoundSaysNothingOfTheNext) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
 }
 
-// a promise is sent once it is on disk, and binds later incarnations.
+// an acceptor sends a promise once it is durable. The promise binds later incarnations.
 TEST(PaxosEngine, APromiseIsToldOnceItIsOnDiskAndKept) {
   Bench three(kThree);
   three.start();
@@ -123,7 +123,7 @@ TEST(PaxosEngine, APromiseIsToldOnceItIsOnDiskAndKept) {
   three.sync();
   EXPECT_EQ(three.count(PaxosKind::promise), 0U);
   EXPECT_EQ(three.last_state().round, (Round{5, kTwo})) << "it says why";
-  // A coordinator that restarted has another round, though it counts the same.
+  // A round of a restarted coordinator is another round, even if its count is the same.
   const MemberId again{kTwo.node, kTwo.epoch + 1};
   three.prepare(again, 5);
   three.sync();
@@ -166,15 +166,15 @@ TEST(PaxosEngine, ADelayedProposalOfAnEarlierRoundIsNotVotedFor) {
   EXPECT_EQ(three.count(PaxosKind::fetched), 0U);
 }
 
-// that an instance is decided does not mean that this node's old vote is the decided value.
+// the decided value of an instance may differ from the value of this node's old vote.
 TEST(PaxosEngine, AnOldVoteIsNotTakenForWhatWasDecided) {
   Bench three(kThree);
   three.start();
   three.join(kOne);
   three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
-  three.sync();  // a vote that no other acceptor casts
+  three.sync();  // no other acceptor votes for this value
   three.vote(kTwo, {2, kTwo}, 2, 3);
-  three.vote(kOne, {2, kTwo}, 2, 3);  // decided, in another round
+  three.vote(kOne, {2, kTwo}, 2, 3);  // instance 2 is decided in another round
   EXPECT_EQ(three.told(), kViewOne);
   three.repeat(kOne, 2, 1);
   EXPECT_EQ(three.count(PaxosKind::decided), 0U) << "it does not know what was decided";
@@ -202,7 +202,7 @@ TEST(PaxosEngine, AnyValueForTheDecidedOneIsNoticed) {
   EXPECT_NE(three.told(), kViewOne);
 }
 
-// R-2, E6: two coordinators may have one unit decided twice.
+// R-2, E6: two coordinators may propose the same unit, so that it is decided twice.
 TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
   Bench three(kThree);
   three.start();
@@ -214,7 +214,7 @@ TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
   EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
-// a value that fills an instance is not delivered.
+// an empty value, which only fills an instance, is not delivered.
 TEST(PaxosEngine, NothingIsDeliveredForAFilledInstance) {
   Bench three(kThree);
   three.start();
@@ -239,7 +239,7 @@ TEST(PaxosEngine, WhoIsFarBehindAsksForALittleAtATime) {
   EXPECT_LE(asked.count, wire::kRepeatMax);
 }
 
-// the last decided instance is lost, and nothing comes after it.
+// the last decided value is lost, and no later value shows the gap.
 TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
   Bench three(kThree);
   three.start();
@@ -263,7 +263,8 @@ TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
   EXPECT_FALSE(three.last_state().asks);
 }
 
-// No node has consumed it, but a majority has voted: so it is decided, and this node lacks it.
+// A majority has voted for instance 2, so it is decided, although no node has consumed it. This
+// node lacks its value.
 TEST(PaxosEngine, WhatMostVotedForIsAskedForBeforeAnybodySaysThatItIsDecided) {
   Bench three(kThree);
   three.start();
@@ -293,7 +294,7 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   said.members = {{kOne, 0}, {kTwo, 0}};
   said.numbers = {0, 1};
   three.checkpoint(kOne, said);
-  // the unit has had its place, and is no member's any more.
+  // according to the checkpoint, unit 1 of node 2 already has a place.
   three.propose(kOne, 1, 51, unit_head(kTwo, 1), "a", 50);
   three.vote(kOne, {1, kOne}, 51, 50);
   three.vote(kTwo, {1, kOne}, 51, 50);
@@ -301,7 +302,8 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
-// A node is taken into a view while it asks: it must not begin behind that view.
+// A view admits the node while the node requests a checkpoint. The node must not take a checkpoint
+// from after that view.
 TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   Bench three(kThree);
   three.start();
@@ -319,7 +321,8 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   EXPECT_EQ(three.told(), "");
 }
 
-// no node has what this one lacks. In no view it takes a checkpoint, in a view it stops.
+// no node has a value that this node lacks. A node in no view takes a checkpoint. A member of
+// a view, as here, stops.
 TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   Bench three(kThree);
   three.start();
@@ -332,7 +335,7 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   said.oldest = 500;
   wire::State same = said;
   same.leading = false;
-  // Reports of others may be outdated: it takes some time to rely on them.
+  // Reports of others may be outdated, so the member waits for some time before it stops.
   const auto say_and_wait = [&](int times) {
     int i = 0;
     for (; i < times && three.log.back() != "fatal"; ++i) {
@@ -349,7 +352,8 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   EXPECT_EQ(three.count(PaxosKind::repeat), asked);
 }
 
-// It may have voted for what the member lacks, and propose it again once it has progressed so far.
+// An acceptor that catches up may have voted for the value that the member lacks. It may propose
+// this value again later.
 TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
   Bench three(kThree);
   three.start();
@@ -361,7 +365,7 @@ TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
   gone.next = 901;
   gone.oldest = 500;
   three.state(kOne, gone);
-  // It begins again, from its log.
+  // Node 2 restarts and catches up from its log.
   const MemberId again{kTwo.node, kTwo.epoch + 1};
   wire::State comes;
   comes.oldest = 1;
@@ -382,7 +386,7 @@ TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
   EXPECT_EQ(three.log.back(), "fatal") << "it did not";
 }
 
-// Others begin where it left them; and a round that is over must not have it promise anything.
+// A node that has left sends nothing, not even a promise that becomes durable after it left.
 TEST(PaxosEngine, WhoHasLeftSaysNothingMore) {
   Bench three(kThree);
   three.start();
@@ -405,7 +409,7 @@ TEST(PaxosEngine, WhoHasLeftSaysNothingMore) {
   EXPECT_TRUE(one.sent.empty());
 }
 
-// A round has one proposal for an instance, and the vote was for the first.
+// A round has only one proposal for an instance. The acceptor voted for the first proposal.
 TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
   Bench three(kThree);
   three.start();
@@ -418,8 +422,8 @@ TEST(PaxosEngine, ASecondProposalOfARoundIsDropped) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
 }
 
-// The key of a checkpoint is that of the last value before it: from there on this node has all, and
-// others need not wait for its report on earlier ones.
+// A checkpoint has the key of the last value before it. A node that takes the checkpoint has all
+// values with higher keys, so from() returns this key.
 TEST(PaxosEngine, WhereItBeginsIsSaidByItsLogOrByACheckpoint) {
   Bench three(kThree);
   three.start();
@@ -463,7 +467,7 @@ TEST(PaxosEngine, ADiskThatHangsBeforeItSaysAnythingIsNoticed) {
   EXPECT_TRUE(three.sent.empty()) << "its log does not know of it yet";
 }
 
-// a coordinator whose Phase 1 begins before records that an acceptor has dropped.
+// a coordinator may begin Phase 1 at an instance whose vote the acceptor has dropped already.
 TEST(PaxosEngine, APromiseSaysWhatIsDecidedInsteadOfVotesThatAreGone) {
   Bench three(kThree);
   three.start();
@@ -495,7 +499,7 @@ TEST(PaxosEngine, WhoseDiskFailedStops) {
   EXPECT_TRUE(three.sent.empty());
 }
 
-// what is decided is not overwritten by a later proposal.
+// a later proposal does not overwrite a decided value.
 TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
   Bench three(kThree);
   three.start();
@@ -506,7 +510,7 @@ TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
 }
 
-/// How long it takes node 1 to begin a round after its coordinator died, if it gets a processor
+/// How long node 1 takes to begin a round after the coordinator crashed, if node 1's process runs
 /// only for a moment in each 150 ms.
 Duration election_of_a_starved_process() {
   Bench one(kOne);
@@ -529,7 +533,7 @@ TEST(PaxosEngine, AStarvedProcessTakesOverInTime) {
   EXPECT_GE(election_of_a_starved_process(), seconds(2)) << "the mutant is noticed";
 }
 
-/// Does node 3 miss the coordinator of a round that has begun so long ago, and is in Phase 1 still?
+/// Whether node 3 misses a coordinator that began its round `span` ago and is still in Phase 1.
 bool misses_after(Duration span) {
   Bench three(kThree);
   three.start();
@@ -544,7 +548,8 @@ bool misses_after(Duration span) {
   return three.last_state().misses;
 }
 
-// Otherwise each would begin a round of its own as soon as another one does, and none would end.
+// A coordinator gets some time for Phase 1. Otherwise each node would begin a round as soon as
+// another node does, and no round would complete.
 TEST(PaxosEngine, WhoBeginsARoundHasItsTime) {
   const Duration suspect = Options{}.suspect;
   EXPECT_FALSE(misses_after(milliseconds(50)));
@@ -552,7 +557,8 @@ TEST(PaxosEngine, WhoBeginsARoundHasItsTime) {
   EXPECT_TRUE(misses_after(suspect * 5));
 }
 
-// For example a member of another network: no node has reported anything else.
+// In the id of a packet, the upper 32 bits identify the cluster, and the lower 32 bits identify the
+// settings.
 TEST(PaxosEngine, PacketsOfOtherClustersAndSettingsAreToldApart) {
   Bench three(kThree);
   three.start();
@@ -600,7 +606,7 @@ TEST(PaxosEngine, PacketsOfOtherEnginesAreUnknownAndThoseWithOtherSettingsReport
   EXPECT_EQ(three.events[0].who, kOne);
 }
 
-// ---- why ----
+// ---- reasons for waiting ----
 
 TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   Bench three(kThree);
@@ -620,7 +626,7 @@ TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   three.room = 0;
   EXPECT_EQ(three.engine->why().kind, &wait::slow_application);
   three.room = 10;
-  three.run(seconds(1));  // nobody says anything
+  three.run(seconds(1));  // no packet arrives
   EXPECT_EQ(three.engine->why().kind, &wait::majority);
   EXPECT_TRUE(three.engine->why().kind->without_majority) << "in a view that claimed to be primary";
   EXPECT_EQ(nodes(), (std::vector{kOne.node, kTwo.node}));
@@ -648,7 +654,7 @@ TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
     said.view = 1;
     one.state(who, said);
   };
-  // Node 2 votes, and its application is full.
+  // Node 2 votes for all instances but consumes none, because its application is full.
   for (int i = 0; i < 100; ++i) {
     one.submit("unit");
     one.sync();

@@ -22,7 +22,7 @@ std::vector<NodeId> node_ids(std::initializer_list<std::uint32_t> nodes) {
   return out;
 }
 
-/// Nodes 1 to 3 in a view; all of them were given a list, and node 1 coordinates.
+/// Nodes 1 to 3 are in a view, and all three have the same pending list.
 struct Pending : PartsBench {
   Pending(std::initializer_list<std::uint32_t> nodes,
           std::initializer_list<std::uint32_t> acceptors) {
@@ -37,7 +37,7 @@ struct Pending : PartsBench {
     reconfiguration.know_nodes();
     for (const MemberId& each : {kTwo, kThree}) says(each);
   }
-  /// A node that knows the order, and was given the same list.
+  /// STATE, after `change`, of a node that knows the order and has the same pending list.
   Peer& says(const MemberId& who, const std::function<void(wire::State&)>& change = {}) {
     wire::State said;
     said.next_list = kPending;
@@ -225,7 +225,7 @@ TEST(PaxosGivenList, HoldsAllMembersThatSeemAlive) {
   EXPECT_TRUE(one.given.holds_all(members, one.peers)) << "the member is gone";
 }
 
-// ---- going over ----
+// ---- reconfiguration ----
 
 TEST(PaxosReconfiguration, AListCountsAtOnceWhereNoOrderIsKnownAndNothingWasSaid) {
   const NodeList list{kPending, node_ids({1, 2, 4}), node_ids({1, 2})};
@@ -245,7 +245,7 @@ TEST(PaxosReconfiguration, AListCountsAtOnceWhereNoOrderIsKnownAndNothingWasSaid
   EXPECT_NE(other.peers.find(kThree.node), nullptr);
 }
 
-/// Kinds of events, in order.
+/// The kinds of the reported events, in order.
 std::vector<const EventKind*> kinds(const PartsBench& bench) {
   std::vector<const EventKind*> out;
   for (const Event& each : bench.events) out.push_back(each.kind);
@@ -308,9 +308,9 @@ TEST(PaxosReconfiguration, TwoThatKnowOrdersKnowTheSame) {
   EXPECT_TRUE(one.reconfiguration.same_order(said));
 }
 
-// ---- how an order begins ----
+// ---- the bootstrap of an order ----
 
-/// All acceptors of the list are heard, and know no order.
+/// Node 1 hears all acceptors of its list. No acceptor knows an order.
 struct Beginning : PartsBench {
   Beginning() {
     for (const MemberId& each : {kTwo, kThree}) hear(each);
@@ -410,7 +410,7 @@ TEST(PaxosBootstrap, AWordIsNeededOfThoseThatWereTaken) {
   stranger.node = kFive.node;
   stranger.has_life = kLog;
   EXPECT_FALSE(one.bootstrap.needs(stranger));
-  // Nodes 1 and 3 alone, both with the same log.
+  // The bootstrap has taken only nodes 1 and 3, with equal ids of their logs.
   one.bootstrap.restore({one.list.hash, {kLog, kLog}}, {kOne, kThree});
   EXPECT_TRUE(one.bootstrap.needs(*one.peers.find(kThree.node)));
   two.has_life = kLog;

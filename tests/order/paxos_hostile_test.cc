@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets with the right checksum and hostile content, for an engine on quorums: no crash, no
-// unbounded work or memory. Order is not guaranteed then.
+// Packets with a correct checksum and hostile content cause no crash of an engine on quorums, and
+// no unbounded work or use of memory. The order of messages is not guaranteed.
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -15,7 +15,7 @@ void mutate(Bytes& packet, Random& random) {
   if (random.chance(0.1)) packet.resize(packet.size() + random.below(64));
   const std::uint64_t changes = 1 + random.below(3);
   for (std::uint64_t i = 0; i < changes; ++i) {
-    // The sender mostly stays the same, or admission would drop everything.
+    // Mostly keeps the sender, because the engine drops packets of unknown senders early.
     const std::size_t low = random.chance(0.1) ? wire::kSenderOffset : wire::kHeaderBytes;
     if (packet.size() <= low) continue;
     const std::size_t at = low + random.below(packet.size() - low);
@@ -30,7 +30,7 @@ void mutate(Bytes& packet, Random& random) {
   wire::complete(packet);
 }
 
-/// Packets of three engines that work together, each as another one of them would receive it.
+/// Three engines that send their packets to each other.
 class Three {
  public:
   explicit Three(const Options& options)
@@ -39,7 +39,7 @@ class Three {
   }
   std::vector<Bench*> all() { return {&one, &two, &three}; }
 
-  /// A while of ordinary work; `other` sees each packet too.
+  /// The engines work for a while without faults. `seen` gets copies of their packets.
   void work(Random& random, std::vector<Bytes>& seen) {
     for (int round = 0; round < 10; ++round) {
       for (Bench* from : all()) {

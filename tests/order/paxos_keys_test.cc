@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of values, by which the orders of several ensembles are merged: their values, and that
-// checkpoints and records on disk keep them.
+// The keys of values, by which the orders of several ensembles are merged: how keys are computed,
+// and that checkpoints and records on disk keep them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ OrderState behind_key(std::uint64_t key) {
 
 wire::ValueHead nothing_head() { return {wire::ValueKind::nothing, Service::agreed, 0, kOne, 0}; }
 
-/// The key of an empty value with this timestamp, behind one with the key `before`.
+/// The key of an empty value with timestamp `stamp`, after a value with key `before`.
 std::uint64_t key_behind(std::uint64_t before, std::uint64_t stamp) {
   OrderState state = behind_key(before);
   EXPECT_EQ(state.apply(nothing_head(), {}, stamp), Outcome::ignored);
@@ -42,7 +42,8 @@ TEST(PaxosKeys, AreWhatValuesSayAndAscend) {
   EXPECT_EQ(key_behind(7, 1'000'000), 1'000'000U);
 }
 
-// Otherwise one that claims the largest number would end the order of keys: the merge relies on it.
+// A timestamp above kStampMax does not become a key. Otherwise no key could follow it, but the
+// merge relies on ascending keys.
 TEST(PaxosKeys, AscendWhateverAStampClaims) {
   EXPECT_EQ(key_behind(7, wire::kStampMax), wire::kStampMax);
   EXPECT_EQ(key_behind(7, wire::kStampMax + 1), 8U);
@@ -129,7 +130,7 @@ TEST(PaxosKeys, RecordsOfVotesAndDecisionsKeepThem) {
   }
 }
 
-/// A record of the largest list and the largest view has space for every part of a checkpoint.
+/// A record has space for a checkpoint with the largest list and the largest view.
 TEST(PaxosKeys, TheLargestCheckpointFitsARecord) {
   Record record = checkpoint_record(wire::kKeyMax);
   record.round = {3, kTwo};

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kBytes = 100;
 constexpr OwedPart kPart{0, 7};
 
-/// A store that has consumed these instances, and whose history is too small for all.
+/// A store that has consumed all instances up to `upto`; its history is too small for all of them.
 struct Ordered {
   BufferPool pool{1'024, 16};
   Store store{8, 10 * kBytes};

@@ -24,7 +24,7 @@ TEST(PaxosArrivals, CountsWhatDidNotArrive) {
   }
   EXPECT_EQ(arrivals.lost(20), 5U);
   EXPECT_EQ(arrivals.lost(64), 16U);
-  arrivals.note(96);  // late
+  arrivals.note(96);  // packet 96 arrives late
   EXPECT_EQ(arrivals.lost(20), 4U);
 }
 
@@ -37,7 +37,7 @@ TEST(PaxosArrivals, ALongSilenceCountsAsFewLost) {
   EXPECT_EQ(arrivals.lost(64), 16U);
 }
 
-/// One link, in steps of ten milliseconds.
+/// One link, simulated in steps of ten milliseconds.
 struct Link {
   Reception reception;
   Options options;
@@ -45,7 +45,7 @@ struct Link {
   std::uint32_t beats = 0;
 
   Link() { reception.begin(now); }
-  /// For so long: of each hundred packets `lost` are lost; nothing large arrives if `small`.
+  /// Runs for `span`. Of each hundred packets `lost` are lost. `small`: no large packet arrives.
   void run(Duration span, int lost = 0, bool control = true, bool data = true, bool small = false) {
     for (const Instant end = now + span; now < end;) {
       now = now + milliseconds(10);
@@ -68,7 +68,7 @@ struct Link {
     }
   }
   bool heard = false;
-  bool any_counts = false;  ///< packets on the data lane count as heartbeats, too
+  bool any_counts = false;  ///< packets on the data lane also count as heartbeats
   Instant last{seconds(1).ns};
 };
 
@@ -155,7 +155,8 @@ TEST(PaxosReception, WhatFailsAgainAndAgainIsWaitedForLonger) {
   EXPECT_LT(until_it_works(), milliseconds(300));
 }
 
-// So a member that is heard again stays, though it would not be admitted anew yet.
+// A link that is good again does not fail any more, but it does not work yet. So a member stays in
+// the view, but a node outside is not admitted yet.
 TEST(PaxosReception, WhatIsGoodAgainDoesNotFailThoughItDoesNotWorkYet) {
   Link link;
   EXPECT_FALSE(link.reception.failing());
@@ -176,7 +177,7 @@ TEST(PaxosReception, APauseOfThisProcessSaysNothingOfLinks) {
   link.reception.forgive(link.now);
   link.run(milliseconds(500));
   EXPECT_TRUE(link.reception.works());
-  // The other side was not paused, and counted on.
+  // The other node did not pause: it has counted 3,000 more heartbeats.
   for (int pause = 0; pause < 4; ++pause) {
     link.now = link.last = link.now + seconds(30);
     link.beats += 3'000;
@@ -193,14 +194,14 @@ TEST(PaxosReception, WhoBeginsAnewHasNoBadName) {
   link.reception.begin(link.now);
   EXPECT_TRUE(link.reception.works());
   EXPECT_FALSE(link.reception.failing());
-  link.beats = 0;  // as it counts from 1 again
+  link.beats = 0;  // the next incarnation counts from 1 again
   link.run(seconds(2));
   EXPECT_TRUE(link.reception.works());
 }
 
 // ---- the nodes that continue ----
 
-/// Node 1 of `nodes`, the first `acceptors` of which vote; it hears all.
+/// Node 1 of `nodes` nodes, of which the first `acceptors` vote. Node 1 hears all other nodes.
 struct Group {
   Group(std::uint32_t nodes, std::uint32_t acceptors)
       : peers({{1}, 100}, kLog, {}), state(list(nodes, acceptors)) {
@@ -226,7 +227,7 @@ struct Group {
   }
   /// Packets from one node do not arrive at another, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
-  /// These are in the active view.
+  /// Installs a view of these nodes.
   void in_view(const std::vector<std::uint32_t>& nodes) {
     std::vector<wire::ViewMember> members;
     for (const std::uint32_t n : nodes) members.push_back({{{n}, 100}, 0});
@@ -291,7 +292,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
     return group.company.fitness();
   };
   EXPECT_EQ(look_for(seconds(1)), Fitness::chosen);
-  // For a second no two hear each other.
+  // For a second no two nodes hear each other.
   group.lose(1, 2);
   group.lose(1, 3);
   group.lose(2, 3);
@@ -299,7 +300,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
   group.peers.find({2})->state.unheard = {};
   EXPECT_EQ(look_for(milliseconds(400)), Fitness::hears) << "1 and 2 could go on without 3";
   EXPECT_EQ(look_for(seconds(5)), Fitness::chosen) << "but not for ever";
-  // If all of them have returned there is no node to wait for.
+  // Once all nodes hear each other again, there is no node to wait for.
   group.lose(1, 2);
   group.lose(2, 3);
   EXPECT_EQ(look_for(seconds(1)), Fitness::hears);
@@ -309,7 +310,7 @@ TEST(PaxosCompany, TheFirstThatAreEnoughAgainWaitForTheOthers) {
 
 TEST(PaxosCompany, WithoutMostAcceptorsNobodyIsLeftOut) {
   Group group(5, 3);
-  // Acceptors do not hear each other: no two of them could continue.
+  // No two of the three acceptors hear each other, so no majority of them could continue.
   group.lose(2, 3);
   group.lose(3, 1 + 1);
   group.lose(1, 2);
@@ -328,13 +329,14 @@ TEST(PaxosCompany, ANodeThatIsNotOfThoseToGoOnSaysSo) {
 
 TEST(PaxosCompany, SmallSetsAreFoundThatTheQuickSearchMisses) {
   Group group(4, 2);
-  // 1 is the node with the most failing pairs among all, but the only acceptor beside 2.
+  // Node 4 has the most failing links. Nodes 1 and 2 must stay, because both are acceptors.
   group.lose(1, 4);
   group.lose(3, 4);
   EXPECT_EQ(group.look(), "123");
 }
 
-// Of the acceptors 2 and 3, each hears one half of all others, and one of them is needed.
+// Acceptors 2 and 3 each have failing links with one half of the nodes from 4 on. A majority of the
+// three acceptors needs one of these two.
 void split(Group& group, std::uint32_t last_of_first, std::uint32_t last) {
   for (std::uint32_t n = 4; n <= last; ++n) group.lose(n <= last_of_first ? 3 : 2, n);
 }
@@ -348,7 +350,7 @@ TEST(PaxosCompany, TheLargestSetIsSearchedForAndOfTheLargestTheLowest) {
   EXPECT_EQ(larger.look(), "1389abc") << "the other one is no majority";
 }
 
-// Trying all sets of more nodes takes too long.
+// With more than 12 nodes, it would take too long to try all sets.
 TEST(PaxosCompany, OfManyNodesNotAllSetsAreTried) {
   Group group(13, 3);
   split(group, 8, 13);
@@ -415,7 +417,7 @@ TEST(PaxosCompany, WhatANodeSaysThatKnowsNoOrderOrAnotherCountsForNothing) {
   EXPECT_EQ(group.look(), "123");
 }
 
-/// The merger of the ensemble of all nodes with one domain, or of that domain's.
+/// A merger for the ensemble of all nodes, where one domain exists, or for the domain's ensemble.
 class OneDomain final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
@@ -438,14 +440,15 @@ class OneDomain final : public Merger {
 
 TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
   Group group(5, 5);
-  // Of the two, 4 would be excluded as the higher one.
+  // The link of nodes 2 and 4 fails. Without domains, node 4, which has the higher number, is
+  // excluded.
   group.lose(2, 4);
   EXPECT_EQ(group.look(), "1235");
   OneDomain merger;
   merger.domains.push_back({1, {{3}, {4}}, {{3}, {4}}});
   group.config.merger = &merger;
   EXPECT_EQ(group.look(), "1345");
-  // Without a majority of the domain, the others continue.
+  // If no set has a majority of the domain, the other nodes continue without this majority.
   group.lose(3, 4);
   EXPECT_EQ(group.look(), "1235");
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";

@@ -27,7 +27,8 @@ Bytes list_bytes(const NodeList& list) {
   return bytes;
 }
 
-/// The STATE of an acceptor that has consumed all below `next` and has a pending list.
+/// The STATE of an acceptor that has consumed all instances below `next` and has the pending list
+/// `next_list`.
 wire::State state_of(const Round& round, Instance voted, Instance next, std::uint64_t list,
                      std::uint64_t next_list) {
   wire::State said;
@@ -48,7 +49,7 @@ TEST(PaxosLists, ARoundSaysToWhichListItBelongs) {
   EXPECT_GT(first, (Round{wire::first_count(3) - 1, kThree})) << "any of a list before";
 }
 
-/// Proposes the list once all members have it; and the other proposals of that turn.
+/// Node 1 gets a new list, and proposes it once all members have it as their pending list.
 void go_over(Bench& one, const Round& round) {
   one.list(with_four());
   EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::member);
@@ -87,14 +88,14 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   const WithMutant active(Mutant::px_beyond_list);
   Bench other(kOne);
   go_over(other, other.lead());
-  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it withdraws its pending list
+  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // node 2 withdraws its pending list
   other.submit("a");
   other.run(milliseconds(1));
   EXPECT_EQ(other.proposed(wire::ValueKind::unit), 1U) << "the mutant is noticed";
 }
 
-/// What node 3 delivers of a unit that has votes in a round of the next list, before it has
-/// consumed the list.
+/// What node 3 delivers if a unit has votes of a majority in a round of the next list, and node 3
+/// has not consumed that list.
 std::string delivered_behind() {
   Bench three(kThree);
   three.start();
@@ -112,7 +113,8 @@ TEST(PaxosLists, VotesForRoundsOfAnotherListAreNotCounted) {
   EXPECT_EQ(delivered_behind(), "view 1 123, 1:a") << "the mutant is noticed";
 }
 
-/// Node 3's promises in a round of its active list, which its log has no space to record.
+/// How many promises node 3 sends in a round of a new list that is active, but for which its log
+/// has no space.
 std::uint64_t promises_unlogged() {
   Bench three(kThree);
   three.start();
@@ -143,7 +145,7 @@ TEST(PaxosLists, NothingIsSaidByAListThatTheLogDoesNotKnow) {
   EXPECT_EQ(promises_unlogged(), 1U) << "the mutant is noticed";
 }
 
-// A leaving member would end the view, and no view may end behind the list.
+// Usually a leaving member causes a new view. But no view may follow a list in the same round.
 TEST(PaxosLists, NoViewIsProposedBehindAList) {
   Bench one(kOne);
   const Round round = one.lead();
@@ -156,7 +158,8 @@ TEST(PaxosLists, NoViewIsProposedBehindAList) {
   EXPECT_EQ(one.proposed(wire::ValueKind::view), views);
 }
 
-// Proposals of an earlier coordinator behind a list have no effect: no majority voted for them.
+// An earlier coordinator's proposals after a list are not proposed again: no majority voted for
+// them.
 TEST(PaxosLists, NothingIsProposedAgainBehindAList) {
   Bench one(kOne);
   const std::uint64_t count = one.begin_phase_one();
@@ -170,7 +173,8 @@ TEST(PaxosLists, NothingIsProposedAgainBehindAList) {
   EXPECT_EQ(one.proposed(wire::ValueKind::unit), 0U);
 }
 
-// The first round of the list is not this node's any more.
+// The former coordinator does not begin the first round of the new list if another node has begun
+// it.
 TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
   for (const bool faster : {false, true}) {
     Bench one(kOne);
@@ -179,7 +183,7 @@ TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
     one.sync();
     one.sent.clear();
     one.disk.set_checkpoints_full(true);
-    one.state(kTwo, state_of(round, 2, 2, 0, 2));  // decided, and the log does not know it yet
+    one.state(kTwo, state_of(round, 2, 2, 0, 2));  // decided, but not in the log yet
     one.run(milliseconds(1));
     ASSERT_EQ(one.counter("quorum_list"), 1U);
     const Round next{wire::first_count(1), kTwo};
@@ -193,7 +197,8 @@ TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
   }
 }
 
-// It may have made that list active without all that was decided under this one.
+// A node with another active list may have changed to it without having all values that were
+// decided under this node's list.
 TEST(PaxosLists, VotesOfWhoGoesByAnotherListAreNotCounted) {
   for (const std::uint64_t list : {1U, 0U}) {
     Bench three(kThree);
@@ -232,7 +237,8 @@ TEST(PaxosLists, AMemberOfWhichNothingIsKnownIsWaitedFor) {
   EXPECT_EQ(given.waits(state, alone).who, kTwo);
 }
 
-// Its promise was for a round of the list; all that it needs to continue must be there too.
+// The acceptor promised a round of the new list. So its log must also have this list, and all that
+// the acceptor needs to continue with it.
 TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
   Bench three(kThree);
   three.start();
@@ -275,7 +281,7 @@ TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
   EXPECT_EQ(three.counter("other_list"), 1U);
 }
 
-// A new node requests a checkpoint until the others have the list that it is in.
+// A new node requests checkpoints until the other nodes have changed to a list that includes it.
 TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
   Bench three(kThree);
   three.start();
@@ -298,7 +304,7 @@ TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
   EXPECT_EQ(three.told(), "") << "the second comes late, and it can come there by itself";
 }
 
-// Node 3 was restarted with a list that node 1 does not have: it may not know all members.
+// Node 3 was restarted with a list that node 1 does not have. Node 3 may not know all members.
 TEST(PaxosLists, WhoHasAnotherListWaitsOutsideTheView) {
   Bench one(kOne);
   const Round round = one.lead();

@@ -19,12 +19,13 @@ using sim_hooks::Mutant;
 constexpr std::uint32_t kOwedBytes = 100;
 constexpr std::array<std::uint8_t, 2> kParts{0, 3};
 constexpr std::uint64_t kOrder = 7;
-/// Of a range of so many values, in memory.
+/// The memory that a range of `values` values occupies.
 constexpr std::uint64_t range_bytes(std::uint64_t values) {
   return values * (kOwedBytes + sizeof(OwedRange::Kept));
 }
 
-/// A store that has consumed instances, and what is retained of them for others, with a log.
+/// A store of consumed instances, the values that are retained for excluded members, and the log of
+/// these values.
 struct OwedNode {
   BufferPool pool{1'024, 16};
   Store store{8, 40 * kOwedBytes};
@@ -46,7 +47,7 @@ struct OwedNode {
     order(last);
     owed->keep({part, kOrder}, {member}, first, store);
   }
-  /// Writes all, as an owner does.
+  /// Writes all retained values to the log, as the engine does, and makes them durable.
   void sync() {
     for (int i = 0; i < 1'000 && (!owed->durable() || log.durable() < log.last() || i < 2); ++i) {
       owed->write();
@@ -54,13 +55,14 @@ struct OwedNode {
     }
     owed->write();
   }
-  /// The process dies, with all that was not durable.
+  /// The process crashes and loses the records that are not durable. Returns whether the restart
+  /// could read the log.
   bool restart() {
     log.crash();
     owed = std::make_unique<LeftOut>(bytes_max, &log);
     return owed->restore(kParts);
   }
-  /// How many of these instances it has.
+  /// How many of the instances `first` to `last` are retained.
   std::uint64_t has(Instance first, Instance last, std::uint8_t part = 0,
                     std::uint64_t order = kOrder) const {
     std::uint64_t count = 0;
@@ -74,7 +76,7 @@ struct OwedNode {
     }
     return count;
   }
-  /// Those of this node are past all.
+  /// The member reports that it has consumed all instances.
   void has_all(const MemberId& member) {
     Peers peers = three_peers();
     peers.start(Instant{});
@@ -125,7 +127,7 @@ TEST(PaxosOwed, OfAnotherOrderIsToldToNobody) {
   node.sync();
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 300), 0U);
-  // The same members are owed instances with the same numbers.
+  // Now values of two orders are retained for node 2. Some instances have the same numbers.
   node.keep(kTwo, 18, 23);
   node.owed->keep({0, kOrder + 1}, {kTwo}, 20, node.store);
   EXPECT_EQ(node.has(1, 300), 6U);
@@ -142,11 +144,11 @@ TEST(PaxosOwed, IsWrittenAsTheLogTakesIt) {
   node.log.sync();
   node.owed->write();
   node.log.sync();
-  node.owed->write();  // of these nothing is on disk
+  node.owed->write();  // none of these records becomes durable
   EXPECT_FALSE(node.owed->durable());
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 300), 7U) << "a beginning: 8 records, one of them the head";
-  // The view is consumed again, and its values are retained again.
+  // After a restart the node consumes the view again, and retains its values again.
   node.keep(kTwo, 15, 30);
   node.sync();
   ASSERT_TRUE(node.restart());
@@ -252,7 +254,7 @@ TEST(PaxosOwed, OneBudgetIsForAllParts) {
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 3), 0U);
   EXPECT_EQ(node.has(1, 40, 0), 20U);
-  // With a lower limit than before, a start keeps what fits.
+  // If the limit is lower after a restart, the node keeps the values that fit.
   node.bytes_max = range_bytes(12);
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 40, 0), 10U);
@@ -325,9 +327,9 @@ TEST(PaxosOwed, ALogThatFailsSaysSo) {
   EXPECT_EQ(node.has(1, 10), 10U);
 }
 
-// ---- any content of the log ----
+// ---- logs with any content ----
 
-/// A log of these records.
+/// Whether restore() accepts a log of these records.
 bool restores(const std::vector<Bytes>& records) {
   MemoryLog log;
   for (const Bytes& record : records) EXPECT_TRUE(log.append(record, {}));
@@ -404,7 +406,7 @@ TEST(PaxosOwedRecords, CutOrChangedTheyDoNoHarm) {
     for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
       Bytes changed = good;
       changed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
-      // Whatever it is taken for, it can be kept, or is refused.
+      // restore() may accept or refuse the changed record, but must not crash.
       restores({head_of(1, 0, 5, {kTwo, kThree}), changed, value_of(1, 6)});
     }
   }
@@ -425,7 +427,8 @@ struct WithoutThree {
     options.max_gap = 64;
     return options;
   }
-  /// Units 2 to 11 of view 1, and instance 12 is view 2, without n3, which has consumed none of it.
+  /// Instances 2 to 11 are units of view 1. Instance 12 is view 2 without node 3, which has
+  /// consumed none of these instances.
   void begin() {
     one.start();
     round = one.join(kTwo);
@@ -444,7 +447,7 @@ struct WithoutThree {
     one.engine->on_durable(one.now, one);
     one.vote(kTwo, round, k, k);
   }
-  /// More than the history holds.
+  /// Instances `from` to `upto` are units of view 2. The history is too small for many of them.
   void go_on(Instance from, Instance upto) {
     for (Instance k = from; k <= upto; ++k) {
       order(k, 2);
@@ -486,8 +489,8 @@ TEST(PaxosOwedEngine, TheLogOfVotesKeepsWhatIsNotWrittenElsewhere) {
   EXPECT_TRUE(each.answers(2)) << "all of it is read back";
 }
 
-// Another ensemble, which had heard of it, excluded it; here it said nothing yet, and may lack as
-// much as any live node did.
+// Another ensemble excluded a member that has not reported its progress to this ensemble. The
+// member may lack values of this ensemble, so the node retains values for it.
 TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
   for (const bool said_nothing : {true, false}) {
     Bench one(kOne);
@@ -507,7 +510,7 @@ TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
   }
 }
 
-/// The other ensembles, of which nothing is needed.
+/// The merger of several ensembles, whose other ensembles need no values of this one.
 class OtherEnsembles final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
@@ -526,7 +529,8 @@ class OtherEnsembles final : public Merger {
   bool ahead = false;
 };
 
-// Otherwise a restart would not reach the view again, nor what others decided before it.
+// The checkpoint waits until the merged order has reached the view that excludes a member.
+// Otherwise a restarted node would not consume this view again.
 TEST(PaxosOwedEngine, ACheckpointWaitsForTheOrderOfAllEnsembles) {
   const auto found_after = [](Instance upto, bool merged) {
     OtherEnsembles others;

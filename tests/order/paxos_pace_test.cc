@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline limits and retransmit timers: what engines on quorums learn from answers.
+// Pipeline limits and retransmit timers, which engines on quorums adapt to the answers that they
+// get.
 #include <gtest/gtest.h>
 
 #include "order/paxos/headway.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr Duration kQuick = microseconds(100);
 
-/// A window that is always used up, and time that passes with the answers.
+/// A window that is always full. The clock advances with each answer.
 class WindowTest : public testing::Test {
  protected:
   void answers(int count, Duration time) {
@@ -93,14 +94,14 @@ TEST(Window, NeverExceedsASmallLimit) {
   EXPECT_EQ(window.size(), 8U);
 }
 
-/// The values of a coordinator at 100,000 per second, or at another rate in one heartbeat.
+/// A coordinator that orders `values` values in each heartbeat of 10 ms.
 class HeadwayTest : public testing::Test {
  protected:
   void beats(int count, wire::Instance values, bool lost) {
     for (int i = 0; i < count; ++i) headway_.tick(next_ += values, lost);
   }
 
-  // Half of 100 ms of silence, in heartbeats of 10 ms.
+  // A node is suspected after 100 ms of silence: half of this time, in heartbeats of 10 ms.
   static constexpr wire::Instance kBeats = 5;
   static constexpr wire::Instance kFirst = (2U << 20) / 1'472;
   static constexpr wire::Instance kMost = 4'096;
@@ -194,7 +195,7 @@ TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
   EXPECT_EQ(patience.wait(0), microseconds(500));
 }
 
-// Requesting it earlier would be useless each time.
+// A value that is known to take long is requested late: an earlier request would be useless.
 TEST(Patience, WhatIsKnownToTakeLongerIsWaitedForLonger) {
   Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   const Instant now = Instant{} + seconds(10);

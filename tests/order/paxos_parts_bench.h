@@ -35,7 +35,7 @@
 
 namespace peal::order::paxos::test {
 
-/// The merged order, as far as one ensemble asks about it.
+/// The merger that one ensemble calls. The test determines its answers.
 class OneMerger final : public Merger {
  public:
   void on_key(std::uint64_t key, bool nothing) override {
@@ -65,12 +65,12 @@ class OneMerger final : public Merger {
   std::uint64_t merged_key = 0;
 };
 
-/// The classes of the engine of kOne, created and connected as in the engine. The test alone calls
-/// them, and plays the engine, the other nodes, the host and the disk.
+/// The classes of the engine of kOne, created and connected as in the engine. Only the test calls
+/// them. It plays the engine, the other nodes, the host and the disk.
 class PartsBench : public Host, public Effects {
  public:
   struct Sent {
-    NodeId to{};  ///< 0: to all
+    NodeId to{};  ///< the receiver; 0: all nodes
     Lane lane{};
     wire::PaxosKind kind{};
     BufferRef packet;
@@ -121,8 +121,8 @@ class PartsBench : public Host, public Effects {
   }
   ~PartsBench() override { sent.clear(); }
 
-  /// The log records that the order has begun, and the other acceptors confirm that it is not an
-  /// older copy.
+  /// The log has the checkpoint of an order in which nothing is decided. The other acceptors
+  /// confirm that the log is not an older copy.
   void know_order() {
     Record record;
     record.kind = Record::Kind::checkpoint;
@@ -143,7 +143,7 @@ class PartsBench : public Host, public Effects {
     consumer.begin();
     sent.clear();
   }
-  /// The same, and instance 1 was view 1 of these.
+  /// Like know_order(); then instance 1 is decided: view 1 of `members`.
   void be_in_view(const std::vector<MemberId>& members = {kOne, kTwo, kThree}) {
     know_order();
     std::vector<wire::ViewMember> all;
@@ -154,7 +154,7 @@ class PartsBench : public Host, public Effects {
     log.clear();
     events.clear();
   }
-  /// An acceptor heard nothing of the log.
+  /// An acceptor answers that it heard nothing of this node's log.
   void answer_about_log(const MemberId& from) {
     ignore(incarnations.on_log_heard(
                *peers.find(from.node),
@@ -164,8 +164,8 @@ class PartsBench : public Host, public Effects {
                       })),
            "the bench wrote it");
   }
-  /// A node is alive, and has sent this; of the order that this node knows, unless it says
-  /// otherwise.
+  /// A node is alive and has sent the STATE `said`. If fields of `said` about the order are 0, they
+  /// get the values of this node.
   Peer& hear(const MemberId& from, wire::State said = {}) {
     Peer& peer = *peers.find(from.node);
     EXPECT_TRUE(peers.note(now, peer, from));
@@ -175,12 +175,12 @@ class PartsBench : public Host, public Effects {
     peers.note_state(peer, said);
     return peer;
   }
-  /// All hear each other, and should be in one view.
+  /// This node hears both other nodes, and so all three should be in one view.
   void hear_all() {
     for (const MemberId& each : {kTwo, kThree}) hear(each);
     look();
   }
-  /// A heartbeat of the classes that watch other nodes.
+  /// Calls the classes that watch other nodes, as a heartbeat of the engine does.
   void look() {
     links.look(now);
     election.look(now, links.company().fitness());
@@ -192,7 +192,7 @@ class PartsBench : public Host, public Effects {
     std::copy_n(bytes_of(text).data(), text.size(), out.data());
     return out;
   }
-  /// A packet of another node.
+  /// A packet of the node `from`.
   template <class Encode>
   BufferRef packet(const MemberId& from, Encode encode) {
     wire::Header header;
@@ -204,7 +204,7 @@ class PartsBench : public Host, public Effects {
     out.truncate(static_cast<std::uint32_t>(size));
     return out;
   }
-  /// The value is decided, and this node consumes it as the next one.
+  /// The value is decided in the next instance, and this node consumes the value.
   OrderState::Outcome decide(const wire::ValueHead& head, const BufferRef& value) {
     Slot* slot = store.make(state.next());
     slot->decided = true;
@@ -227,7 +227,7 @@ class PartsBench : public Host, public Effects {
     return decide(view_head(kOne, number), bytes(as_text(encoded)));
   }
 
-  /// The receivers of each packet of this kind, 0 for all.
+  /// The receiver of each sent packet of this kind; 0: all nodes.
   std::vector<std::uint32_t> sent_to(wire::PaxosKind kind) const {
     std::vector<std::uint32_t> to;
     for (const Sent& each : sent) {
@@ -241,7 +241,7 @@ class PartsBench : public Host, public Effects {
     return at == sent.rend() ? nullptr : &*at;
   }
 
-  // Host, Effects
+  // Overrides of Host and Effects.
   std::uint32_t backlog_units() const override { return static_cast<std::uint32_t>(queue.size()); }
   bool next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) override {
     if (queue.empty()) return false;
@@ -280,7 +280,7 @@ class PartsBench : public Host, public Effects {
   }
 
   Instant now{1'000'000'000};
-  std::vector<std::string> queue;  ///< the host's units
+  std::vector<std::string> queue;  ///< units that wait in the host
   std::uint32_t room = 1'024;
   std::vector<Sent> sent;
   std::vector<std::string> log;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the engine on quorums, each alone: the order's state, its history, records on disk,
-// and knowledge about other nodes.
+// Single parts of the engine on quorums: the state of the order, its history, records on disk, and
+// the knowledge about other nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,8 @@ TEST(PaxosOrderState, WhoBeginsWithACheckpointKnowsWhatHasHadItsPlace) {
   EXPECT_EQ(second.apply(unit_head(kOne, 2), {}), Outcome::unit);
 }
 
-// The engine never has a unit decided twice, as it votes in order; so no scenario can detect these.
+// Acceptors vote in order, so the engine never decides a unit twice. Therefore no scenario can
+// detect these mutants.
 TEST(PaxosOrderState, MutantsAreNoticed) {
   {
     const WithMutant active(Mutant::px_twice);
@@ -120,7 +121,7 @@ TEST(PaxosStore, TheHistoryForgetsTheOldestFirst) {
   EXPECT_EQ(pool.free_count(), 16U) << "the history holds no buffers";
 }
 
-// A node that is as far behind as the coordinator allows can still get all it lacks.
+// A node that is as far behind as the coordinator allows can still get all values that it lacks.
 TEST(PaxosStore, TheHistoryHoldsWhatTheSlowestMemberLacks) {
   for (const std::uint32_t packet : {256U, 1'472U, 16'384U, 65'507U}) {
     Options options;
@@ -254,7 +255,8 @@ TEST(PaxosRecords, WithoutTheirEndTheyAreRefusedOrHoldLessText) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       Record read;
       const bool whole = read_record(ByteView(bytes).first(size), read);
-      // A value's bytes are the rest of its record; the log's own checksum detects missing ones.
+      // The bytes of a value are the rest of its record. If some of these bytes are missing, only
+      // the log's own checksum detects it.
       EXPECT_EQ(whole, has_text && size + text.size() >= bytes.size())
           << static_cast<int>(record.kind) << " cut to " << size << " of " << bytes.size();
     }
@@ -274,7 +276,7 @@ TEST(PaxosRecords, OfUnknownKindsAreRefused) {
   }
 }
 
-/// Bytes of this record, and what is read of them.
+/// Whether read_record() accepts the bytes that write_record() makes of this record.
 bool is_read(const Record& record) {
   Bytes bytes;
   write_record(record, bytes);
@@ -328,7 +330,8 @@ TEST(PaxosRecords, CountsHaveBounds) {
   EXPECT_TRUE(is_read(taken));
   Bytes bytes;
   write_record(taken, bytes);
-  // One more, and its count, which stands behind the kind and the list.
+  // Appends one more node, and increments the number of nodes, which is after the kind and the
+  // list.
   constexpr std::size_t kCountAt = 1 + 8;
   const std::size_t each = (bytes.size() - kCountAt - 2) / wire::kMembersMax;
   const Bytes last(bytes.end() - static_cast<std::ptrdiff_t>(each), bytes.end());
@@ -358,8 +361,8 @@ TEST(PaxosPeers, ANodeKnowsItselfInAListWithoutIt) {
   }
 }
 
-// An order in which nothing is decided is learnt from those that bootstrapped it; reports of a node
-// before forget_state() are void.
+// While nothing is decided in an order, only the acceptors that bootstrapped it show that it
+// exists. forget_state() makes earlier reports of a node void.
 TEST(PaxosPeers, TellOfAnOrderOnceTheyKnowWhereItStands) {
   Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);
@@ -404,8 +407,8 @@ TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
   EXPECT_EQ(last, options.suspect_max);
 }
 
-/// Node 2's patience after ten wrong suspicions, and then a minute without any, in which `silence`
-/// is the time between its heartbeats.
+/// How long node 2 may be silent without being suspected, after ten wrong suspicions and then a
+/// minute without any. `silence`: the time between node 2's heartbeats in this minute.
 Duration patience_after_a_good_minute(Duration silence) {
   Peers peers = three_peers();
   Instant now{1'000};
@@ -432,7 +435,8 @@ TEST(PaxosPeers, WhoWasSuspectedWronglyOnceIsNotWaitedForLongerForEver) {
   EXPECT_GE(patience_after_a_good_minute(milliseconds(400)), milliseconds(800));
 }
 
-/// Of a node with ever longer silences, none of which was long enough to suspect it.
+/// How long node 2 may be silent without being suspected, after ever longer silences, each of which
+/// was just too short for a suspicion.
 Duration patience_after_near_misses() {
   Peers peers = three_peers();
   Instant now{1'000};
@@ -476,7 +480,7 @@ TEST(PaxosPeers, OneLongSilenceIsForgottenInSeconds) {
   EXPECT_EQ(two.patience, options.suspect);
 }
 
-// At once it would be suspected wrongly again.
+// The patience shrinks slowly. If it shrank at once, the node would be suspected wrongly again.
 TEST(PaxosPeers, ALongerPatienceShrinksBitByBit) {
   const Options options;
   Peers peers = three_peers();
@@ -509,8 +513,8 @@ TEST(PaxosPeers, ALongerPatienceShrinksBitByBit) {
   EXPECT_EQ(last, options.suspect);
 }
 
-/// How long a node that is silent for ever is not suspected by one that gets a processor only for a
-/// moment in each `pause`.
+/// How long a node takes to suspect another node that is silent for ever, if its own process runs
+/// only for a moment in each `pause`.
 Duration unnoticed_by_a_starved_process(Duration pause) {
   Peers peers = three_peers();
   const Instant begin{1'000};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decided values derived from acceptors' votes, and what acceptors keep for that.
+// Decided values that a node derives from acceptors' votes, and the votes that acceptors keep for
+// this purpose.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -71,7 +72,7 @@ TEST_F(PaxosRecall, ForgetsWhatIsConsumedAndWhatOthersVoteFor) {
   EXPECT_EQ(decided_number(6), 0U) << "others vote now, so they are to be asked";
 }
 
-// ---- what is kept ----
+// ---- votes that are kept ----
 
 constexpr std::uint32_t kValueBytes = 100;
 
@@ -79,7 +80,7 @@ class PaxosKeptWords : public testing::Test {
  protected:
   PaxosKeptWords() { store_.begin(1); }
 
-  /// Instances 1 to 3 are consumed, of 4 to 6 the second has a vote.
+  /// Instances 1 to 3 are consumed. Of instances 4 to 6, only instance 5 has a vote.
   void fill() {
     while (store_.next() <= 3) {
       put(store_, pool_, store_.next(), kValueBytes);
@@ -166,10 +167,10 @@ TEST_F(PaxosKeptWords, IsKeptUntilAllNodesArePastIt) {
 
 // ---- the engine ----
 
-constexpr Instance kLacked = 2;  ///< behind the view of all three
+constexpr Instance kLacked = 2;  ///< the instance after the view of all three nodes
 
-/// Node 1 is a member, and voted for instance 2 in the first round. Node 2, which knows that it is
-/// decided, and more, has begun behind it.
+/// Node 1 is a member, and voted for instance 2 in the first round. Node 2 reports that instance 2
+/// and some later instances are decided, but its history begins after them.
 class PaxosEngineRecalls : public testing::Test {
  protected:
   PaxosEngineRecalls() {
@@ -257,7 +258,8 @@ TEST_F(PaxosEngineRecalls, WordsOnWhatIsConsumedTakeNoBuffers) {
   EXPECT_EQ(one_.free_buffers(), before + 1) << "its own vote for it is not needed either";
 }
 
-// Others may request what lies behind them, and a node that has consumed it knows the value.
+// A node that skips instances keeps the values that it had consumed, because nodes that are further
+// behind may request them.
 TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
   Bench three(kThree);
   three.start();
@@ -280,7 +282,8 @@ TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
   EXPECT_EQ(words_of(three, kTwo, 1, 5), "2 decided, 3 decided, 4 decided, 5 no vote");
 }
 
-// Over streams the buffers are no larger than a packet may be.
+// With streams, a buffer is only as large as the largest packet, so each answer with the largest
+// unit must fit a packet.
 TEST(PaxosUnits, EachAnswerWithALargestOneFitsAPacket) {
   Bench one(kOne);
   one.lead();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members' units on their way to the coordinator: lost ones are requested, and late ones are not
-// retransmitted again and again.
+// Members' units in flight to the coordinator: the coordinator requests lost units, and members do
+// not retransmit late units again and again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using wire::PaxosKind;
 
-/// Node 1's requests to members, as "to:view:first+count".
+/// Node 1's requests for lost units, each as "to:view:first+count".
 std::vector<std::string> asked_for(const Bench& one) {
   std::vector<std::string> out;
   for (const Bench::Sent& sent : one.sent) {
@@ -69,7 +69,7 @@ TEST(PaxosSubmit, ALargeGapIsAskedForInParts) {
   EXPECT_EQ(asked_for(one), Asked{"2:1:1+64"});
 }
 
-/// Node 3 with units 1 to 5 on their way to node 1.
+/// Node 3 has sent its units 1 to 5 to node 1, which coordinates.
 void send_five(Bench& three) {
   three.start();
   three.join(kOne);
@@ -98,8 +98,8 @@ TEST(PaxosSubmit, NobodyElseAndNoOtherViewIsAnswered) {
   EXPECT_EQ(three.count(PaxosKind::submit), 5U);
 }
 
-// A busy coordinator needs 300 ms for each unit. Retransmitting earlier is useless, and a node that
-// always does so must learn that.
+// A busy coordinator needs 300 ms for each unit. An earlier retransmission is useless, and a member
+// must learn to wait longer.
 TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   Bench three(kThree);
   three.start();
@@ -119,8 +119,9 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   EXPECT_LT(three.counter("quorum_resent"), kUnits / 3);
 }
 
-// A header is written in front of the bytes without a copy. A proposal may still be in flight when
-// another node coordinates, and the unit goes to that one.
+// A header is written in front of a unit's bytes, without a copy of the bytes. A proposal may still
+// be in flight when the unit is sent to the next coordinator, so its header must not be
+// overwritten.
 TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   Bench one(kOne);
   one.keep_packets();
@@ -140,8 +141,8 @@ TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), proposed.view().begin()));
 }
 
-/// Of very many units, how many the coordinator proposes, while the others vote for its proposals
-/// and one of them consumes nothing. In each heartbeat they report whether they requested values.
+/// How many of very many units the coordinator proposes, while the other two nodes vote for its
+/// proposals, but node 3 consumes nothing. `asks`: both report that they request lost values.
 std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
   Options options;
   options.max_gap = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classes that a unit passes on its way from its sender to the application, and those that
-// store and report votes: one by one.
+// Single classes of the engine on quorums: those that a unit passes from its sender to the
+// application, and those that store and report votes.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,14 +18,14 @@ using To = std::vector<std::uint32_t>;
 
 constexpr Round kOwnRound{4, kOne}, kTwosRound{4, kTwo}, kEarlier{3, kThree};
 
-/// A window of 4 units.
+/// Options with windows of 4 units.
 Options few_units() {
   Options options;
   options.member_window = options.window_first = 4;
   return options;
 }
 
-/// In view 1 with both other nodes, whose heartbeats arrive.
+/// Node 1 is in view 1 with both other nodes, and hears their heartbeats.
 struct InViewBench : PartsBench {
   explicit InViewBench(const Options& options = {}, Merger* merger = nullptr)
       : PartsBench(options, merger) {
@@ -50,7 +50,7 @@ struct InViewBench : PartsBench {
   Peer& three() { return *peers.find(kThree.node); }
 };
 
-// ---- a coordinator's units ----
+// ---- units that wait at a coordinator ----
 
 struct WaitingBench : InViewBench {
   WaitingBench() : InViewBench(few_units()), tip(state), units(parts, tip) { units.begin_view(); }
@@ -167,7 +167,7 @@ TEST(PaxosWaitingUnits, NothingIsRequestedFromThisNodeOrForAnotherView) {
 
 // ---- this node's own units ----
 
-/// Numbers of the units that were sent to a node.
+/// The numbers of the units in the sent SUBMIT packets, which are then forgotten.
 std::vector<std::uint64_t> submitted(PartsBench& bench) {
   std::vector<std::uint64_t> numbers;
   for (const PartsBench::Sent& each : bench.sent) {
@@ -181,7 +181,7 @@ std::vector<std::uint64_t> submitted(PartsBench& bench) {
 }
 using Numbers = std::vector<std::uint64_t>;
 
-/// Node 2 is the coordinator, and the host has units.
+/// Node 2 coordinates, and this node's host has some units.
 struct Owner : InViewBench {
   explicit Owner(std::size_t units, const Options& options = few_units()) : InViewBench(options) {
     follow(kTwosRound);
@@ -295,7 +295,8 @@ TEST(PaxosOwnUnits, AreRetransmittedWhenTheCoordinatorSendsANack) {
   EXPECT_EQ(submitted(one), Numbers{});
 }
 
-/// The window after ordering became slow, as with queues on the way; then `loss` happens.
+/// The window for own units after ordering became slow, as with full queues, and then `loss`
+/// happened.
 std::uint32_t window_after(const std::function<void(Owner&)>& loss) {
   Options options;
   options.member_window = 512;
@@ -582,7 +583,7 @@ TEST(PaxosPhase1, APromiseListsTheVotesForUndecidedInstances) {
   EXPECT_EQ(promise_of(kOwnRound, Store(64, 1'000), OrderState{}).next, 0U) << "it knows no order";
 }
 
-// ---- what an acceptor sends ----
+// ---- packets of an acceptor ----
 
 struct Votes : InViewBench {
   Drop prepare(const MemberId& from, std::uint64_t count) {
@@ -710,7 +711,7 @@ TEST(PaxosCheckpointer, ACheckpointIsDueAfterCheckpointEveryInstances) {
   options.checkpoint_every = 4;
   InViewBench one(options);
   std::uint64_t number = 0;
-  // Instance 1 was noted when the view was consumed.
+  // The checkpointer counted instance 1 when the view was consumed.
   for (const bool wanted : {false, false, true}) {
     EXPECT_EQ(one.decide_unit(kTwo, ++number), OrderState::Outcome::unit);
     EXPECT_EQ(one.checkpointer.wanted(), wanted) << number;
@@ -786,7 +787,7 @@ TEST(PaxosCheckpointer, WaitsForTheOrderOfAllEnsembles) {
   merger.ahead = true;
   one.checkpointer.want(true);
   EXPECT_FALSE(one.checkpointer.write());
-  // The log's last checkpoint stands before instance 1.
+  // The last checkpoint in the log has the state before instance 1.
   std::uint64_t number = 0;
   while (one.state.next() < 16) one.decide_unit(kTwo, ++number);
   EXPECT_FALSE(one.checkpointer.write());

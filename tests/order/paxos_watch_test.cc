@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node's knowledge of others and its report of itself: what is decided, what it lacks, how it
-// catches up, and what its status says that it waits for.
+// One node's knowledge of other nodes, and its report of itself: which instances are decided, which
+// values the node lacks, how it catches up, and why it waits.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ using Nodes = std::vector<std::uint32_t>;
 
 constexpr Round kLeads{4, kTwo};
 
-/// In view 1 with all others, which are heard; node 2 coordinates.
+/// Node 1 is in view 1 with both other nodes, and hears them. Node 2 coordinates.
 struct Watch : PartsBench {
   explicit Watch(const Options& options = {}, Merger* merger = nullptr)
       : PartsBench(options, merger) {
@@ -36,7 +36,7 @@ struct Watch : PartsBench {
     out.head = unit_head(kTwo, instance);
     return out;
   }
-  /// An acceptor has voted in the round for all instances up to there.
+  /// An acceptor has voted in the round for all instances up to `upto`.
   void votes(const MemberId& who, Instance upto, const Round& round = kLeads) {
     wire::State said;
     said.round = said.voted_round = round;
@@ -218,7 +218,8 @@ TEST(PaxosSelfReport, NewsThatComeSoonGoTogether) {
   EXPECT_EQ(one.sent_to(PaxosKind::state).size(), 2U);
 }
 
-// Packets for the view of the coordinator do not reach a node outside it.
+// A multicast of votes does not reach a coordinator outside the view. So the votes are also sent to
+// this coordinator alone.
 TEST(PaxosBroadcast, VotesReachACoordinatorThatIsNotInTheView) {
   PartsBench one;
   one.be_in_view({kOne, kThree});
@@ -340,7 +341,8 @@ TEST(PaxosLinkWatch, CountsLinksThatFailWhileTheNodeIsHeard) {
 
 // ---- CatchUp ----
 
-/// The requests: "2+3>1" is three from instance 2 on, to node 1; "!" on the other lane.
+/// The requests for values: "2+3>1" asks node 1 for three instances from 2 on. "!" at the end says
+/// that an earlier answer was lost.
 std::string asked(PartsBench& bench) {
   std::string text;
   for (const PartsBench::Sent& each : bench.sent) {
@@ -355,7 +357,7 @@ std::string asked(PartsBench& bench) {
   return text;
 }
 
-/// Others have consumed more.
+/// The other nodes have consumed all instances up to `upto`.
 struct Behind : Watch {
   explicit Behind(Instance upto = 5) {
     wire::State said;
@@ -419,7 +421,7 @@ TEST(PaxosCatchUp, NothingIsMissingOnceItCame) {
 TEST(PaxosCatchUp, WaitsForAsLongAsThingsTookToComeByThemselves) {
   Behind one(3);
   EXPECT_EQ(one.work({}), "");
-  // Just before it would be asked for.
+  // The value arrives just before the node would request it.
   one.now = one.now + one.gap + nanoseconds(-1);
   ASSERT_EQ(one.learner.take_decided(2, unit_head(kTwo, 1), one.bytes("x")), Drop::none);
   ASSERT_EQ(one.decide_unit(kTwo, 1), OrderState::Outcome::unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes of values and votes along a chain, seen from one node; the others are silent.
+// The routes of values and votes along a chain, at one node; the other nodes are silent.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,21 +16,22 @@ class RidgeChain : public RoutesBench {
  protected:
   RidgeChain() : RoutesBench(&make_chain) {}
 
-  /// Calls tell_decided() like an engine when more is decided.
+  /// Calls tell_decided() as the engine does when more instances are decided.
   void tell_decided(const wire::State& state) {
     if (routes_->tell_decided(now_, state, *this)) {
       routes_->tell_votes(state, peers_->find({1}), *this);
     }
   }
 
-  /// Of the first packet that was sent: was the value's sender told to take its own bytes?
+  /// Whether the first sent packet omits the bytes of the value, because its receiver is the
+  /// value's own sender, which has these bytes.
   bool first_is_own() const {
     wire::Relay frame;
     EXPECT_EQ(wire::decode_relay(sent_.at(0).packet.view(), frame), Drop::none);
     EXPECT_EQ(sent_[0].packet.size() == wire::kRelayHeaderBytes, frame.own);
     return frame.own;
   }
-  /// The last of the chain of 1, 2 and 3 sees a unit of this member decided.
+  /// At node 3, the last of the chain 1, 2, 3: a unit of the member `from` arrives and is decided.
   void decided_of(Instance instance, const MemberId& from) {
     take(PaxosKind::relay, 2, relay(instance, kOneTwoThree, from.node.value));
     decide(instance, 1'000, from);
@@ -147,7 +148,7 @@ TEST_F(RidgeChain, TheLastOfARoundThatIsOverDistributesNothing) {
 TEST_F(RidgeChain, TheLastOfANewChainSeesToWhatCameAlongIt) {
   be(3);
   constexpr std::uint16_t kOneThreeFive = 0b10101;
-  take(PaxosKind::relay, 1, relay(1, kOneThreeFive));  // for 5 to see to
+  take(PaxosKind::relay, 1, relay(1, kOneThreeFive));  // node 5 distributes it
   decide(1);
   tell_decided(said());
   sent_.clear();
@@ -312,7 +313,7 @@ TEST_F(RidgeChain, AnotherIsAskedInThePlaceOfWhoSeemsDeadOrIsSlow) {
   EXPECT_FALSE(routes_->asks(*peers_->find({2}))) << "one that is slow before one that seems dead";
 }
 
-/// The acceptors that are asked in addition to node 1, of five.
+/// Node 1 chooses two of the other four acceptors for the chain.
 TEST_F(RidgeChain, WhoseDiskHangsIsAskedAfterThoseThatAreSlow) {
   be(1);
   const auto asked = [this] {

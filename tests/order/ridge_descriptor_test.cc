@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descriptor of Ridge: which options are possible together, and the resources that a node has
-// to provide.
+// The descriptor of Ridge: which options can be combined, and which resources a node has to
+// provide.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which node sends decided values to the others.
+// The choice of the node that sends decided values to the other nodes.
 #include <gtest/gtest.h>
 
 #include <map>

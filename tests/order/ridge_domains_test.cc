@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One ensemble of all nodes and two of domains as one engine, on a network with a constant delay:
-// which node receives what, in which order, and where packets go.
+// An engine with one ensemble of all nodes and two ensembles of domains, on a network with a
+// constant delay: which messages each node delivers, in which order, and which links packets use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint32_t kDomainNodes = 4;
 constexpr std::uint64_t kDomainCluster = 77;
 
-/// 1 and 2 learn domain 1; 2, 3 and 4, and 5, which is not there at first, learn domain 2.
+/// Nodes 1 and 2 learn domain 1. Nodes 2 to 5 learn domain 2, but node 5 never runs.
 Layout layout_of_two() {
   Layout layout;
   layout.domains = {{{{1}, {2}}, {}}, {{{2}, {3}, {4}, {5}}, {}}};
@@ -51,7 +51,7 @@ class RidgeDomains : public ::testing::Test {
       config.log = &log_;
       engine = make_engine(config, pool_, *this, Dissemination::distributors, layout_of_two());
     }
-    /// After each call, as its owner does.
+    /// Makes the log durable, and notifies the engine; called after each call of the engine.
     void finish() {
       if (log_.durable() >= log_.last()) return;
       log_.sync();
@@ -63,7 +63,7 @@ class RidgeDomains : public ::testing::Test {
       engine->on_packet(all_.now_, Lane::data, packet, *this);
     }
 
-    // Host, Effects
+    // Overrides of Host and Effects.
     std::uint32_t backlog_units() const override {
       return static_cast<std::uint32_t>(queue.size());
     }
@@ -108,7 +108,7 @@ class RidgeDomains : public ::testing::Test {
     std::deque<std::pair<Domain, std::string>> queue;
     std::uint32_t room = 1'000;
     Texts told;
-    std::vector<Seq> places;  ///< of those announced in the last view
+    std::vector<Seq> places;  ///< positions of the units that were delivered in the last view
     std::vector<const EventKind*> events;
     std::size_t members = 0;
     std::size_t views = 0;
@@ -151,12 +151,13 @@ class RidgeDomains : public ::testing::Test {
   bool run_until(const std::function<bool()>& done, Duration span = seconds(5)) {
     return run_for(done, span);
   }
-  /// A node's events since the last call.
+  /// The texts that the node has delivered since the last call.
   Texts take(std::uint32_t number) { return std::exchange(node(number).told, {}); }
 
   Instant now_{1'000'000'000};
   std::function<bool(std::uint32_t, std::uint32_t)> passes_ = [](auto, auto) { return true; };
-  std::set<std::tuple<std::uint32_t, std::uint32_t, Domain>> ways_;  ///< of packets: from, to
+  /// Sender, receiver and domain of all packets.
+  std::set<std::tuple<std::uint32_t, std::uint32_t, Domain>> ways_;
 
  private:
   void post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
@@ -268,7 +269,7 @@ TEST_F(RidgeDomains, PacketsGoToThoseWhoLearnTheDomainAndNobodySendsItselfAny) {
     return from;
   };
   EXPECT_THAT(five(), IsEmpty());
-  // Another list, with node 5, which learns domain 2.
+  // A new list that includes node 5, which learns domain 2.
   const NodeList list{5, {{1}, {2}, {3}, {4}, {5}}, {{1}, {2}, {3}}};
   for (std::uint32_t n = 1; n <= kDomainNodes; ++n) {
     node(n).engine->set_nodes(now_, list, node(n));
@@ -310,7 +311,7 @@ TEST_F(RidgeDomains, WithoutRoomNothingIsToldUntilThereIsSome) {
 }
 
 TEST_F(RidgeDomains, WhoDiesIsLeftOutAndNothingIsLostOrToldTwice) {
-  passes_ = [](auto from, auto /*to*/) { return from != 2; };  // for a moment
+  passes_ = [](auto from, auto /*to*/) { return from != 2; };  // node 2's packets are lost
   submit(2, 2, "sent again");
   run(milliseconds(1));
   passes_ = [](auto, auto) { return true; };

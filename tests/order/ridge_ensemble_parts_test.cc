@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of several ensembles that are one engine: a node's own units, their timestamps, the
-// units of each sender in their order, and the line of the rotation.
+// Single parts of an engine with several ensembles: a node's own units, their timestamps, the order
+// of each sender's units, and the line of the rotation.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -22,7 +22,7 @@
 
 namespace peal::order::ridge::test {
 
-/// An ensemble controlled by the test, which records the calls to it.
+/// An ensemble whose behaviour the test determines. It records the calls that it gets.
 class FakeEnsemble final : public paxos::Ensemble {
  public:
   using Act = std::function<void(Effects&)>;
@@ -75,7 +75,7 @@ class FakeEnsemble final : public paxos::Ensemble {
   bool pass(Instant /*now*/, std::uint64_t key, Effects& /*out*/) override {
     if (!can_pass) return false;
     passed.push_back(key);
-    is_idle = false;  // until that is decided
+    is_idle = false;  // the proposed value is not decided yet
     if (tip) tip = key;
     return true;
   }
@@ -93,7 +93,7 @@ class FakeEnsemble final : public paxos::Ensemble {
     ready_from = from;
   }
 
-  /// How often this was called since the last query.
+  /// How often `call` was made since the last count() with the same name.
   std::size_t count(const std::string& call) {
     const auto found = static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
     std::erase(calls, call);
@@ -103,14 +103,14 @@ class FakeEnsemble final : public paxos::Ensemble {
   const paxos::Config config;
   Host& host;
   paxos::Merger& merger;
-  Act next;  ///< done in the next call
+  Act next;  ///< executed once, in the next call of this ensemble
   std::vector<std::string> calls;
   Duration pause{};
   NodeList list;
   NodesWait wait;
   std::optional<Instant> deadline;
 
-  std::uint64_t at = 0;  ///< its key
+  std::uint64_t at = 0;  ///< the result of key()
   bool is_joined = false;
   bool is_near = false;
   bool is_idle = false;
@@ -122,7 +122,7 @@ class FakeEnsemble final : public paxos::Ensemble {
   MemberId coordinator{};
   std::set<std::uint32_t> chosen;
 
-  std::size_t takes = 1'000;  ///< units at most
+  std::size_t takes = 1'000;  ///< how many more units on_work() takes from the host
   std::uint32_t unit_bytes = 1'000;
   std::vector<Unit> taken;
   std::vector<std::uint64_t> passed;
@@ -138,7 +138,7 @@ class FakeEnsemble final : public paxos::Ensemble {
   }
 };
 
-/// One node with several ensembles, all of which the test plays.
+/// One node with several ensembles, each a FakeEnsemble.
 class EnsemblesBench : public ::testing::Test, public Host, public Effects {
  protected:
   static constexpr std::uint64_t kCluster = 77;
@@ -150,7 +150,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
   }
   static ViewId view_id(std::uint64_t number) { return {number, member(1)}; }
 
-  /// This node is `self` of 1 to 4.
+  /// Creates node `self` of nodes 1 to 4.
   void make(const Layout& layout, std::uint32_t self = 1) {
     config_.self = member(self);
     config_.universe = {{1}, {2}, {3}, {4}};
@@ -168,7 +168,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
   }
   void several(std::uint32_t count) { make({count, {}, Merging::keys}); }
 
-  /// A packet for this ensemble has an effect.
+  /// A packet for this ensemble arrives, and makes the ensemble execute `act`.
   void in(std::size_t ensemble, const FakeEnsemble::Act& act) {
     fakes_[ensemble]->next = act;
     hear(fakes_[ensemble]->config.cluster);
@@ -185,7 +185,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
                                 {packet.data(), packet.size()});
     engine_->on_packet(now_, Lane::data, packet, *this);
   }
-  /// The ensemble orders something with this key, with the effect of `act`.
+  /// The ensemble consumes a value with this key; `act` is the effect of the value.
   void value(std::size_t ensemble, std::uint64_t key, const FakeEnsemble::Act& act) {
     FakeEnsemble& fake = *fakes_[ensemble];
     in(ensemble, [&](Effects& out) {
@@ -194,7 +194,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
       fake.at = key;
     });
   }
-  /// The ensemble reaches this key without ordering anything.
+  /// The ensemble consumes an empty value with this key.
   void nothing(std::size_t ensemble, std::uint64_t key) {
     FakeEnsemble& fake = *fakes_[ensemble];
     in(ensemble, [&](Effects&) {
@@ -207,7 +207,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
       if (fakes_[i]->at < key) nothing(i, key);
     }
   }
-  /// A unit of a member, which is its unit `number` of that view.
+  /// The ensemble delivers a unit: the one with this number among `origin`'s units of the view.
   void unit(std::size_t ensemble, std::uint64_t key, std::uint32_t origin, std::uint64_t number,
             const std::string& text, std::uint64_t view = 1, Service service = Service::agreed) {
     const auto size = static_cast<std::uint32_t>(wire::kPlacingBytes + text.size());
@@ -219,7 +219,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     std::memcpy(delivery.unit.data() + wire::kPlacingBytes, text.data(), text.size());
     value(ensemble, key, [&](Effects& out) { out.deliver(delivery); });
   }
-  /// A unit of this node that an ensemble took was ordered, and the ensemble places it.
+  /// The ensemble orders and delivers one of the units that it took from this node's host.
   void own_unit(std::size_t ensemble, std::uint64_t key, std::size_t index = 0) {
     Delivery delivery;
     delivery.origin = config_.self;
@@ -242,13 +242,13 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     view.members = members;
     out.install(view);
   }
-  /// An ensemble of this node is in a view of these.
+  /// The ensemble installs a view of `members`, with this node in it.
   void join(std::size_t ensemble, std::uint64_t key, std::uint64_t number, const MemberSet& members,
             const MemberSet& company = {}) {
     fakes_[ensemble]->is_joined = fakes_[ensemble]->is_near = true;
     value(ensemble, key, [&](Effects& out) { install(out, number, members, company); });
   }
-  /// View 1 of 1, 2 and 3 is active; all ensembles have reached key 10.
+  /// Installs view 1 of nodes 1, 2 and 3; then all ensembles have reached key 10.
   void begin() { begin_at(10); }
   void begin_at(std::uint64_t key) {
     engine_->start(now_, *this);
@@ -266,7 +266,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     engine_->on_work(now_, *this);
     engine_->check_invariants();
   }
-  /// The node's events since the last query.
+  /// What the node sent, delivered and reported since the last call, as text.
   std::vector<std::string> told() { return std::exchange(told_, {}); }
   /// The texts of the units that an ensemble took, with their numbers: "3:text".
   std::vector<std::string> taken(std::size_t ensemble) const {
@@ -284,7 +284,7 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
   }
   std::uint64_t micros() const { return static_cast<std::uint64_t>(now_.ns) / 1'000; }
 
-  // Host, Effects
+  // Overrides of Host and Effects.
   std::uint32_t backlog_units() const override { return static_cast<std::uint32_t>(queue_.size()); }
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
     unit_bytes_max_ = unit_bytes_max;
@@ -326,13 +326,13 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
   }
   void fatal(std::string_view reason) override { told_.push_back("stop: " + std::string(reason)); }
 
-  BufferPool pool_{512, 8'192};  // outlives all that holds its buffers
+  BufferPool pool_{512, 8'192};  // first, because it must outlive all references to its buffers
   paxos::Config config_;
   std::vector<FakeEnsemble*> fakes_;
   std::unique_ptr<Ensembles> engine_;
   Instant now_{1'000'000'000};
   std::deque<std::pair<Domain, std::string>> queue_;
-  std::uint32_t unit_bytes_max_ = 0;  ///< as this node was asked last
+  std::uint32_t unit_bytes_max_ = 0;  ///< the argument of the last next_unit()
   std::uint32_t room_ = 1'000;
   std::vector<Delivery> deliveries_;
   std::vector<Event> events_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ensembles as one engine, on the network of the paper's formulas: the cost of a value, its
-// delay when other ensembles have nothing to order, and that idle ensembles are silent.
+// An engine with several ensembles, on the network of the paper's formulas: the cost of a value,
+// its delay when other ensembles have nothing to order, and the silence of idle ensembles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Case {
 constexpr Case kCases[] = {{8, 1}, {16, 1}, {32, 2}};
 constexpr std::int64_t kDelay = 10;
 
-/// Slots until the last node has a value of the only ensemble.
+/// With one ensemble: slots until the last node has delivered a value.
 std::int64_t formula(const Case& c) {
   return (c.faults + 2) * kDelay + (c.nodes - c.faults - 1) - 2;
 }
@@ -28,9 +28,9 @@ Slots::Shape shape(const Case& c, std::uint32_t ensembles) {
 
 class RidgeEnsembles : public ::testing::TestWithParam<std::uint32_t> {};
 
-// The first value after a silence waits until the others have announced that they have nothing
-// before it, which is a decided value too. They announce it for a while ahead: values in that time
-// are as fast as with one ensemble.
+// The first value after a silence waits until each other ensemble has decided an empty value. This
+// empty value announces that no other value of its ensemble comes before the first value. It also
+// announces this for a while ahead: values in that time are as fast as with one ensemble.
 TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   for (const Case& c : kCases) {
     Slots slots(shape(c, GetParam()));
@@ -47,7 +47,8 @@ TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   }
 }
 
-// A few units in progress use the first ensemble only, at the same cost as a single one.
+// While only a few units are in progress, they all use the first ensemble, at the cost of a single
+// ensemble.
 TEST_P(RidgeEnsembles, AFewValuesGoTheWaysOfTheFirst) {
   const Case c = kCases[0];
   Slots slots(shape(c, GetParam()));
@@ -58,8 +59,8 @@ TEST_P(RidgeEnsembles, AFewValuesGoTheWaysOfTheFirst) {
   EXPECT_EQ(slots.copies(), 12 * (c.nodes - 1));
 }
 
-// Under load values spread over all ensembles, whose coordinators they are sent to first; all nodes
-// deliver all of them, in one order (see note_delivery()).
+// Under load, values are spread over all ensembles: each value is first sent to the coordinator of
+// one ensemble. All nodes deliver all values.
 TEST_P(RidgeEnsembles, ManyValuesSpreadAndComeTogetherAgain) {
   const Case c = kCases[0];
   Slots slots(shape(c, GetParam()));
@@ -71,7 +72,7 @@ TEST_P(RidgeEnsembles, ManyValuesSpreadAndComeTogetherAgain) {
   EXPECT_GE(600.0 / static_cast<double>(slots.span()), 0.65) << "values per slot";
 }
 
-// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
+// In an idle cluster, each ensemble sends its heartbeats, and nothing else.
 TEST_P(RidgeEnsembles, NothingIsProposedWhileNobodyOrders) {
   const Case c = kCases[0];
   Slots one(shape(c, 1));

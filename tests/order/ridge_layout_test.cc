@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes have ensembles of their own.
+// Layouts: the domains, which have ensembles of their own, and their nodes.
 #include <gtest/gtest.h>
 
 #include <string>

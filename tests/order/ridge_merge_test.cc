@@ -29,7 +29,7 @@ TEST(RidgeMerge, AnItemWaitsForStreamsThatMayStillBringOneBeforeIt) {
   merge.push(1, 20, 'b');
   EXPECT_TRUE(take_all(merge).empty());
   EXPECT_EQ(merge.awaited(), std::size_t{2});
-  merge.advance(2, 9);  // may still bring one with 10, behind that of stream 0
+  merge.advance(2, 9);  // an item of stream 2 with key 10 would come after that of stream 0
   EXPECT_EQ(take_all(merge), Texts{'a'});
   EXPECT_EQ(merge.awaited(), std::size_t{2});
   merge.advance(2, 19);
@@ -80,7 +80,7 @@ TEST(RidgeMerge, AStreamThatEqualsAnotherInKeyIsNotWaitedForByTheLower) {
   EXPECT_EQ(merge.awaited(), std::size_t{2});
 }
 
-// The witness: all orders of arrival give the sequence that sorting by key and stream gives.
+// All orders of arrival give the same sequence: the items sorted by key, and then by stream.
 TEST(RidgeMerge, AllOrdersOfArrivalGiveOneSequence) {
   Random random(5);
   for (int round = 0; round < 2'000; ++round) {
@@ -105,7 +105,7 @@ TEST(RidgeMerge, AllOrdersOfArrivalGiveOneSequence) {
       const std::size_t i = random.below(streams);
       if (at[i] > brings[i].size()) continue;
       if (at[i] == brings[i].size()) {
-        merge.advance(i, 1'000);  // nothing more comes
+        merge.advance(i, 1'000);  // stream i has no more items
         --left;
       } else {
         merge.push(i, std::get<0>(brings[i][at[i]]), std::get<2>(brings[i][at[i]]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: the results of their merged order, and the
-// fate of this node's units.
+// One node with several ensembles that the test plays: their merged order, and what happens to this
+// node's own units.
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {
@@ -114,13 +114,13 @@ TEST_F(MergedOrder, AViewBeginsAnewAndSaysWhoCameAlong) {
               ElementsAre("1:a", "trans 2 from 1: 1 2", "view 2: 1 2 4", "event view_installed"));
   EXPECT_EQ(events_.back().view, view_id(2));
   EXPECT_EQ(events_.back().a, 3U);
-  // Nothing of the view before is left: numbers and positions begin anew.
+  // In the new view, numbers of units and positions begin anew.
   unit(0, 31, 4, 1, "b", 2);
   unit(0, 32, 2, 2, "d", 2);
   unit(0, 33, 2, 1, "c", 2);
   nothing(1, 40);
   EXPECT_THAT(told(), ElementsAre("1:b", "2:c", "3:d"));
-  // The next one has no companions, and does not repeat those of the last one.
+  // View 3 comes without a transitional view, and must not repeat the previous transitional view.
   join(0, 41, 3, members({1, 3}));
   nothing(1, 50);
   EXPECT_THAT(told(), ElementsAre("view 3: 1 3", "event view_installed"));
@@ -166,8 +166,8 @@ TEST_F(MergedOrder, OnlyTheFirstEnsembleLeavesOut) {
   EXPECT_THAT(told(), ElementsAre("1:a"));
 }
 
-// What an ensemble may drop depends on it: a node that may still join a view, or has the end of one
-// to deliver, needs all that the others order.
+// needs_all() determines which values an ensemble may skip. A node that may still enter a view, or
+// must still deliver the end of a view, needs all values of the other ensembles.
 TEST_F(MergedOrder, ANodeNeedsAllOfTheOthersAsLongAsItIsInAViewOrMayComeIntoOne) {
   several(2);
   engine_->start(now_, *this);
@@ -281,7 +281,7 @@ TEST_F(MergedOrder, AnEnsembleIsAskedForNoMoreThanMayWait) {
   room_ = 1'000;
   for (std::uint64_t i = 6; i <= 22; ++i) unit(0, 20 + i, 2, i, "a");
   EXPECT_EQ(fakes_[0]->host.receive_room_units(), 0U);
-  // Once there is space again it continues, without any other input.
+  // Once the merged order has space again, the ensemble continues without any other input.
   fakes_[0]->calls.clear();
   nothing(1, 100);
   EXPECT_EQ(fakes_[0]->count("work"), 1U);
@@ -422,7 +422,7 @@ TEST_F(MergedOrder, UnitsThatAnEnsemblesViewTookBackGoOutOnceMoreAsTheyWere) {
   submit(1, "b");
   submit(1, "c");
   work();
-  own_unit(0, 20, 0);  // has its place in this ensemble, and not in the order of all yet
+  own_unit(0, 20, 0);  // unit a has a place in this ensemble, but not yet in the merged order
   fakes_[0]->takes = 0;
   submit(1, "d");
   join(0, 21, 1, members({1, 2, 3}));
@@ -456,7 +456,8 @@ TEST_F(MergedOrder, TheyGoOutByWhicheverEnsembleTakesThem) {
   EXPECT_EQ(taken(1).size(), 4U);
 }
 
-// Two ensembles may order one unit: the view that took it back did not know that it was ordered.
+// Two ensembles may order one unit. A node that an ensemble excludes takes its units back from it,
+// and does not know whether the ensemble has ordered them.
 TEST_F(MergedOrder, WhatAnEnsembleHadGoesOutAgainIfItIsLeftOutOfItsView) {
   several(2);
   begin();
@@ -508,7 +509,8 @@ TEST_F(MergedOrder, UnitsOfAViewThatEndedDoNotGoOutAgain) {
   work();
   ASSERT_EQ(taken(0).back(), "18:new");
   for (std::uint64_t i = 0; i < 10; ++i) own_unit(0, 30 + i, 16 + i);
-  // The second ensemble still has two of the view before, whose messages the node has sent anew.
+  // The second ensemble still has two units of the previous view. The node has already sent their
+  // messages anew, so these units do not go out again.
   join(1, 40, 2, members({1, 2}));
   EXPECT_EQ(told().back(), "10:new");
   EXPECT_EQ(fakes_[0]->host.backlog_units(), 0U);

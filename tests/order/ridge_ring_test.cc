@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes of values and votes in a ring, seen from one node; the others are silent.
+// The routes of values and votes in a ring, at one node; the other nodes are silent.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class RidgeRing : public RoutesBench {
  protected:
   RidgeRing() : RoutesBench(&make_ring) {}
 
-  /// This node leads, and proposes one instance; the frame that it sends.
+  /// This node coordinates, and proposes a value for one instance. Returns the frame that it sends.
   wire::Relay propose(Instance instance) {
     wire::Relay frame;
     const BufferRef packet = routes_->pack(unit(instance), bytes(), true);
@@ -23,7 +23,7 @@ class RidgeRing : public RoutesBench {
     routes_->propose(packet, *this);
     return frame;
   }
-  /// The engine's report once a majority has voted.
+  /// The STATE of the coordinator after a majority has voted for all instances up to `upto`.
   wire::State decided(Instance upto) const {
     wire::State state = said();
     state.leading = true;
@@ -170,8 +170,8 @@ TEST_F(RidgeRing, WithoutSomebodyThereIsAnotherRing) {
   EXPECT_EQ(propose(2).chain, 1U) << "of the next round";
 }
 
-// Before its first proposal it knows the ring of the coordinator before, which is not its to
-// change.
+// Before its first proposal, a node knows only the ring of the previous coordinator, and must not
+// change that ring.
 TEST_F(RidgeRing, WhoHasProposedNothingYetChoosesNoOtherRing) {
   be(2);
   take(PaxosKind::relay, 1, relay(1, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several ensembles that merge in rotation, on the network of the paper's formulas: their skips,
-// what waits for these, and an ensemble that orders more than its share.
+// the values that wait for skips, and an ensemble that orders more than its share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,10 +18,10 @@ constexpr std::uint32_t kTurnNodes = 8;
 constexpr std::uint32_t kTurnFaults = 1;
 constexpr std::int64_t kRotationDelay = 10;
 constexpr std::uint32_t kInTurn = 3;
-/// Slots of ten microseconds: of a tick, and of one place.
+/// The time between two ticks, and the time for one place of the rotation, in slots of 10 µs.
 constexpr std::int64_t kTick = 100;
 constexpr std::int64_t kPlace = 2;
-/// Until the last node has a value of the only ensemble.
+/// With one ensemble: slots until the last node has delivered a value.
 constexpr std::int64_t kAlone =
     (kTurnFaults + 2) * kRotationDelay + (kTurnNodes - kTurnFaults - 1) - 2;
 
@@ -35,7 +35,7 @@ double mean(const std::vector<std::int64_t>& latencies) {
          static_cast<double>(latencies.size());
 }
 
-/// The skips of each ensemble since the empty value with this index, in its order.
+/// The skips of each ensemble, in their order. `from`: index of the first empty value that counts.
 std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, std::size_t from) {
   std::map<std::uint64_t, std::vector<Slots::Nothing>> by_ring;
   for (std::size_t i = from; i < slots.nothings().size(); ++i) {
@@ -44,8 +44,9 @@ std::map<std::uint64_t, std::vector<Slots::Nothing>> skips(const Slots& slots, s
   return by_ring;
 }
 
-// All have skipped to one place, and then it is the first one's turn. A value of the last one waits
-// until the others have skipped again: at most a tick, and until that skip is decided.
+// All ensembles have skipped to the same place, so the first ensemble has the next turn. A value of
+// the last ensemble waits until the other ensembles have skipped again. This takes at most the time
+// to the next tick, and then the time until these skips are decided.
 TEST(RidgeRotation, AValueWaitsForItsTurn) {
   Slots slots(rotation());
   slots.settle();
@@ -60,8 +61,8 @@ TEST(RidgeRotation, AValueWaitsForItsTurn) {
   EXPECT_GT(mean(slots.latencies()), kAlone + kTick / 4.0);
 }
 
-// While something is ordered, each ensemble reaches the same place at each tick, however many
-// values it ordered since the last: it skips what it lacks of fifty.
+// While values are ordered, all ensembles reach the same place at each tick: 50 places after that
+// of the previous tick. An ensemble skips those of the 50 places for which it has ordered no value.
 TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   Slots slots(rotation());
   slots.settle();
@@ -84,8 +85,8 @@ TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   }
 }
 
-// One ensemble orders a value in each slot, twice the rate at which the others skip: rotation
-// limits it to that rate, the merge by keys does not.
+// The sender of one ensemble sends a value in each slot. This is twice the rate at which the other
+// ensembles skip. The rotation limits the ensemble to that rate; the merge by keys does not.
 TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   for (const Merging merging : {Merging::rotation, Merging::keys}) {
     Slots slots(rotation(merging));
@@ -100,14 +101,14 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
     } else {
       EXPECT_GE(values_per_slot, 0.64);
     }
-    // Soon after it nothing is left of that.
+    // Three ticks after the load, a value is as fast as usual again.
     slots.rest(3 * kTick);
     slots.send(1);
     EXPECT_LE(slots.latencies().front(), kAlone + kTick + kAlone);
   }
 }
 
-// It may order half a value per slot for any time.
+// An ensemble may order up to half a value per slot for any time.
 TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
   Slots slots(rotation());
   slots.settle();
@@ -117,8 +118,9 @@ TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
             kAlone + kTick + kAlone);
 }
 
-// If a window allows less than an ensemble's share, its members can keep it full all the time. It
-// skips the rest nevertheless, one skip after the other.
+// If the window allows less than an ensemble's share, the members can keep the window full all the
+// time. The ensemble skips the rest of its places nevertheless, with one skip in progress at a
+// time.
 TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   constexpr std::int64_t kFar = 150;
   constexpr std::int64_t kWay = (kTurnFaults + 2) * kFar + kTurnNodes;
@@ -139,7 +141,7 @@ TEST(RidgeRotation, AFullWindowDoesNotKeepItFromSkipping) {
   }
 }
 
-// A sender's values are all of one ensemble, whose coordinator may be the sender.
+// One ensemble orders all values of a sender. The sender may be the coordinator of this ensemble.
 TEST(RidgeRotation, EachSenderHasARing) {
   for (const Dissemination ways : {Dissemination::distributors, Dissemination::ring}) {
     Slots slots(rotation(Merging::rotation, ways));
@@ -149,7 +151,8 @@ TEST(RidgeRotation, EachSenderHasARing) {
       EXPECT_EQ(slots.copies(), 40 * (kTurnNodes - 1)) << "it coordinates its ring itself";
     }
     slots.send(40, kInTurn + 2, 10);
-    // One more, to the second ensemble's coordinator; and one less if the sender distributes.
+    // Each value takes one more transmission, to the second ensemble's coordinator; and one less if
+    // the sender is the distributor of the value.
     if (ways == Dissemination::ring) {
       EXPECT_EQ(slots.copies(), 40 * kTurnNodes);
     } else {
@@ -159,13 +162,13 @@ TEST(RidgeRotation, EachSenderHasARing) {
   }
 }
 
-// A new coordinator of an ensemble skips to where the others are, in one instance, and then as
-// before; and the former one skips no more.
+// A new coordinator of an ensemble skips, in one instance, to the place of the other ensembles, and
+// then continues as usual. The former coordinator skips nothing more.
 TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   Slots slots(rotation());
   slots.settle();
   slots.send(10, 1, 20);
-  std::uint64_t second = 0;  // the ring that n2 coordinates
+  std::uint64_t second = 0;  // the ensemble that node 2 coordinates
   for (const auto& each : slots.nothings()) {
     if (each.node == 2) second = each.cluster;
   }
@@ -185,8 +188,8 @@ TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   EXPECT_EQ(its.back().key, others);
 }
 
-// An ensemble's history holds very many skips, and the log is shared: it does not keep for them
-// what another ensemble has ordered since.
+// The history of an ensemble may hold very many skips. The log, which all ensembles share, must not
+// keep the later records of another ensemble because of these skips.
 TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   Slots slots(rotation());
   slots.settle();
@@ -197,7 +200,7 @@ TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
   EXPECT_LT(slots.records_of(1), before + 1'000);
 }
 
-// An idle cluster stays idle: heartbeats of each ensemble, and nothing else.
+// In an idle cluster, each ensemble sends its heartbeats, and nothing else.
 TEST(RidgeRotation, NothingIsSkippedWhileNobodyOrders) {
   Slots by_keys(rotation(Merging::keys));
   by_keys.settle();

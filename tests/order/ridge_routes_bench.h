@@ -23,7 +23,7 @@ using wire::PaxosKind;
 
 inline MemberId member(std::uint32_t node) { return {{node}, 100}; }
 
-/// Routes of one node among seven, of which 1 to 5 are acceptors, all of them alive and in the
+/// The routes of one of seven nodes. Nodes 1 to 5 are acceptors; all seven are alive and in the
 /// view.
 class RoutesBench : public ::testing::Test, public Effects {
  protected:
@@ -69,7 +69,7 @@ class RoutesBench : public ::testing::Test, public Effects {
   BufferRef bytes(std::size_t size = 1'000) {
     return pool_.take(wire::kUnitHeadroomBytes, static_cast<std::uint32_t>(size));
   }
-  /// A packet of this kind as another node would send it.
+  /// A packet of this kind, as the member `from` would send it.
   BufferRef packet(PaxosKind kind, const MemberId& from, const wire::Relay& frame,
                    std::size_t size = 1'000) {
     BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(wire::kRelayHeaderBytes + size));
@@ -83,7 +83,7 @@ class RoutesBench : public ::testing::Test, public Effects {
     head.origin = member(from);
     return {round_, instance, 0, way, head};
   }
-  /// Receives a packet, like the engine.
+  /// Receives a packet and forwards its value, as the engine does.
   Drop take(PaxosKind kind, std::uint32_t from, const wire::Relay& frame,
             std::size_t size = 1'000) {
     const BufferRef in = packet(kind, member(from), frame, size);
@@ -135,7 +135,7 @@ class RoutesBench : public ::testing::Test, public Effects {
   void report(const Event& /*event*/) override {}
   void fatal(std::string_view /*reason*/) override {}
 
-  /// Routes do not use the log: they only check whether there is one.
+  /// A log that stores nothing: routes only check whether a node has a log.
   class NoLog final : public port::Log {
    public:
     Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }

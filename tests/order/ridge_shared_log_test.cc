@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One log for the acceptors of several ensembles: each reads back its records, and no needed record
-// is dropped.
+// One log for the acceptors of several ensembles. Each acceptor reads back its own records, and the
+// log drops no record that an acceptor needs.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: the calls to each of them, and when they
-// announce that they have nothing, so that others need not wait for them.
+// One node with several ensembles that the test plays: the calls to each ensemble, and when an
+// ensemble announces that it has no values, so that the other ensembles need not wait for it.
 #include "paxos_bench.h"
 #include "ridge_ensembles_bench.h"
 
@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// An ensemble's announcement that it has nothing reaches this far beyond the time.
+/// The key of an empty value is this many microseconds ahead of the key that is needed now.
 constexpr std::uint64_t kAhead = 2'000;
 
 class SideBySide : public EnsemblesBench {
@@ -19,7 +19,7 @@ class SideBySide : public EnsemblesBench {
     fakes_[ensemble]->is_idle = true;
     in(ensemble, [](Effects&) {});
   }
-  /// 1 and 2 learn domain 1; 2, 3 and 4 learn domain 2, of which 4 may come later.
+  /// Nodes 1 and 2 learn domain 1; nodes 2, 3 and 4 learn domain 2. Node 4 may start later.
   static Layout domains() { return {1, {{{{1}, {2}}, {}}, {{{2}, {3}, {4}}, {}}}, Merging::keys}; }
 };
 
@@ -99,7 +99,7 @@ TEST_F(SideBySide, TheyShareTheLog) {
 }
 
 TEST_F(SideBySide, ANodeStopsThatCannotReadItsLogs) {
-  const auto bytes = as_bytes_view("\x05");  // of the sixth ensemble
+  const auto bytes = as_bytes_view("\x05");  // a record of the sixth ensemble
   paxos::test::MemoryLog log;
   ASSERT_TRUE(log.append(bytes));
   log.sync();
@@ -232,7 +232,7 @@ TEST_F(SideBySide, ItWaitsForTheFirstListThatCannotCountYet) {
   EXPECT_EQ(engine_->nodes_wait().who, member(3));
 }
 
-// ---- what they report ----
+// ---- events that ensembles report ----
 
 TEST_F(SideBySide, WhatConcernsAllIsReportedOnce) {
   several(2);
@@ -321,7 +321,7 @@ TEST_F(SideBySide, ANodeComesIntoTheViewsOfTheOthersBeforeThatOfTheFirst) {
   EXPECT_EQ(ready(), "100") << "who is in the view stays in it";
 }
 
-// ---- by keys: an ensemble says that it has nothing ----
+// ---- merge by keys: an ensemble announces that it has no values ----
 
 TEST_F(SideBySide, AnIdleEnsembleLetsPassWhatAnotherOneOrdered) {
   several(2);
@@ -382,7 +382,7 @@ TEST_F(SideBySide, NobodyWaitsForAnEnsembleIfNothingWasOrdered) {
   be_idle(1);
   be_idle(0);
   for (FakeEnsemble* fake : fakes_) {
-    // The views are something.
+    // An ensemble may have passed once, because of the views.
     EXPECT_LE(fake->passed.size(), 1U);
     fake->at = micros() + 10'000;
     fake->passed.clear();
@@ -393,7 +393,8 @@ TEST_F(SideBySide, NobodyWaitsForAnEnsembleIfNothingWasOrdered) {
   EXPECT_THAT(fakes_[1]->passed, IsEmpty());
 }
 
-// Others may have to reach where this node began; nothing from before arrives here.
+// Other nodes may still have to merge values from before the key at which this node began in
+// another ensemble. These values wait for this ensemble, although this node does not see them.
 TEST_F(SideBySide, ItLetsPassWhereThisNodeBeganInOtherEnsembles) {
   several(3);
   engine_->start(now_, *this);
@@ -534,8 +535,8 @@ TEST_F(SideBySide, WithDomainsAPositionIsThatOfTheValueForAllWhoLearnIt) {
   EXPECT_EQ(domain_of(deliveries_[0].seq), 1);
 }
 
-/// This node, which learns both domains, waits for domain 2, and its coordinator does not learn the
-/// unit that waits.
+/// This node, `self`, learns both domains. A unit of domain 1 waits here for keys of domain 2,
+/// whose coordinator is `coordinator`.
 class AskToPass : public SideBySide {
  protected:
   void wait_for_domain_two(std::uint32_t self, std::uint32_t coordinator) {

@@ -15,8 +15,8 @@
 namespace peal::order::ridge::test {
 namespace {
 
-constexpr std::int64_t kSlot =
-    10'000;  ///< nanoseconds; all that is measured ends before a heartbeat
+/// In nanoseconds. A slot is so short that each measurement ends before the next heartbeat.
+constexpr std::int64_t kSlot = 10'000;
 constexpr std::uint32_t kValueBytes = 1'000;
 
 bool is_link_check(const BufferRef& packet) {
@@ -25,14 +25,14 @@ bool is_link_check(const BufferRef& packet) {
          header.kind == static_cast<wire::FrameKind>(wire::PaxosKind::link_check);
 }
 
-/// The packets that take a slot: those with a value, except small ones.
+/// Whether the packet occupies links for a slot: it contains an application's value.
 bool is_value(const BufferRef& packet) {
   return packet.size() > kValueBytes && !is_link_check(packet);
 }
 
 }  // namespace
 
-/// Whose log is durable as soon as the engine has done its turn.
+/// A node whose log becomes durable right after each call of its engine.
 class Slots::Node final : public Host, public Effects {
  public:
   Node(Slots& slots, const paxos::Config& config) : slots_(slots), self_(config.self.node.value) {
@@ -76,10 +76,10 @@ class Slots::Node final : public Host, public Effects {
   bool gone = false;
   std::int64_t egress_free = 0;
   std::int64_t ingress_free = 0;
-  std::deque<std::vector<std::byte>> arrived;  ///< values that wait for the link
-  std::int64_t timer_at = INT64_MAX;           ///< of the timer event that is planned
+  std::deque<std::vector<std::byte>> arrived;  ///< values that wait for this node's link
+  std::int64_t timer_at = INT64_MAX;           ///< time of the planned timer event
 
-  // Host, Effects
+  // Overrides of Host and Effects.
   std::uint32_t backlog_units() const override { return waiting_; }
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
     PEAL_ASSERT(unit_bytes_max >= kValueBytes);
@@ -130,7 +130,7 @@ Slots::Slots(const Shape& shape) : shape_(shape) {
   config.options.packet_bytes_max = 2'000;
   config.options.window = config.options.window_first = 250;
   config.options.member_window = 1'024;
-  config.options.votes_apart = {};  // packets with votes only take no slots here
+  config.options.votes_apart = {};  // packets that contain only votes occupy no link here
   delivered_by_.resize(shape.nodes + 1);
   nodes_.push_back(nullptr);
   for (std::uint32_t n = 1; n <= shape.nodes; ++n) {
@@ -144,7 +144,7 @@ Slots::~Slots() = default;
 
 void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
   std::int64_t at = now_;
-  // Link checks are few, independent of the load.
+  // Link checks do not count: their number does not depend on the load.
   if (!is_link_check(packet)) ++packets_;
   note_nothing(from, packet);
   if (is_value(packet)) {
@@ -189,7 +189,7 @@ bool Slots::step() {
     return true;
   }
   if (event.packet.empty()) {
-    if (node.timer_at != event.at) return true;  // another one was planned before it
+    if (node.timer_at != event.at) return true;  // an earlier timer event has replaced this one
     node.timer_at = INT64_MAX;
     if (node.deadline() <= now_) {
       node.tick();
@@ -202,7 +202,7 @@ bool Slots::step() {
     node.hear(event.packet);
     return true;
   }
-  // Behind those that came before it.
+  // The packet waits behind all packets that arrived before it.
   node.arrived.push_back(std::move(event.packet));
   if (node.arrived.size() == 1) {
     events_.insert({std::max(now_, node.ingress_free), ++number_, event.to, true, {}});
@@ -227,7 +227,7 @@ void Slots::settle() {
   constexpr std::int64_t kLimit = 2'000'000'000;
   while (now_ < kLimit && !all_in_a_view_of(shape_.nodes)) PEAL_ASSERT(step());
   PEAL_ASSERT(all_in_a_view_of(shape_.nodes));
-  // Until just behind the heartbeats, all of which come at one time.
+  // Runs until just after a heartbeat: all nodes send their heartbeats at the same time.
   const std::int64_t rest = now_ + 200'000'000;
   while (now_ < rest) PEAL_ASSERT(step());
 }

@@ -11,61 +11,63 @@
 
 namespace peal::order::ridge::test {
 
-/// Whole engines on a network in which the paper's formulas hold exactly. Sending a value takes its
-/// sender's link one slot and the receiver's link one slot. It arrives `delay` slots after it was
-/// sent, or when the receiver's link is free. Packets without a value cost nothing. Disks take no
-/// time. Values are sent in the order of the engines' calls.
+/// Whole engines on a network in which the formulas of the Ridge paper hold exactly. A value
+/// occupies its sender's link for one slot and its receiver's link for one slot. The value arrives
+/// `delay` slots after it was sent, or later, when the receiver's link is free. Packets without a
+/// value occupy no link. Writes to disks take no time. A link sends values in the order in which
+/// the engine passed them to it.
 class Slots {
  public:
   struct Shape {
     std::uint32_t nodes{};
-    std::uint32_t faults{};  ///< so many acceptors may fail; there are twice as many and one
-    std::int64_t delay{};    ///< slots
+    std::uint32_t faults{};  ///< f of the 2f+1 acceptors may fail
+    std::int64_t delay{};    ///< of each packet, in slots
     Dissemination dissemination = Dissemination::distributors;
     std::uint32_t ensembles = 1;
     Merging merging = Merging::keys;
   };
-  /// Nothing, as the coordinator of an ensemble proposes it first.
+  /// An empty value, as the coordinator of an ensemble first proposes it.
   struct Nothing {
-    std::int64_t slot{};  ///< when
+    std::int64_t slot{};  ///< time of the proposal
     std::uint32_t node{};
-    std::uint64_t cluster{};  ///< which ensemble it is
-    std::uint64_t key{};      ///< that it is to have
+    std::uint64_t cluster{};  ///< identifies the ensemble
+    std::uint64_t key{};      ///< the key that is proposed for the empty value
   };
 
   explicit Slots(const Shape& shape);
   ~Slots();
 
-  /// Runs until all nodes are in one view, and no packet is in flight.
+  /// Runs until all nodes are in one view, and then for 200 ms, until no value is in flight.
   void settle();
-  /// The coordinator's application, of the first ensemble, or another node's, sends `count` values,
-  /// one in each `apart` slots; runs until all nodes have delivered all.
+  /// The application at `node` sends `count` values, one every `apart` slots. Runs until all nodes
+  /// have delivered all values. Node 1 coordinates the first ensemble.
   void send(std::uint32_t count, std::uint32_t node = 1, std::int64_t apart = 1);
-  /// The node is gone; runs until the others are in a view without it.
+  /// The node crashes; runs until the other nodes are in a view without it.
   void crash(std::uint32_t node);
-  /// Lets so many slots pass without input. Returns the number of packets sent in them.
+  /// Runs for `slots` slots without new values. Returns how many packets all nodes sent meanwhile;
+  /// link checks do not count.
   std::uint64_t rest(std::int64_t slots);
 
-  /// Of each value, in their order: slots from when it was sent until the last node delivered it.
+  /// For each value, in the order of sending: slots from the sending until all nodes delivered it.
   const std::vector<std::int64_t>& latencies() const { return latencies_; }
-  /// Slots from when all nodes had the first value until all had the last one.
+  /// Slots from the time when all nodes had delivered the first value, until the time when all
+  /// nodes had delivered the last value.
   std::int64_t span() const { return span_; }
   /// The number of records in an acceptor's log.
   std::size_t records_of(std::uint32_t node) const;
   /// All proposed empty values.
   const std::vector<Nothing>& nothings() const { return nothings_; }
-  /// Transmissions of a value from one node to another.
+  /// How often any value was sent from one node to another, since send() was called.
   std::uint64_t copies() const { return copies_; }
 
  private:
   class Node;
   struct Arrival {
     std::int64_t at{};
-    std::uint64_t number{};  ///< events of one time are handled in the order in which they were
-                             ///< planned
+    std::uint64_t number{};  ///< determines the order of events that have the same time
     std::uint32_t to{};
-    bool waits = false;  ///< for the receiver's link
-    /// None: the node's timer, or, if it waits, the link of the node is free.
+    bool waits = false;  ///< the packet waits for the receiver's link
+    /// Empty if the node's timer fires (`waits` is false), or its link becomes free (`waits`).
     std::vector<std::byte> packet;
     bool operator<(const Arrival& other) const {
       return at != other.at ? at < other.at : number < other.number;
@@ -86,14 +88,14 @@ class Slots {
   std::int64_t now_ = 1'000'000'000;  ///< nanoseconds
   std::uint64_t number_ = 0;
   std::set<Arrival> events_;
-  std::vector<std::unique_ptr<Node>> nodes_;  ///< by number, from 1 on
+  std::vector<std::unique_ptr<Node>> nodes_;  ///< index: the node's number, from 1; [0] is null
   std::vector<std::int64_t> sent_at_;
   std::vector<std::int64_t> latencies_;
-  std::vector<std::uint32_t> delivered_;     ///< by value: nodes that delivered it
-  std::vector<std::uint32_t> delivered_by_;  ///< by node: values
+  std::vector<std::uint32_t> delivered_;     ///< for each value: how many nodes delivered it
+  std::vector<std::uint32_t> delivered_by_;  ///< for each node: how many values it delivered
   std::vector<Nothing> nothings_;
   std::uint32_t crashed_ = 0;
-  std::uint64_t done_ = 0;  ///< deliveries of all
+  std::uint64_t done_ = 0;  ///< deliveries at all nodes together
   std::int64_t first_at_ = 0;
   std::int64_t span_ = 0;
   std::uint64_t copies_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's formulas, confirmed by the engine itself on a network that is as simple as theirs.
+// The formulas of the Ridge paper, confirmed by the engine itself on the paper's simple network.
 #include "ridge_slots.h"
 
 #include <gtest/gtest.h>
@@ -34,13 +34,13 @@ TEST(RidgeSlots, AValueIsSentToEachNodeOnce) {
   }
 }
 
-// Independent of its sender: it goes to the coordinator, and returns to its sender without its
-// bytes.
+// The number of transmissions does not depend on the sender: the value goes to the coordinator, and
+// comes back to its sender without its bytes.
 TEST(RidgeSlots, AValueOfAnyNodeIsSentToEachOtherOnce) {
   for (const Slots::Shape& shape : {kShapes[0], kShapes[1], kShapes[2]}) {
     Slots slots(shape);
     slots.settle();
-    const std::uint32_t second = 2;  // of the chain
+    const std::uint32_t second = 2;  // the second acceptor of the chain
     for (const std::uint32_t sender : {second, shape.nodes - 1, shape.nodes}) {
       slots.send(1, sender);
       EXPECT_EQ(slots.copies(), shape.nodes - 1) << "node " << sender << " of " << shape.nodes;
@@ -67,7 +67,7 @@ TEST(RidgeSlots, OneValueInEachSlotIsCarriedWithHardlyAnyWaiting) {
 
 std::int64_t round_trip(const Slots::Shape& shape) { return (shape.nodes - 1) * shape.delay; }
 
-/// All measurements end before a heartbeat carries information.
+/// Each measurement ends before a heartbeat could carry information.
 constexpr Dissemination kRing = Dissemination::ring;
 constexpr Slots::Shape kRings[]{{2, 0, 10, kRing},
                                 {8, 1, 10, kRing},
@@ -86,7 +86,8 @@ TEST(RidgeSlotsInARing, OneValueTakesAStepForEachNodeAndIsSentToEachOnce) {
 }
 
 TEST(RidgeSlotsInARing, WithFewNodesTheWordThatItIsDecidedTakesLonger) {
-  // The second acceptor has it, the coordinator has its vote, and the others have its decision.
+  // Three steps: the value to the second acceptor, its vote to the coordinator, and the decision to
+  // the other nodes.
   Slots slots({3, 1, 10, kRing});
   slots.settle();
   slots.send(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with ensembles that merge in rotation, all of which the test plays: when they skip their
-// turns, and how far.
+// One node with several ensembles that merge in rotation; the test plays the ensembles. When an
+// ensemble skips turns, and how many turns it skips.
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {
@@ -15,7 +15,7 @@ class Turns : public EnsemblesBench {
     make({count, {}, Merging::rotation}, self);
     begin();
   }
-  /// The place of the line by this node's clock.
+  /// The place of the line, according to this node's clock.
   std::uint64_t line() const { return static_cast<std::uint64_t>(now_.ns / 20'000); }
   void pass_time(Duration span) {
     now_ = now_ + span;
@@ -53,7 +53,7 @@ TEST_F(Turns, AsLongAsOneIsBehindThereAreTicksThoughAnotherHasComeThere) {
   coordinate(1);
   coordinate(2);
   unit(0, 11, 2, 1, "a");
-  now_ = now_ + milliseconds(60);  // not awake any more
+  now_ = now_ + milliseconds(60);  // the line is no longer awake
   fakes_[2]->tip = fakes_[2]->at = 5'000'000;
   fakes_[1]->can_pass = false;
   timer();
@@ -143,7 +143,7 @@ TEST_F(Turns, OneThatIsAheadOfTheLineSkipsNothing) {
   for (const std::uint64_t key : fakes_[1]->passed) EXPECT_GE(key, line() + 1'000 - 50);
 }
 
-// All coordinators see the same line: where any of them has skipped to.
+// All coordinators use the same line: the highest place to which any of them has skipped.
 TEST_F(Turns, TheLineIsWhereOthersSkippedTo) {
   rotate();
   coordinate(1);
@@ -180,11 +180,11 @@ TEST_F(Turns, NoPlaceIsBeyondAllStamps) {
   EXPECT_THAT(fakes_[1]->passed, ElementsAre(wire::kStampMax));
 }
 
-// Skips before this node started are not repeated.
+// This node does not repeat skips from before its start.
 TEST_F(Turns, TheLineHasBeenWhereThisNodeBegins) {
   rotate();
   coordinate(1);
-  fakes_[0]->at = line() + 700;  // of a checkpoint
+  fakes_[0]->at = line() + 700;  // the key of a checkpoint
   in(0, [](Effects&) {});
   unit(0, line() + 702, 2, 1, "a");
   pass_time(milliseconds(1));
@@ -197,7 +197,7 @@ TEST_F(Turns, WhoTakesOverSkipsByWhatIsOrderedFromThenOn) {
   unit(0, 11, 2, 1, "a");
   fakes_[1]->can_pass = false;
   pass_time(milliseconds(1));
-  fakes_[1]->tip.reset();  // another node coordinates, and this one again later
+  fakes_[1]->tip.reset();  // another node coordinates for a while
   in(1, [](Effects&) {});
   fakes_[1]->can_pass = true;
   fakes_[1]->tip = 10;

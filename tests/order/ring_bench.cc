@@ -113,7 +113,7 @@ void RingBench::install() {
   ASSERT_EQ(view_, token_.view);
 }
 
-// ---- packets of others ----
+// ---- packets of other members ----
 
 template <class Frame, class Encode>
 void RingBench::say(const MemberId& from, Kind kind, const Frame& frame, Encode encode) {
@@ -222,7 +222,7 @@ void RingBench::install(const View& view) {
   if (!view.transitional) view_ = view.id;
 }
 
-// ---- its output ----
+// ---- output of the engine ----
 
 std::size_t RingBench::count(Kind kind) const {
   return static_cast<std::size_t>(std::count_if(

@@ -20,8 +20,8 @@
 
 namespace peal::order::test {
 
-/// One engine of the ring in a cluster of three; the test plays the other two, the node, and the
-/// clock.
+/// One engine of the ring in a cluster of three. The test plays the other two members, the node and
+/// the clock.
 class RingBench : public testing::Test, public Host, public Effects {
  protected:
   using Drop = wire::Drop;
@@ -30,39 +30,39 @@ class RingBench : public testing::Test, public Host, public Effects {
   static constexpr std::uint64_t kRingCluster = 7;
 
   struct Sent {
-    NodeId to{};  ///< 0: to all
+    NodeId to{};  ///< the receiver; 0: all nodes
     Lane lane{};
     Kind kind{};
     std::vector<std::byte> bytes;
   };
 
-  /// It becomes this member, in a view of all three.
+  /// Starts the member `self`, and brings it into a view of all three members.
   void be(const MemberId& self, const ring::Options& options = {});
-  /// The record of the next view, and of the old one, that the others agree on.
+  /// Changes a commit token before it arrives at this member.
   using Change = std::function<void(wire::Commit&)>;
-  /// The view is over. All gather, and the commit token arrives for the first time: returns it with
-  /// this member's changes.
+  /// The view ends: all members gather. The commit token, after `change`, arrives for the first
+  /// time (the representative creates it instead). Returns the commit token that this member sends.
   wire::Commit gather(const Change& change = [](wire::Commit&) {});
-  /// It arrives for the second time, changed: this member is in recovery then.
+  /// The commit token, after `change`, arrives for the second time, and the recovery starts.
   void recover(
       wire::Commit commit, const Change& change = [](wire::Commit&) {});
-  /// A token of the recovery arrives.
+  /// The next token of the recovery. It says that the other two members have recovered all.
   wire::Token recovery_token();
-  /// All are complete.
+  /// All members complete their recovery, and this member installs the new view.
   void install();
 
   void hear(const MemberId& from, const wire::Token& token);
   void hear(const MemberId& from, const wire::Data& data, std::string_view text = "text");
   void hear(const MemberId& from, const wire::HoldCancel& cancel);
   void hear(const std::vector<std::byte>& bytes);
-  /// A unit of another member, as that sends it.
+  /// The header of a unit of another member, at this position.
   wire::Data unit(const MemberId& origin, Seq seq, Service service = Service::agreed) const;
-  /// The next token if the others change nothing.
+  /// The next token that arrives here, if the other members change nothing in it.
   wire::Token next() const;
-  /// The token comes from the predecessor. Returns the token that is sent on; nothing if it is
-  /// kept.
+  /// The token arrives from the predecessor. Returns the token that this member sends on; nothing
+  /// if this member keeps the token.
   std::optional<wire::Token> pass(const wire::Token& token);
-  /// The same where it is sent on.
+  /// Like pass(); the test fails if this member keeps the token.
   wire::Token visit(const wire::Token& token);
   void submit(int units, Service service = Service::agreed);
   void work() { engine_->on_work(now_, *this); }
@@ -71,12 +71,12 @@ class RingBench : public testing::Test, public Host, public Effects {
   const MemberId& predecessor() const;
   std::size_t index() const;
   std::size_t count(Kind kind) const;
-  std::vector<wire::Data> data() const;  ///< that was sent
+  std::vector<wire::Data> data() const;  ///< the headers of the data packets that were sent
   std::uint64_t counter(std::string_view name) const;
   std::size_t events(const EventKind* kind) const;
   std::vector<std::string> take_log() { return std::exchange(log_, {}); }
 
-  // Host, Effects
+  // Overrides of Host and Effects.
   std::uint32_t backlog_units() const override { return static_cast<std::uint32_t>(queue_.size()); }
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
   std::uint32_t receive_room_units() const override { return room_; }
@@ -92,11 +92,11 @@ class RingBench : public testing::Test, public Host, public Effects {
   Instant now_{1'000'000'000};
   std::unique_ptr<Engine> engine_;
   MemberId self_{};
-  ring::ViewOptions agreed_{1'472, 1, 4'096};  ///< what the others ask of the next view
+  ring::ViewOptions agreed_{1'472, 1, 4'096};  ///< the options in the commit token of the others
   ViewId view_{};
   std::vector<Sent> sent_;
   std::vector<Event> events_;
-  std::vector<std::string> log_;      ///< "view 123", "trans 12", "4:text", "t5:text"
+  std::vector<std::string> log_;      ///< lines such as "view 123", "trans 12", "4:text", "t5:text"
   std::vector<Delivery> deliveries_;  ///< without their bytes
   std::vector<View> views_;           ///< without their members
   std::vector<Seq> originated_;
@@ -112,7 +112,7 @@ class RingBench : public testing::Test, public Host, public Effects {
   std::optional<wire::Token> last_token() const;
 
   std::uint64_t joins_ = 0;
-  wire::Token token_;  ///< as it was sent last
+  wire::Token token_;  ///< the last token that this member sent
 };
 
 }  // namespace peal::order::test

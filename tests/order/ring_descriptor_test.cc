@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the ring before it runs, and what becomes of what it is set up with.
+// The descriptor of the ring: its properties before an engine exists, and the engines that it
+// makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 namespace peal::order::test {
 namespace {
 
-using Plan = order::Setup;  // the fixture's name hides it
+using Plan = order::Setup;  // in a fixture, testing::Test::Setup hides this name
 
 class RingDescriptor : public RingBench {
  protected:
@@ -24,7 +25,7 @@ class RingDescriptor : public RingBench {
     setup.packet_bytes_max = 1'400;
     return setup;
   }
-  /// The first packet that is sent by an engine of this setup.
+  /// The first packet that an engine with this setup sends.
   std::vector<std::byte> first_packet(const Plan& setup) {
     sent_.clear();
     engine_ = ring::kDescriptor.make(setup, pool_, *this);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one member of the ring ends an old view: what it writes on the commit token, what it
-// requests, what it delivers in which view, and its behaviour if the others never become complete.
+// How one member of the ring ends an old view: what it writes on the commit token, which units it
+// requests, which units it delivers in which view, and what it does if others never recover all.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ class Repair : public RingBench {
   void hold(std::initializer_list<Seq> positions, Service service = Service::agreed) {
     for (const Seq seq : positions) hear(kA, unit(kA, seq, service), "u" + std::to_string(seq));
   }
-  /// The token is lost, and all gather; the first member wrote this record.
+  /// The token is lost, and all members gather. On the commit token that arrives, the first member
+  /// has written this record.
   wire::Commit end_view(const ring::OldViewRecord& of_first) {
     old_ = view_;
     run(milliseconds(230));
@@ -32,7 +33,7 @@ class Repair : public RingBench {
       commit.old_views = {{old_, {kA}, ring::encode(of_first)}};
     });
   }
-  /// The record that the survivors have together.
+  /// Starts the recovery. `all`: the record that the survivors of the old view have together.
   void repair(const wire::Commit& commit, const ring::OldViewRecord& all,
               const MemberSet& survivors = kAll) {
     take_log();
@@ -55,14 +56,15 @@ class Repair : public RingBench {
     record.obligation = obligation;
     return record;
   }
-  /// Adds a unit of the old view, though the next one is agreed on.
+  /// A retransmitted unit of the old view arrives, while this member recovers for the next view.
   void bring(Seq seq) {
     wire::Data data = unit(kA, seq);
     data.view = old_;
     data.retransmission = true;
     hear(kA, data, "u" + std::to_string(seq));
   }
-  /// The token of the recovery arrives, from a rotation in which others report so.
+  /// The token of the recovery arrives. The other members have set its `recovery_run` to `run`, and
+  /// its `recovery_block` to `block`.
   wire::Token come(std::uint16_t run, std::uint16_t block = wire::kNoIndex) {
     wire::Token token = recovery_token();
     token.recovery_run = run;
@@ -76,7 +78,7 @@ class Repair : public RingBench {
 TEST_F(Repair, ItFoldsWhatItHoldsIntoTheRecord) {
   be(kB);
   hold({1, 2, 4});
-  // The first has 1, and 3 and 5 behind it.
+  // The first member has positions 1, 3 and 5.
   const wire::Commit commit = end_view(record(1, 5, 0, 0b1010, {kA}));
   ASSERT_EQ(commit.old_views.size(), 1U);
   EXPECT_THAT(commit.old_views[0].survivors, ElementsAre(kA, kB));
@@ -92,7 +94,7 @@ TEST_F(Repair, TheGreaterSafeLineAndBaseCount) {
   hold({1, 2, 3});
   wire::Token token = next();
   token.seq = token.aru = 2;
-  hear(kA, unit(kA, 9));  // far ahead of the token: not taken by it
+  hear(kA, unit(kA, 9));  // its position is far above the token's
   const wire::Commit commit = end_view(record(2, 2, 2, 0, {kA}));
   const ring::OldViewRecord folded = ring::decode_record(commit.old_views[0].record);
   EXPECT_EQ(folded.base, 3U);
@@ -104,7 +106,7 @@ TEST_F(Repair, TheGreaterSafeLineAndBaseCount) {
 TEST_F(Repair, WhatOthersHaveBelowTheirBaseNeedsNoBit) {
   be(kB);
   hold({1, 5});
-  // The first has all up to 3, and 6.
+  // The first member has positions 1 to 3, and 6.
   const wire::Commit commit = end_view(record(3, 6, 0, 0b100, {kA}));
   const ring::OldViewRecord folded = ring::decode_record(commit.old_views[0].record);
   EXPECT_EQ(folded, record(3, 6, 0, 0b110, {kA, kB}));
@@ -278,7 +280,7 @@ TEST_F(Repair, ItAsksForWhatOthersHoldAndTakesNothingElse) {
   be(kB);
   hold({1, 2, 4});
   const wire::Commit commit = end_view(record(2, 6, 0, 0b1111, {kA}));
-  repair(commit, record(2, 6, 0, 0b1011));  // 3, 4 and 6; no member has 5
+  repair(commit, record(2, 6, 0, 0b1011));  // positions 3, 4 and 6; no member has 5
   wire::Token token = come(1);
   EXPECT_EQ(token.recovery_run, 0U);
   EXPECT_EQ(token.recovery_block, 1U);
@@ -323,7 +325,7 @@ TEST_F(Repair, TheViewIsInstalledWhenAllAreComplete) {
   come(2);
   EXPECT_THAT(take_log(), ElementsAre("trans 123", "view 123"));
   EXPECT_GT(view_.number, old_.number);
-  // From here on positions begin anew, and the token is the view's own.
+  // In the new view, positions begin anew, and the token is that of the new view.
   wire::Token token = next();
   token.recovery_run = 0;
   submit(1);
@@ -392,11 +394,11 @@ TEST_F(Repair, RecordsThatLackWhatItHasAreRefused) {
   repair(commit, record(2, 5, 0, 0b111));
 }
 
-// ---- members that never become complete ----
+// ---- members that never complete their recovery ----
 
 class Guard : public Repair {
  protected:
-  /// In recovery; it lacks 1 itself, or nothing.
+  /// Starts the recovery. This member lacks position 1 itself, or (`lacks` is false) nothing.
   void begin(bool lacks) {
     be(kB);
     if (!lacks) hold({1});

@@ -108,7 +108,7 @@ TEST(Ring, AnIdleViewCostsAlmostNothing) {
   cluster.on_sent = [&](const Flight&) { ++packets; };
   cluster.run(seconds(10));
   EXPECT_LT(packets, 10 * 3 * 15U);  // the token rests 80 ms in each rotation
-  // And the first message after silence needs two rotations, not a hold time.
+  // The first message after the silence needs two rotations, but no hold time.
   const Instant before = cluster.now();
   cluster.submit(2, "late");
   ASSERT_TRUE(cluster.run_until([&] { return !deliveries(cluster.log(1)).empty(); }, seconds(1)));
@@ -120,7 +120,7 @@ TEST(Ring, AnIdleViewSurvivesTheLossOfItsTokenOnTwoHops) {
     Cluster cluster(nodes, {});
     cluster.start_all();
     ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(nodes); }, seconds(5)));
-    std::vector<std::vector<std::byte>> last(nodes);  // token of each member
+    std::vector<std::vector<std::byte>> last(nodes);  // the last token that each member sent
     std::vector<bool> to_lose(nodes, false);
     std::uint32_t lost = 0;
     cluster.filter = [&](const Flight& flight) {

@@ -19,21 +19,22 @@ using testing::IsEmpty;
 
 class Visit : public RingBench {
  protected:
-  /// A section that asks for 64 positions from `first` on, those whose bits are set.
+  /// A section that requests positions: `first` + i for each set bit i of the bitmap.
   wire::RequestSection requests(Seq first, std::uint64_t bitmap) const {
     wire::RequestSection section;
     section.view = view_;
     section.ranges.push_back({first, bitmap});
     return section;
   }
-  /// Units of another member up to this one have arrived, and the token includes them.
+  /// Units of another member up to position `upto` arrive, and then a token that includes them.
   void bring(Seq upto, const MemberId& origin = kA) {
     wire::Token token = next();
     for (Seq seq = token.seq + 1; seq <= upto; ++seq) hear(origin, unit(origin, seq));
     token.seq = token.aru = upto;
     visit(token);
   }
-  /// Until nothing moves and all are known to have everything.
+  /// The token arrives three times without new units, so that all members are known to have
+  /// everything.
   void settle() {
     for (int i = 0; i < 3; ++i) {
       wire::Token token = next();
@@ -94,7 +95,7 @@ TEST_F(Visit, AVisitSendsWhatItsWindowsAllow) {
   token.window = 50;
   EXPECT_EQ(visit(token).seq, 7U) << "its own";
   token = next();
-  token.fcc = 7 + 45;  // its own of the last rotation, and those of the others
+  token.fcc = 7 + 45;  // in the last rotation: 7 packets of this member, 45 of the others
   EXPECT_EQ(visit(token).seq, 12U) << "what the others left of the window of all";
   EXPECT_EQ(next().fcc, 50U);
   token = next();
@@ -177,7 +178,7 @@ TEST_F(Visit, UnitsFitTheSmallestPacketOfAll) {
   EXPECT_EQ(counter("out_of_window"), 1U);
 }
 
-// ---- what all have ----
+// ---- units that all members have (aru) ----
 
 TEST_F(Visit, WhoMissesPacketsLowersTheLine) {
   be(kB);
@@ -320,7 +321,7 @@ TEST_F(Visit, UnitsOfOtherViewsAreNotTaken) {
 TEST_F(Visit, WhatAllHaveIsLetGoOf) {
   ring::Options options;
   options.max_gap = 16;
-  be(kB, options);  // room for 64 packets
+  be(kB, options);  // there is space for 64 packets
   for (Seq seq = 1; seq <= 200; ++seq) {
     bring(seq);
     visit(next());
@@ -447,7 +448,7 @@ TEST_F(Visit, AnswersCountAsWhatItSends) {
   EXPECT_EQ(next().fcc, 5U);
 }
 
-// ---- which tokens it takes ----
+// ---- accepted and dropped tokens ----
 
 TEST_F(Visit, ATokenIsTakenOnceAndFromThePredecessorAlone) {
   be(kB);
@@ -498,7 +499,7 @@ TEST_F(Visit, PacketsOfOtherEnginesAreUnknown) {
   hear(bytes);
   EXPECT_EQ(counter("bad_version"), 1U);
   EXPECT_EQ(events(&event::incompatible_peer), 1U);
-  // A node with another engine has other settings: that is reported.
+  // A node with another engine also has other settings, which this node reports as an event.
   bytes.resize(60'000);
   bytes.resize(wire::encode_hold_cancel({Kind::hold_cancel, kRingCluster + 1, kA}, {view_}, bytes));
   as_kind(wire::kPaxosKindFirst);
@@ -564,7 +565,7 @@ TEST_F(Visit, WhoIsAggressiveTakesAnyUnitOfThePredecessorForThat) {
   EXPECT_EQ(engine_->preferred_lane(), Lane::token);
 }
 
-// ---- a token that shows no sign of life ----
+// ---- a token that this member sends again ----
 
 TEST_F(Visit, ItIsSentAgainUnlessSomebodyBehindWasSeenToHaveIt) {
   be(kB);
@@ -595,7 +596,7 @@ TEST_F(Visit, ItIsSentAgainUnlessSomebodyBehindWasSeenToHaveIt) {
 
 class Rests : public Visit {
  protected:
-  /// Until the token rests here, at the representative.
+  /// The token circulates until it rests at this member, the representative.
   void rest() {
     for (int i = 0; i < 10; ++i) {
       wire::Token token = next();
@@ -674,7 +675,7 @@ TEST_F(Rests, ANewerTokenTakesThePlaceOfOneThatRests) {
   be(kA);
   rest();
   wire::Token newer = next();
-  newer.hop += 3;  // the one that rests has been here
+  newer.hop += 3;  // this token is one rotation newer than the token that rests here
   newer.fcc = 1;
   const std::size_t before = count(Kind::token);
   ASSERT_TRUE(pass(newer));
@@ -820,17 +821,18 @@ TEST_F(Rests, ItsTokenMayRestBeforeItShowsASignOfLife) {
   EXPECT_EQ(count(Kind::token), before);
   hear(kA, [&] {
     wire::Token again = next();
-    again.hop -= 2 + 1;  // as it came here last
+    again.hop -= 2 + 1;  // the token as it last arrived here
     return again;
   }());
   EXPECT_EQ(count(Kind::token), before + 1) << "the predecessor saw none: it is lost";
 }
 
-// ---- a member that holds up all ----
+// ---- a member that stalls the ring ----
 
 class Stalls : public Visit {
  protected:
-  /// The token circulates `times`, each taking so much time; the last member misses 1.
+  /// The token makes `times` rotations, each of which takes `each`. The last member lacks position
+  /// 1.
   void go_round(int times, Duration each, const MemberId& has) {
     if (times > 0 && next().seq == 0 && has == self_) hear(kA, unit(kA, 1));
     for (int i = 0; i < times; ++i) {
@@ -949,7 +951,7 @@ TEST_F(Stalls, WhoMissesItTooLooksForWhoCannotSend) {
   }
 }
 
-// ---- a list of nodes that goes round ----
+// ---- a list of nodes on the token ----
 
 class ListOnToken : public Visit {
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of links: an excluded member returns once one has passed; and what a faulty member, or an
-// attacker with old packets, can cause with the frames of a trial.
+// Trials of links: an excluded member returns once a trial has passed. Also the effects of trial
+// frames from a faulty member, or from an attacker with old packets.
 #include <gtest/gtest.h>
 
 #include "cluster.h"
@@ -35,7 +35,7 @@ class Trials : public testing::Test {
     cluster_.inject(to, packet);
   }
   MemberId self(std::uint32_t node) { return cluster_.engine(node).self(); }
-  /// n3 is cut off until the others have a view without it, and no link is muted any more.
+  /// Node 3 is cut off until the others have a view without it, and no longer ignore its packets.
   void leave_out() {
     cluster_.filter = [](const Flight& flight) { return flight.from != 2 && flight.to != 2; };
     ASSERT_TRUE(cluster_.run_until(
@@ -60,10 +60,10 @@ TEST_F(Trials, AnAskIsAnsweredOnceToItsSenderAndAtItsSize) {
 
 TEST_F(Trials, NothingElseIsAnswered) {
   const std::uint64_t digest = cluster_.engine(0).digest();
-  inject(1, 0, Step::ask, self(2));  // meant for another member
+  inject(1, 0, Step::ask, self(2));  // an ASK for another member
   inject(1, 0, Step::ask, {self(0).node, self(0).epoch - 1});
   EXPECT_EQ(cluster_.counter(0, "stale"), 2U);
-  inject(1, 0, Step::echo, self(0));  // of an ASK that no member sent
+  inject(1, 0, Step::echo, self(0));  // an echo of an ASK that no member sent
   inject(1, 0, Step::passed, self(0));
   EXPECT_TRUE(sent_.empty());
   EXPECT_EQ(cluster_.engine(0).digest(), digest);
@@ -86,7 +86,8 @@ TEST_F(Trials, OnlySmallPacketsLeaveItOut) {
   cluster_.run(seconds(20));
   EXPECT_EQ(cluster_.counter(0, "views_installed"), views);
   EXPECT_EQ(cluster_.log(0).back(), "view ab");
-  // One trial costs four times 32 ASKs; after each that fails, the pause is twice as long.
+  // One trial needs four times 32 ASKs. After each failed trial, the pause before the next trial
+  // doubles.
   const std::uint64_t trials =
       cluster_.counter(0, "trials") + cluster_.counter(1, "trials") + cluster_.counter(2, "trials");
   EXPECT_GE(trials, 4U);
@@ -117,7 +118,8 @@ TEST_F(Trials, OneThatAPauseEndsDoesNotKeepOthersFromBeginning) {
 
 TEST_F(Trials, AFalsePassedLetsOnlyItsSenderInAndOnce) {
   leave_out();
-  // n3 reports to n1 that its own trial has passed; all but small packets are lost.
+  // Node 3 reports to node 1 that node 3's own trial has passed. Large packets from and to node 3
+  // are lost.
   cluster_.filter = [](const Flight& flight) {
     return flight.bytes.size() < 600 || (flight.from != 2 && flight.to != 2);
   };

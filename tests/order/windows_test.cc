@@ -8,9 +8,9 @@
 
 #include "base/random.h"
 
-// The window on a ring described by two numbers: a rotation takes at least `idle`, and each packet
-// takes `service` at the bottleneck. What does not fit the switch is lost, and a share is lost
-// anyway.
+// The windows of a simulated ring. A rotation takes at least `idle`, and each packet takes
+// `service` at the bottleneck. Packets that do not fit the buffer of the switch are lost, and also
+// a share `loss` of all packets.
 
 namespace peal::order::ring {
 namespace {
@@ -18,10 +18,10 @@ namespace {
 struct Plant {
   Duration idle = microseconds(200);
   Duration service = microseconds(2);
-  std::uint32_t buffer = 100'000;  ///< packets in one rotation above which all others are lost
+  std::uint32_t buffer = 100'000;  ///< in one rotation, packets beyond this number are lost
   std::uint32_t demand = 1'000'000;
   double loss = 0;
-  double token_loss = 0;  ///< each costs 20 ms
+  double token_loss = 0;  ///< probability; each lost token costs 20 ms
   bool serial = false;    ///< no member works while the token travels
 };
 
@@ -57,7 +57,7 @@ class WindowTest : public testing::Test {
 TEST_F(WindowTest, ClimbsToTheKneeAndStaysNear) {
   run({}, seconds(1));
   run({}, seconds(1));
-  EXPECT_GT(packets_per_s(seconds(1)), 450'000);  // of 500,000
+  EXPECT_GT(packets_per_s(seconds(1)), 450'000);  // of at most 500,000
   EXPECT_LT(window_.value(), 400U);               // the knee is at 100
 }
 
@@ -103,7 +103,7 @@ TEST_F(WindowTest, AFewLostPacketsOfASlowStreamSayNothing) {
 
 TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
   Plant plant;
-  plant.serial = true;  // each doubling gains less than the one before
+  plant.serial = true;  // each doubling of the window gains less than the previous doubling
   run(plant, seconds(2));
   run(plant, seconds(2));
   EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));
@@ -132,7 +132,8 @@ class ShareTest : public testing::Test {
  protected:
   ShareTest() { share_.reset(AcceleratedWindow::kAuto); }
 
-  /// Rotations with visits of `sent` packets, of which shares get lost.
+  /// In each rotation one visit sends `sent` packets. `before_lost` and `after_lost`: the lost
+  /// shares of the packets that it sends before and after it passes the token on.
   void run(int rotations, std::uint32_t sent, double before_lost, double after_lost) {
     for (int i = 0; i < rotations; ++i) {
       const std::uint32_t after = share_.after_token(sent);

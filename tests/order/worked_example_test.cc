@@ -16,7 +16,7 @@ std::vector<std::string> run_example(std::uint32_t accelerated_window) {
   Cluster cluster(3, options);
   cluster.start_all();
   EXPECT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
-  // The token of the idle view comes to rest at participant A.
+  // Waits until the token of the idle view rests at participant A.
   const std::uint64_t rests = cluster.counter(0, "tokens_held");
   EXPECT_TRUE(
       cluster.run_until([&] { return cluster.counter(0, "tokens_held") > rests; }, seconds(1)));
@@ -54,7 +54,7 @@ std::vector<std::string> run_example(std::uint32_t accelerated_window) {
 std::vector<std::string> expected(const std::vector<std::string>& visits) {
   std::vector<std::string> result;
   for (const std::string& visit : visits) {
-    // "A 1 2 T5 3 4 5"
+    // Example: "A 1 2 T5 3 4 5". A sends messages 1 and 2, the token with seq 5, then 3 to 5.
     std::string word;
     const std::string who = visit.substr(0, 1);
     for (std::size_t i = 2; i <= visit.size(); ++i) {

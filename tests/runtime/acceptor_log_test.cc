@@ -17,7 +17,7 @@
 #include "io/clock.h"
 #include "member/embedded_node.h"
 
-// The log of an acceptor by itself, and a member whose log has unreadable content.
+// Tests the log of an acceptor alone, and a member whose log has an unreadable record.
 
 namespace peal::runtime {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// Only polls what the loop watches.
+/// Does nothing, so that the loop only polls what it watches.
 class IdleHost final : public io::LoopHost {
  public:
   void on_pause(Instant, Duration) override {}
@@ -37,8 +37,8 @@ class IdleHost final : public io::LoopHost {
   std::optional<Instant> next_deadline() const override { return std::nullopt; }
 };
 
-/// Runs `work` in a process that is killed after so many system calls. Returns false if it finished
-/// before.
+/// Runs `work` in a child process, and kills the process after `calls` system calls. Returns false
+/// if `work` ended earlier.
 bool run_killed(const std::function<void()>& work, int calls) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -48,7 +48,7 @@ bool run_killed(const std::function<void()>& work, int calls) {
     ::_exit(0);
   }
   int status = 0;
-  const int stops = 1 + 2 * calls;  // it stops as a call begins, and as it ends
+  const int stops = 1 + 2 * calls;  // a process stops when a call begins and when it ends
   for (int i = 1; i <= stops; ++i) {
     if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
       EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
@@ -102,15 +102,15 @@ class AcceptorLogs : public testing::Test {
     const auto position = log.log().append(as_bytes_view(record));
     ASSERT_TRUE(position);
     log.commit();
-    log.commit();  // one at a time: this one writes nothing
+    log.commit();  // writes nothing, because a write is in progress
     IdleHost host;
     while (!written || log.log().durable() < *position) (*loop)->turn(host, seconds(10));
     EXPECT_EQ(log.log().durable(), *position);
     EXPECT_FALSE(log.failure());
-    loops_.push_back(std::move(*loop));  // the log is watched as long as it exists
+    loops_.push_back(std::move(*loop));  // must outlive the log, which is attached to it
   }
 
-  /// As a node starts: the epoch is stored last.
+  /// Starts as a node does, and stores the epoch last. Returns true if the log is new.
   Result<bool, io::IoError> start() {
     auto log = AcceptorLog::open(settings_);
     if (!log) return unexpected(log.error());
@@ -147,7 +147,7 @@ TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
     EXPECT_FALSE(log->is_new());
     EXPECT_EQ(log->log().last(), LogPosition{1});
   }
-  // Its clock was set back, and the epoch is stored nowhere else.
+  // A clock that was set back gives the epoch 6, but incarnation 7 has written to the log.
   auto log = AcceptorLog::open(settings_);
   ASSERT_TRUE(log) << log.error().message;
   const auto earlier = (*log)->recover(6);
@@ -159,7 +159,7 @@ TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
 
 TEST_F(AcceptorLogs, AFirstStartThatIsKilledAnywhereIsMadeAgain) {
   int calls = 0;
-  int made_again = 0;  // files existed already, and the log counted as new
+  int made_again = 0;  // starts that found files, and still made a new log
   const auto first_start = [this] {
     if (!start()) ::_exit(1);
   };
@@ -210,7 +210,7 @@ TEST_F(AcceptorLogs, AnEpochAloneIsRefused) {
                 AllOf(HasSubstr("identity is missing, and "), HasSubstr(folder_ / "a" / "epoch"),
                       HasSubstr("took part before"), HasSubstr("must not take part")));
   }
-  // The restored folder is accepted.
+  // A folder that is restored from a copy is accepted.
   fs::remove_all(folder_ / "a");
   fs::copy(kept, folder_ / "a", fs::copy_options::recursive);
   fs::permissions(folder_ / "a", fs::perms::owner_all);
@@ -240,12 +240,13 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
   }
   const fs::path kept = folder_ / "kept";
   fs::copy(owed, kept, fs::copy_options::recursive);
-  // An earlier release had none; removing it loses what is retained for others, but no vote.
+  // Earlier releases had no log of retained values. If it is removed, these values are lost, but no
+  // vote is.
   fs::remove_all(owed);
   const auto without = start();
   ASSERT_TRUE(without) << without.error().message;
   EXPECT_FALSE(*without);
-  // One that is cut is refused, with its name.
+  // A log of retained values that was cut is refused, and the error names its file.
   const fs::path segment = owed / "0000000000000001.wal";
   fs::resize_file(segment, fs::file_size(segment) - 1);
   const auto cut = start();
@@ -253,7 +254,8 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
   EXPECT_EQ(cut.error().code, Errc::invalid_option);
   EXPECT_THAT(cut.error().message, AllOf(HasSubstr("data_dir: "), HasSubstr(segment.string()),
                                          HasSubstr("is damaged at offset")));
-  // Beside a log of votes that is new it stays: its records say of which order they are.
+  // Only the log of votes is new. The log of retained values stays, because its records name the
+  // order to which they belong.
   fs::remove_all(folder_ / "a");
   fs::create_directories(owed);
   fs::copy(kept, owed, fs::copy_options::recursive);
@@ -266,7 +268,7 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
     EXPECT_EQ(log->log().last(), LogPosition{0});
     EXPECT_EQ(log->owed().last(), LogPosition{1});
   }
-  // Neither is taken for the other.
+  // Neither log is accepted in the place of the other.
   fs::remove_all(owed);
   fs::rename(folder_ / "a" / "log", owed);
   fs::copy(kept, folder_ / "a" / "log", fs::copy_options::recursive);

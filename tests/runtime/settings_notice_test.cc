@@ -30,7 +30,7 @@ config::Settings settings_of(const char* engine = "ring") {
   return settings;
 }
 
-/// The notice of node a, and all that it sends and tells.
+/// The SettingsNotice of node a. Records the packets that it sends and the lines that it reports.
 struct NoticeBench {
   struct Sent {
     NodeId to;
@@ -87,7 +87,8 @@ struct NoticeBench {
     now = now + time;
     if (const auto due = notice.next_deadline(); due && *due <= now) notice.on_timer(now);
   }
-  /// The only line so far, without its beginning.
+  /// The only reported line, without its beginning. If there is not exactly one line, the number of
+  /// lines.
   std::string line() const {
     if (told.size() != 1) return std::to_string(told.size()) + " lines";
     const std::string begin = "node b is ignored: ";
@@ -100,13 +101,13 @@ struct NoticeBench {
   trace::Names names;
   BufferPool frames;
   std::vector<Sent> sent;
-  std::string reason;  ///< that status shows
+  std::string reason;  ///< the reason that the status shows
   std::vector<std::string> told;
   Instant now{seconds(100).ns};
   SettingsNotice notice;
 };
 
-/// The line about a node that sends these settings.
+/// The line that node a reports about a node with these settings.
 std::string line_about(const Entries& entries, const config::Settings& settings = settings_of()) {
   NoticeBench bench(settings);
   bench.hear(entries);
@@ -161,7 +162,7 @@ TEST(SettingsNotice, PacketBytesAndDomainsAreSettingsToo) {
   EXPECT_EQ(
       line_about(other, settings_of("ridge")),
       "[[domain]] is \"west: nodes 2\" there and none here; it must be the same on all nodes");
-  // The texts of many domains are alike in all that a line shows.
+  // Two long descriptions of domains may differ only behind the part that a line shows.
   const std::string begin(100, 'x');
   settings.domains = {{begin, {NodeId{2}}, {}, {}}};
   other = {{"[[domain]]", begin + ": nodes 1"}, {"network.packet_bytes", "9000"}, order[0]};
@@ -218,7 +219,7 @@ TEST(SettingsNotice, AnAnswerEndsTheQuestions) {
 }
 
 TEST(SettingsNotice, TheReasonStaysTheOneThatNamesTheSettings) {
-  // The other node's question comes before a packet of its engine.
+  // The question of node b arrives before a packet of node b's engine.
   NoticeBench bench;
   bench.hear({{"ring.hold_ms", "7"}}, true);
   const std::string named = bench.reason;
@@ -227,7 +228,7 @@ TEST(SettingsNotice, TheReasonStaysTheOneThatNamesTheSettings) {
   EXPECT_EQ(bench.reason, named);
   bench.hear({{"ring.hold_ms", "7"}});
   EXPECT_EQ(bench.reason, named);
-  // Without an answer, too.
+  // The reason also stays if the other node does not answer.
   bench.notice.on_other_settings(bench.now, kPeer);
   for (int second = 0; second < 30; ++second) bench.pass(seconds(1));
   EXPECT_EQ(bench.reason, named);
@@ -272,7 +273,7 @@ TEST(SettingsNotice, LinesAboutANodeAreTenSecondsApart) {
   bench.pass(milliseconds(1));
   ASSERT_EQ(bench.told.size(), 2U);
   EXPECT_NE(bench.told[1].find("ring.hold_ms is 9 there"), std::string::npos);
-  // The newest line is one that a person knows: nothing waits.
+  // The newest line equals the last reported line, so no line waits.
   bench.hear({{"ring.hold_ms", "8"}});
   bench.hear({{"ring.hold_ms", "9"}});
   EXPECT_FALSE(bench.notice.next_deadline());
@@ -309,7 +310,7 @@ TEST(SettingsNotice, PacketsThatProveNoDifferenceAreIgnored) {
   const auto hear = [&](const std::vector<std::byte>& bytes) {
     if (bench.notice.on_packet(bench.now, kPeer, bytes)) ++taken;
   };
-  hear(NoticeBench::packet_of(own, entries, true, kPeer));                 // our settings
+  hear(NoticeBench::packet_of(own, entries, true, kPeer));                 // our own settings
   hear(NoticeBench::packet_of(own ^ (1ULL << 40), entries, true, kPeer));  // another cluster
   hear(bench.packet(entries, true, NodeId{3}));                            // another sender
   std::vector<std::byte> bytes = bench.packet(entries, true);
@@ -345,14 +346,14 @@ TEST(SettingsNotice, SendsWhatDiffersFromDefaults) {
   config::Settings settings = settings_of();
   settings.nodes_max = 9;
   settings.options.set("ring.hold_ms", milliseconds(5).ns);
-  settings.options.set("ring.max_gap", 100);  // each node chooses
+  settings.options.set("ring.max_gap", 100);  // not compared: each node may choose it
   NoticeBench bench(settings);
   bench.notice.on_other_settings(bench.now, kPeer);
   ASSERT_EQ(bench.sent.size(), 1U);
   EXPECT_EQ(bench.sent[0].entries, (Entries{{"limits.nodes_max", "9"}, {"ring.hold_ms", "5"}}));
 }
 
-// So that no configuration makes a packet that is too large.
+// No configuration may make a packet that is too large.
 TEST(SettingsNotice, AllSettingsOfEachEngineFitAPacket) {
   for (const order::Descriptor* engine : order::engines()) {
     config::Settings settings = settings_of();
@@ -374,7 +375,7 @@ TEST(SettingsNotice, AllSettingsOfEachEngineFitAPacket) {
   }
 }
 
-// The two sides of a real difference: each tells it once, and nothing goes on for ever.
+// Two nodes have different settings. Each reports the difference once, and then they stop sending.
 TEST(SettingsNotice, TwoNodesTellEachOtherAndStop) {
   config::Settings other = settings_of();
   other.name = "b";

@@ -10,7 +10,7 @@ namespace {
 
 constexpr NodeId kBlocked{2};
 
-/// One node, without a stream to it unless `open`.
+/// Unreached with one node, whose stream is not open unless `open`.
 struct Bench {
   std::uint32_t told = 0;
   std::uint32_t asked = 0;
@@ -35,7 +35,7 @@ struct Bench {
         });
     now = now + seconds(1);
   }
-  /// So many looks, with a packet of the node before each.
+  /// Looks `looks` times. A packet of the node arrives before each look.
   void look_and_hear(int looks) {
     for (int i = 0; i < looks; ++i) {
       unreached.heard(kBlocked);

@@ -13,7 +13,7 @@
 #include "sim/run/mutants.h"
 #include "sim/run/pool.h"
 
-// One test for each scenario file, found when the program starts.
+// Registers a test for each scenario file that exists when the program starts.
 
 namespace peal::sim {
 namespace {
@@ -29,7 +29,8 @@ std::string test_name(const std::filesystem::path& file) {
 
 enum class Code : std::uint8_t { as_written, without_mutant };
 
-/// The same scenario with the code as it ships. It must pass, or its expectations prove nothing.
+/// The same scenario without its mutant. This scenario must pass: otherwise a failure with the
+/// mutant proves nothing.
 Script without_mutant(Script script) {
   for (Script::Line& line : script.lines) {
     const std::size_t from = line.text.find(" mutant=");
@@ -49,7 +50,7 @@ class ScenarioFile : public testing::Test {
     Result<Script, std::string> script = load_script(path_);
     ASSERT_TRUE(script.has_value()) << script.error();
     if (code_ == Code::without_mutant) script = without_mutant(*script);
-    // In a process of its own: an assertion of the node is a failed test, not the end of all.
+    // The scenario runs in another process: if an assertion fails there, only this test fails.
     PoolOptions pool;
     pool.jobs = 1;
     bool judged_once = false;

@@ -10,7 +10,8 @@
 #include "examine.h"
 #include "stations.h"
 
-// Once two nodes know each other, no packet needs an allocation: neither in Peal nor in OpenSSL.
+// After two nodes exchanged their first packets, no packet needs an allocation in Peal or in
+// OpenSSL.
 
 namespace {
 std::atomic<std::uint64_t> inside_openssl{0};
@@ -25,7 +26,7 @@ void* counted_realloc(void* memory, std::size_t bytes, const char*, int) {
 }
 void plain_free(void* memory, const char*, int) { std::free(memory); }
 
-// OpenSSL takes this only before it has allocated anything.
+// OpenSSL accepts these functions only before its first allocation.
 const int taken = ::CRYPTO_set_mem_functions(counted_malloc, counted_realloc, plain_free);
 }  // namespace
 
@@ -45,13 +46,14 @@ TEST(Allocation, NoneForAPacket) {
     const ByteSpan packet = ByteSpan(longest).first(bytes + overhead(lane));
     ASSERT_TRUE(one.seal(lane, {}, ByteView(plain).first(bytes), packet));
     if (receiver.open(packet).reason == Refusal::none) ++opened;
-    // The same once more: replayed. Damaged: a wrong tag, and a wrong incarnation tag.
+    // The packet is refused if it comes again, if its tag is wrong, and if its incarnation tag is
+    // wrong.
     ASSERT_EQ(receiver.open(packet).reason, Refusal::replayed);
     const bool long_header = introduces(lane);
     packet[long_header ? 12 : 7] ^= std::byte{0x40};  // the counter's lowest byte
     const Refusal wrong = receiver.open(packet).reason;
     ASSERT_TRUE(wrong == Refusal::bad_tag || wrong == Refusal::replayed);
-    packet[long_header ? 20 : 5] ^= std::byte{1};  // of the incarnation tag
+    packet[long_header ? 20 : 5] ^= std::byte{1};  // a byte of the incarnation tag
     const Refusal unknown = receiver.open(packet).reason;
     ASSERT_EQ(unknown, long_header ? Refusal::bad_badge : Refusal::unknown_incarnation);
   };
@@ -67,7 +69,8 @@ TEST(Allocation, NoneForAPacket) {
   EXPECT_EQ(opened, 30'002U);
 }
 
-// The key material of an earlier incarnation is useful only to an attacker who reads this memory.
+// The receiver frees the subkeys of earlier incarnations: only an attacker who reads the memory
+// could use them.
 TEST(Allocation, OfASenderThatRestartsNothingIsKeptOfTheLifeBefore) {
   Opener receiver = opener();
   std::vector<Bytes> lives;
@@ -86,7 +89,7 @@ TEST(Allocation, OfASenderThatRestartsNothingIsKeptOfTheLifeBefore) {
 
 TEST(Allocation, IsCountedAtAll) {
   std::uint64_t before = all_allocations();
-  ::operator delete(::operator new(3));  // as a call: an expression may be optimised away
+  ::operator delete(::operator new(3));  // a call, because compilers may remove an expression
   EXPECT_EQ(all_allocations(), before + 1);
   before = all_allocations();
   const Sealer one = sealer(incarnation(1, 5, 1));

@@ -24,7 +24,7 @@ std::vector<Sample> make_samples() {
   return all;
 }
 
-/// The bytes in a block of exactly their size, so that a sanitizer sees a read behind them.
+/// Opens `packet`. Its block has exactly its size, so that a sanitizer detects a read behind it.
 Verdict try_packet(Bytes packet) {
   Opener receiver = opener();
   const auto sample = std::find_if(samples().begin(), samples().end(),

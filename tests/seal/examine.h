@@ -14,18 +14,19 @@ struct Sample {
   std::string plain;
   Bytes packet;
 };
-/// A packet of each lane and of several lengths, as node 3 sends them to node 9 or to everyone.
+/// Packets of each lane and of several lengths, which node 3 sends to node 9 or to all nodes.
 const std::vector<Sample>& samples();
 
 struct Verdict {
-  Refusal reason{};             ///< of the last packet that was tried
+  Refusal reason{};             ///< the result for the examined packet
   const char* wrong = nullptr;  ///< the violated rule; null if there is none
 };
 
-/// The first byte determines the meaning of the others. Even: a packet, for a receiver with the
-/// key. Odd: changes of a real packet: which one (a byte), how much to cut off or append (a signed
-/// byte), and then for each change its offset (2 bytes) and a value that is XORed (a byte). Bytes
-/// that differ from the samples must be refused, and samples must be opened once.
+/// Opens the packet that `input` describes. If the first byte is even, the other bytes are the
+/// packet. If it is odd, they change a sample: the number of the sample (a byte), how many bytes to
+/// append or cut off (a signed byte), and then, for each change, an offset (2 bytes) and a value to
+/// XOR (a byte). A packet that is no sample must be refused. A sample must be opened, but only
+/// once.
 Verdict examine(ByteView input);
 
 }  // namespace peal::seal::test

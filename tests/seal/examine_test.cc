@@ -31,7 +31,7 @@ TEST(Damage, EveryFlippedByteIsRefusedByWhoKnowsTheSenderToo) {
   for (const Sample& sample : samples()) {
     Opener receiver = opener();
     for (std::size_t at = 0; at < sample.packet.size(); ++at) {
-      // A token of the same sender keeps the subkey in use.
+      // From this token the receiver knows the sender's incarnation and subkey.
       Sealer three = sealer(incarnation(3, 7, 0x40));
       three.skip_to(Lane::token, 100 + at);
       ASSERT_EQ(open_copy(receiver, sealed(three, Lane::token, "t", 9)).reason, Refusal::none);
@@ -81,7 +81,7 @@ TEST(Damage, RandomBytesAreRefused) {
   for (int i = 0; i < 20'000; ++i) {
     Bytes input(random.below(200));
     for (std::byte& each : input) each = static_cast<std::byte>(random.below(256));
-    // Some of them get as far as is possible without the key.
+    // Half of the longer inputs begin like a real packet, so that they pass the first checks.
     if (input.size() > 60 && random.below(2) == 0) {
       const Bytes& packet = samples()[random.below(samples().size())].packet;
       std::copy_n(packet.begin(), std::min(packet.size(), 18 + random.below(42)),

@@ -10,8 +10,9 @@
 #include "base/random.h"
 #include "stations.h"
 
-// The packets of an attacker who records packets and has keys, but not the right one: recorded
-// ones, changed ones, foreign ones, invented ones. PEAL_HOSTILE_PACKETS sets the number.
+// An attacker records packets, and has a key, but not the right key. It sends recorded, changed and
+// invented packets, and packets that are sealed with its own key. PEAL_HOSTILE_PACKETS sets how
+// many.
 
 namespace peal::seal::test {
 namespace {
@@ -23,7 +24,7 @@ std::uint64_t packets_to_try() {
   return text == nullptr ? kPacketsByDefault : std::strtoull(text, nullptr, 10);
 }
 
-/// Derives hostile packets from real ones, which the receiver has opened.
+/// Derives hostile packets from real packets that the receiver has opened.
 class Attacker {
  public:
   explicit Attacker(std::vector<Bytes> recorded) : recorded_(std::move(recorded)) {}
@@ -31,7 +32,7 @@ class Attacker {
   void next(Bytes& out) {
     out = recorded_[random_.below(recorded_.size())];
     switch (random_.below(7)) {
-      case 0: break;  // as it was
+      case 0: break;  // a replay
       case 1: flip(out, out.size()); break;
       case 2: flip(out, kLongHeaderBytes); break;
       case 3: out.resize(random_.below(out.size())); break;
@@ -52,7 +53,7 @@ class Attacker {
   static std::size_t header_bytes(const Bytes& packet) {
     return packet[0] == std::byte{kDataForm} ? kShortHeaderBytes : kLongHeaderBytes;
   }
-  /// A real header, followed by random bytes; the counter was never used.
+  /// A real header with a counter that was never used, followed by random bytes.
   void randomize(Bytes& out, std::size_t from) {
     const std::size_t counter = from == kShortHeaderBytes ? 7 : 12;
     out[counter] = static_cast<std::byte>(random_.below(256));
@@ -61,7 +62,7 @@ class Attacker {
       out[i] = static_cast<std::byte>(random_.below(256));
     }
   }
-  /// Sealed correctly with the attacker's own key, which may have the id of the real one.
+  /// A packet that is sealed correctly with the attacker's key. It may name the id of the real key.
   void foreign(Bytes& out) {
     const std::size_t size = random_.below(200);
     out.assign(size + overhead(Lane::control), std::byte{});
@@ -112,7 +113,7 @@ TEST(Hostile, PacketsOfWhoHasNoKeyChangeNothingButCounters) {
   EXPECT_GT(receiver.count(Refusal::replayed), 0U);
   EXPECT_GT(receiver.count(Refusal::bad_tag), 0U);
   EXPECT_GT(receiver.count(Refusal::unknown_key), 0U);
-  // And the honest sender is heard as before, with the next packet of each lane.
+  // The receiver still opens the next packet of the honest sender in each lane.
   for (const Lane lane : {Lane::token, Lane::data, Lane::control}) {
     EXPECT_EQ(open_copy(receiver, sealed(honest, lane, "next")).plain, "next");
   }

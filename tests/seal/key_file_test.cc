@@ -116,7 +116,7 @@ TEST(KeyFile, TakesAnyBytes) {
   for (int i = 0; i < 20'000; ++i) {
     std::string text = good;
     for (std::uint64_t n = random.below(4); n > 0; --n) {
-      // Mostly in the lines that are not comments.
+      // Most changes are in the lines with keys, not in the comments.
       const std::uint64_t from = random.below(4) == 0 ? 0U : good.find("\nkey");
       text[from + random.below(text.size() - from)] = static_cast<char>(random.below(256));
     }

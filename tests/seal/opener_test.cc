@@ -55,7 +55,7 @@ TEST(Opener, RefusesAndCountsByReason) {
   expect(bad, Refusal::unknown_version);
   for (const std::byte lane : {std::byte{1}, std::byte{3}}) {
     bad = good;
-    bad[3] = lane;  // data has the short header only, and there are no more lanes
+    bad[3] = lane;  // no lane with a long header has this number
     expect(bad, Refusal::unknown_version);
   }
   const Bytes data = sealed(one, Lane::data, "");
@@ -80,7 +80,7 @@ TEST(Opener, RefusesAndCountsByReason) {
   expect(good, Refusal::replayed);
 }
 
-// Otherwise a token could be replayed to a node that was not its receiver.
+// If the header did not name the receiver, an attacker could replay a token to another node.
 TEST(Opener, ATokenIsForItsReceiverAlone) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -121,7 +121,8 @@ TEST(Opener, WindowEndsWhereItSays) {
   EXPECT_EQ(open_copy(receiver, second).reason, Refusal::replayed);
 }
 
-// Probes, which are sealed as control, come on other sockets, which may be read much earlier.
+// Multicast probes are sealed as control, but arrive on data sockets. The data sockets may be read
+// much earlier than the control socket.
 TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();
@@ -138,7 +139,7 @@ TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   const Bytes next = sealed(one, Lane::control, "next");
   EXPECT_EQ(open_copy(receiver, next).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, next, Way::data).reason, Refusal::replayed);
-  // In other lanes no packet is opened twice, whichever way it comes.
+  // A packet of another lane is opened once, on whichever socket it arrives.
   const Bytes data = sealed(one, Lane::data, "d");
   EXPECT_EQ(open_copy(receiver, data, Way::data).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, data).reason, Refusal::replayed);
@@ -203,7 +204,7 @@ TEST(Opener, InventedIncarnationsCostNoSubkeyAndPushNobodyOut) {
   EXPECT_EQ(open_copy(receiver, sealed(one, Lane::data, "x")).reason, Refusal::none);
 }
 
-// An attacker who recorded a real packet of a newer incarnation, and damages it.
+// An attacker recorded a real packet of a newer incarnation, and sends it damaged.
 TEST(Opener, ANewIncarnationReplacesTheOldOneOnlyWithAPacketThatOpens) {
   Opener receiver = opener();
   Sealer before = sealer(incarnation(1, 5, 1));
@@ -238,7 +239,8 @@ TEST(Opener, ItsOwnPacketsAreNobodysElse) {
   EXPECT_EQ(answer.sender, (MemberId{{9}, 8}));
 }
 
-// The documented behaviour of a restarted receiver: it has forgotten, and views must not.
+// A restarted receiver has forgotten which packets it opened. So the protocols must detect packets
+// of earlier views, as the README says.
 TEST(Opener, AfterItsOwnRestartItOpensWhatWasRecordedBefore) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes recorded = sealed(one, Lane::control, "x");
@@ -285,7 +287,7 @@ TEST(Opener, RemembersOnlySoManyWhoAreGone) {
   std::vector<NodeId> others;
   for (std::uint32_t i = 0; i < Opener::kGoneMax + 1; ++i) others.push_back({100 + i});
   receiver.set_senders(others);
-  receiver.set_senders({});  // the lowest numbers are forgotten first
+  receiver.set_senders({});  // forgets the node with the lowest number
   const std::vector<NodeId> back{{1}, {228}};
   receiver.set_senders(back);
   EXPECT_EQ(open_copy(receiver, packet).reason, Refusal::none);

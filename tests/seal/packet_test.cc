@@ -17,9 +17,10 @@ TEST(Packet, HasTheOverheadThatTheRoomExports) {
   EXPECT_EQ(overhead(Lane::control), 66U);
 }
 
-// Created by another implementation (Python's cryptography 48) from the table in
-// src/seal/README.md: secret 00 01 … 1f, salt 40 41 … 4f, cluster 0x1122334455667788, node 3 in its
-// incarnation 0x0102030405060708; the configuration hash is 0xa1b2c3d4.
+// Packets that another implementation (cryptography 48 for Python) made from the table in
+// src/seal/README.md. The secret is 00 01 … 1f, the salt 40 41 … 4f, the cluster
+// 0x1122334455667788, the node 3, its incarnation 0x0102030405060708, and the configuration hash
+// 0xa1b2c3d4.
 constexpr std::string_view kData =
     "d203008d7098ad010000000000d4c3b2a14e059ef6486c78ca0653bbb65069662c0fd72a9724";
 constexpr std::string_view kToken =
@@ -42,8 +43,8 @@ TEST(Packet, IsWhatAnotherImplementationMakes) {
   EXPECT_EQ(data.mark, 0xa1b2c3d4);
 }
 
-// The same two packets in version 1, where data had 42 bytes more than its frame, and in version 2,
-// where data had no configuration hash.
+// The same two packets in versions 1 and 2. In version 1, a data packet was 42 bytes longer than
+// its frame. In version 2, it had no configuration hash.
 constexpr std::string_view kDataFirst =
     "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
     "84d716";
@@ -61,13 +62,13 @@ TEST(Packet, AReleaseWithAVersionBeforeIsRefusedAndRefusesThis) {
   for (const std::string_view before : {kTokenFirst, kDataFirst, kTokenSecond, kDataSecond}) {
     EXPECT_EQ(open_copy(receiver, bytes_of_hex(before)).reason, Refusal::unknown_version);
   }
-  // They accepted packets that begin with PS and a 1 or a 2, and the second one those that begin
-  // with d1.
+  // Version 1 accepted packets that begin with PS and a 1. Version 2 accepted packets that begin
+  // with PS and a 2, or with d1.
   for (const std::string_view before : {kTokenFirst, kTokenSecond, kDataSecond.substr(0, 2)}) {
     const std::string_view form = before.substr(0, 6);
     for (const std::string_view now : {kToken, kData}) EXPECT_FALSE(now.starts_with(form));
   }
-  // And if the version is rewritten, the keys differ, or the tag is not right any more.
+  // If the version of an old packet is rewritten, the incarnation tag or the tag is wrong.
   Bytes rewritten = bytes_of_hex(kTokenFirst);
   rewritten[2] = std::byte{kVersion};
   EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_badge);

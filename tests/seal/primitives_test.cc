@@ -73,7 +73,7 @@ TEST(Gcm, GivesTheAnswersOfItsSpecification) {
     GcmOpener opener(secret_of(row.key));
     EXPECT_TRUE(opener.open(nonce, header, text, tag));
     EXPECT_EQ(to_hex(text), row.plain);
-    // And again with the same context, after a tag that was wrong.
+    // The same context opens the text again, after it refused a wrong tag.
     text = bytes_of_hex(row.cipher);
     tag.back() ^= std::byte{1};
     EXPECT_FALSE(opener.open(nonce, header, text, tag));
@@ -84,8 +84,9 @@ TEST(Gcm, GivesTheAnswersOfItsSpecification) {
   }
 }
 
-/// From the ECB examples of NIST SP 800-38A, F.1.5: E(first) is known, and a second block that is
-/// combined with E(first) makes the chained value one whose image is known, too.
+/// Uses the ECB examples of NIST SP 800-38A, F.1.5. `image` is the encryption of `first`. The
+/// second input block is `image` XOR `second`, so the chained value is `second`, whose encryption
+/// is known too.
 TEST(ShortMac, IsTheCbcMacOfAes256) {
   ShortMac mac(secret_of("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"));
   const Bytes first = bytes_of_hex("6bc1bee22e409f96e93d7e117393172a");

@@ -11,7 +11,7 @@ Keys sending(Keys keys, std::uint8_t number) {
   return keys;
 }
 
-/// A node with both halves.
+/// A node: a Sealer and an Opener with the same keys.
 struct Station {
   Station(std::uint32_t node, const Keys& keys)
       : sender(keys, kCluster, incarnation(node, 5, static_cast<std::uint8_t>(node))),
@@ -43,7 +43,7 @@ TEST(Rotation, InThreeStepsNothingIsLost) {
   all_hear_all();
   const Keys both = keys_of({0, 1});
   for (const Keys& step : {both, sending(both, 1), keys_of({1})}) {
-    for (Station& station : stations) {  // each step reaches one node after the other
+    for (Station& station : stations) {  // the nodes take each step one after the other
       station.set_keys(step);
       all_hear_all();
     }

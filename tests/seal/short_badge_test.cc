@@ -3,8 +3,9 @@
 
 #include "stations.h"
 
-// Data packets identify their incarnation and key by 32 bits, so two incarnations may collide. The
-// numbers here were found by trying a hundred thousand; the tests check that they do collide.
+// Data packets name their incarnation and key by the 32 bits of the short tag, so the short tags of
+// two incarnations may be equal. A search found the numbers below. The tests check that they give
+// equal short tags.
 
 namespace peal::seal::test {
 namespace {
@@ -19,7 +20,7 @@ std::uint64_t short_badge_of(const Key& key, const Incarnation& incarnation) {
   return short_badge(KeySchedule(key, kCluster).badge_of(incarnation));
 }
 
-/// Two incarnations of one node.
+/// Two incarnations of one node with equal short tags.
 struct TwoLives : testing::Test {
   const Incarnation before{{{1}, 5}, salt_of(20'363)};
   const Incarnation after{{{1}, 6}, salt_of(33'494)};
@@ -31,7 +32,7 @@ struct TwoLives : testing::Test {
     ASSERT_EQ(short_badge_of(test_key(0), before), short_badge_of(test_key(0), after));
     ASSERT_EQ(open_copy(receiver, sealed(first, Lane::control, "hello")).reason, Refusal::none);
   }
-  /// The later life is known, and nothing of it was opened.
+  /// The receiver learns of the later incarnation, but opens no packet of it.
   void announce_second() {
     Bytes damaged = sealed(second, Lane::control, "damaged");
     damaged.back() ^= std::byte{1};
@@ -48,7 +49,7 @@ TEST_F(TwoLives, WithOneShortBadgeAreToldApartByWhatOpens) {
     EXPECT_EQ(answer.sender, before.member);
     EXPECT_EQ(answer.plain, plain);
   }
-  // Counters 1 to 4 were opened in the earlier incarnation; they are new ones in the later.
+  // Counters 1 to 4 were used in the earlier incarnation. They are new in the later incarnation.
   const Bytes late = sealed(first, Lane::data, "late");
   for (const std::size_t size : {1'400U, 0U, 65'000U}) {
     const std::string plain(size, 'q');
@@ -79,7 +80,7 @@ TEST_F(TwoLives, ReplayedOrDamagedDataIsRefusedAsWhatItIs) {
   EXPECT_EQ(receiver.derived(), 2U) << "one for each life";
 }
 
-/// Key number `number`, of another kind than test_key().
+/// A key whose secret contains `number`.
 Key numbered_key(std::uint32_t number) {
   Secret secret;
   store(ByteSpan(secret.bytes), number);

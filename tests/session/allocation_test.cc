@@ -14,7 +14,7 @@ constexpr MemberId kSelf{NodeId{1}, 7};
 constexpr ViewId kView{1, kSelf};
 constexpr ConnectionId kClients = 10;
 
-/// A node that gives each message its place at once, and stores one of them at a time.
+/// A node that holds one message at a time.
 struct OneSlot final : Host {
   Result<std::uint64_t, Errc> submit(ByteView message, Service its_service,
                                      order::Domain /*domain*/) override {
@@ -72,7 +72,7 @@ Options options() {
 
 enum class Place : std::uint8_t { connection, memory };
 
-/// Clients that read all events at once.
+/// Sessions, and clients that read each event at once.
 struct Hall {
   explicit Hall(Place place_of_events = Place::connection) {
     Identity identity;
@@ -97,7 +97,7 @@ struct Hall {
   void place(ByteView message, std::uint64_t number, bool control, Service service) {
     sessions.on_message(now, {kSelf, number, control, kView, ++seq, 0, service, message});
   }
-  /// Until nothing more happens.
+  /// Works until there is nothing more to do.
   void run() {
     for (;;) {
       sessions.work(now);
@@ -126,7 +126,7 @@ struct Hall {
       sessions.written(now, id, bytes);
     }
   }
-  /// One message to all clients, which then acknowledge it.
+  /// Client 1 sends one message to all clients, and all report that they saw it.
   void turn(std::string_view payload) {
     wire::SendRequest send;
     send.number = ++sent;
@@ -138,7 +138,7 @@ struct Hall {
     run();
     record.clear();
     for (ConnectionId id = 1; id <= kClients; ++id) {
-      // Its own view and those of the clients that came after it, and the messages.
+      // The client saw its own view, the views of clients that joined after it, and the messages.
       record.clear();
       append(record, wire::RecordKind::seen, wire::Acked{kClients - id + 1 + sent});
       ASSERT_EQ(sessions.received(now, id, record), record.size());

@@ -11,11 +11,11 @@
 
 #include "session/sessions.h"
 
-// One daemon whose node the test orders by hand, and clients on connections in memory.
+// One daemon, whose messages the test orders by hand, and clients with connections in memory.
 
 namespace peal::session::test {
 
-/// Bytes "on disk".
+/// A spool that keeps its bytes in memory.
 class MemorySpool final : public Spool {
  public:
   Result<void, Errc> append(SpoolId id, ByteView bytes) override;
@@ -28,7 +28,7 @@ class MemorySpool final : public Spool {
     std::uint64_t discarded = 0;
   };
   std::map<SpoolId, File> files;
-  std::uint64_t appends_left = ~std::uint64_t{0};  ///< then they fail
+  std::uint64_t appends_left = ~std::uint64_t{0};  ///< number of appends before they fail
   bool reads_fail = false;
 };
 
@@ -39,26 +39,28 @@ class Daemon final : public Host {
  public:
   explicit Daemon(const Options& options = test::options());
 
-  /// Carries out the sessions' requests until there are no more. Connections whose client reads are
-  /// written to.
+  /// Carries out the sessions' requests until there are no more. Writes to all connections whose
+  /// clients read.
   void pump();
-  /// The next waiting message gets its place; false if there is none.
+  /// Gives the next waiting message its place; false if no message may get a place.
   bool order_one();
-  /// Orders all, and pumps.
+  /// Pumps, and orders all waiting messages.
   void run();
   void pass(Duration time);
-  /// A new view of the same single member.
+  /// Installs a new view of the same single member.
   void change_view();
-  /// Another member joins, and has not sent its knowledge yet.
+  /// Another member joins the view, and has not sent its tables yet.
   void begin_to_meet();
-  /// Another member joins, has ordered messages for these names (sorted), and leaves again.
+  /// Another member joins the view, and leaves again. It has ordered messages to these names
+  /// (sorted) in an earlier view.
   void meet(const std::vector<std::string>& names);
-  /// Another member, which is not in the view, ordered a safe message with this number.
+  /// Delivers a safe message with this number, from a member that is not in the view.
   void hear_other(std::uint64_t number);
-  /// Another member joins, a client of it joins the group, and the network takes it away.
+  /// Another member joins the view, and its client joins the group. Then the member leaves the
+  /// view.
   void lose_member_of(std::string_view group);
 
-  // Host
+  // The functions of Host.
   Result<std::uint64_t, Errc> submit(ByteView message, Service service,
                                      order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
@@ -69,25 +71,25 @@ class Daemon final : public Host {
   Answer ask(std::string_view what, bool admin) override;
   ByteSpan open_region(RegionId id, std::uint32_t bytes) override;
   void close_region(RegionId id) override;
-  /// What a connection may read besides its bytes.
+  /// The shared memory that the client of this connection may read.
   ByteView region(ConnectionId id);
 
   struct Pipe {
-    std::vector<std::byte> to_daemon;    ///< not taken yet
+    std::vector<std::byte> to_daemon;    ///< not read by the daemon yet
     std::vector<std::byte> from_daemon;  ///< not read by the client yet
     bool paused = false;                 ///< the daemon does not read
-    bool reads = true;                   ///< the client does
-    bool closed = false;                 ///< by the daemon
-    RegionId region = 0;                 ///< whose descriptor came with its first byte
+    bool reads = true;                   ///< the client reads
+    bool closed = false;                 ///< the daemon closed the connection
+    RegionId region = 0;                 ///< the shared region, sent with the first byte
     bool was_written = false;
-    std::size_t input_left = ~std::size_t{0};   ///< bytes that get through before it is cut
-    std::size_t output_left = ~std::size_t{0};  ///< in the other direction
+    std::size_t input_left = ~std::size_t{0};   ///< bytes to the daemon before the cut
+    std::size_t output_left = ~std::size_t{0};  ///< bytes to the client before the cut
     bool is_cut() const { return input_left == 0 || output_left == 0; }
   };
   ConnectionId connect(const Identity& identity);
   void write(ConnectionId id, ByteView bytes);
   void cut(ConnectionId id);
-  /// The client reads, or no longer.
+  /// Sets whether the client reads its connection.
   void let_read(ConnectionId id, bool reads);
   Pipe& pipe(ConnectionId id) { return pipes[id]; }
 
@@ -102,13 +104,13 @@ class Daemon final : public Host {
   MemorySpool spool;
   std::map<ConnectionId, Pipe> pipes;
   std::map<RegionId, std::vector<std::uint64_t>> regions;
-  bool has_memory = true;  ///< otherwise no region can be opened
+  bool has_memory = true;  ///< false: no region can be opened
   std::deque<Waiting> waiting;
   std::deque<Waiting> control;
   std::size_t room = 100'000;  ///< messages that may wait
   bool blocked = false;
   bool stopped = false;        ///< the node accepts nothing any more
-  bool stops_for_room = true;  ///< nothing is ordered without Sessions::room_bytes()
+  bool stops_for_room = true;  ///< orders nothing while room_bytes() is 0
   std::unique_ptr<Sessions> sessions;
 
  private:
@@ -125,18 +127,19 @@ class Daemon final : public Host {
   ConnectionId last_connection_ = 0;
 };
 
-/// A client that speaks the protocol, on one connection after the other.
+/// A client of the protocol, with one connection after the other.
 class Client {
  public:
   Client(Daemon& daemon, std::string name, std::uint32_t keep_ms = 60'000,
          Identity identity = user(1, "ann"));
 
-  /// Connects and says hello; continues its session if it has one.
+  /// Connects, and continues the client's session if it has one.
   void connect();
   void cut();
   void join(std::string_view group, const wire::SlowLimits& limits = {});
   void leave(std::string_view group);
-  /// To one target or several, separated by commas. Returns the message's number.
+  /// Sends a message to one target, or to several targets with commas between them. Returns the
+  /// number of the message.
   std::uint64_t send(std::string_view targets, std::string_view payload,
                      Service service = Service::agreed);
   void seen();
@@ -145,13 +148,13 @@ class Client {
   void ask(std::string_view what);
   void ping(std::uint64_t number);
   void bytes(ByteView bytes) { daemon.write(connection, bytes); }
-  /// Repeats the messages that the daemon does not have, according to `welcome`.
+  /// Sends again the messages that the daemon lacks, according to its last welcome.
   void send_again();
 
-  /// Reads all input; returns it as text since the last call: "view g join #b#n: #a#n #b#n",
-  /// "message g 7 from #b#n", "acked 3", …
+  /// Reads all input. Returns the records since the last call as texts: "view g join #b#n: #a#n
+  /// #b#n", "message g: 7 from #b#n", "acked 3", …
   std::vector<std::string> take();
-  /// The same, events only.
+  /// The same as take(), but only events.
   std::vector<std::string> take_events();
 
   Daemon& daemon;
@@ -161,20 +164,20 @@ class Client {
   ConnectionId connection = 0;
   wire::SessionToken token{};
   std::string secret;
-  std::uint64_t number = 0;  ///< of the last message
-  std::uint64_t events = 0;  ///< that it has
+  std::uint64_t number = 0;  ///< of the last sent message
+  std::uint64_t events = 0;  ///< events that the client has
   std::uint64_t acked = 0;
-  std::uint64_t received = 0;                            ///< by the daemon, in the last welcome
-  bool welcome = false;                                  ///< on this connection
-  bool says_seen = true;                                 ///< take() acknowledges the events
-  bool shares = false;                                   ///< it can read shared memory
-  bool maps = true;                                      ///< and it reports that it has mapped it
-  std::uint64_t shared = 0;                              ///< events that it found there
-  std::uint64_t gone = 0;                                ///< and events that were replaced there
-  std::uint64_t gap_bytes = 0;                           ///< that were dropped, according to gaps
-  wire::Warning warning;                                 ///< the last one; its group is gone
-  std::uint32_t shared_bytes = 0;                        ///< as in the last welcome
-  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records that are not acknowledged
+  std::uint64_t received = 0;                            ///< messages the daemon had at welcome
+  bool welcome = false;                                  ///< the welcome came on this connection
+  bool says_seen = true;                                 ///< take() reports that events were seen
+  bool shares = false;                                   ///< the client can read shared memory
+  bool maps = true;                                      ///< the client reports the mapping
+  std::uint64_t shared = 0;                              ///< events read in shared memory
+  std::uint64_t gone = 0;                                ///< events replaced before they were read
+  std::uint64_t gap_bytes = 0;                           ///< bytes of dropped messages, from gaps
+  wire::Warning warning;                                 ///< the last warning; `group` is invalid
+  std::uint32_t shared_bytes = 0;                        ///< from the last welcome
+  std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records not acknowledged yet
 
  private:
   std::string text_of(const wire::Record& record);

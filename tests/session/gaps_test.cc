@@ -9,7 +9,8 @@
 
 #include "daemon.h"
 
-// Gaps of messages that were ordered in views without the daemon, among all events of a client.
+// Gaps tell a client of messages that were ordered in views without its daemon. They stand among
+// all events of the client.
 
 namespace peal::session::test {
 namespace {
@@ -21,7 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 using wire::SlowPolicy;
 
-/// x is in g, and y sends to it.
+/// Client x is in group g, and client y sends to g.
 struct Pair {
   explicit Pair(const wire::SlowLimits& limits = {}, bool shares = false)
       : x(daemon, "x"), y(daemon, "y") {
@@ -40,7 +41,7 @@ struct Pair {
     daemon.run();
     y.take();
   }
-  /// Events of x.
+  /// All events that x receives.
   std::vector<std::string> told() {
     std::vector<std::string> all;
     for (int i = 0; i < 400; ++i) {
@@ -90,7 +91,7 @@ TEST(Gaps, AreReplayedAtTheirPlaceToWhoComesBack) {
   }
 }
 
-/// Under every policy, while the client reads nothing and far more waits than is small.
+/// The client reads nothing, and many events wait. The gap keeps its place under every policy.
 TEST(Gaps, KeepTheirPlaceUnderEveryPolicy) {
   for (const SlowPolicy policy :
        {SlowPolicy::block, SlowPolicy::spill, SlowPolicy::drop, SlowPolicy::evict}) {

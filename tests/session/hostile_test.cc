@@ -15,7 +15,7 @@ void add(Bytes& to, const Record&... record) {
   append(to, record...);
 }
 
-/// A legal talk: hello, joins, sends, questions, goodbye.
+/// The records of a legal client: hello, joins, leaves, sends, questions, sometimes goodbye.
 Bytes legal_talk(Random& random) {
   Bytes talk;
   wire::Hello hello;
@@ -59,8 +59,8 @@ void damage(Random& random, Bytes& talk) {
   }
 }
 
-/// Whatever a hostile client sends, a good one beside it sends and receives everything, and no
-/// memory is left behind.
+/// A hostile client may send any bytes. A good client still sends and receives all its messages,
+/// and no memory stays in use.
 TEST(Hostile, WhateverOneClientSaysTheOthersGoOn) {
   Random random(4711);
   Daemon daemon;
@@ -174,7 +174,8 @@ TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
   daemon.run();
   EXPECT_LE(daemon.sessions->status(daemon.now).input_bytes, few.input_bytes_max);
   EXPECT_GE(daemon.sessions->status(daemon.now).input_bytes, 700'000U);
-  // Clients that make no progress are closed one after the other, and one that does gets its turn.
+  // Clients that make no progress are closed one after the other. Then the good client gets its
+  // turn.
   Client good(daemon, "good");
   good.connect();
   good.send("g", std::string(700'000, 'p'));
@@ -186,7 +187,7 @@ TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
   daemon.sessions->check_invariants();
 }
 
-/// The begin of a send of so many bytes.
+/// The first 100 bytes of a send record whose length is `bytes`.
 Bytes begin_of(std::uint32_t bytes) {
   Bytes begun(100);
   store(ByteSpan(begun), bytes);
@@ -194,7 +195,7 @@ Bytes begin_of(std::uint32_t bytes) {
   return begun;
 }
 
-/// Sends a message in small parts, as a network may, so that it needs buffer space.
+/// Sends a message in two parts, as a network may, so that the daemon needs a buffer for it.
 void send_in_parts(Client& from, std::size_t bytes) {
   wire::SendRequest send;
   send.number = ++from.number;
@@ -207,7 +208,7 @@ void send_in_parts(Client& from, std::size_t bytes) {
   from.bytes(ByteView(record).subspan(7'000));
 }
 
-/// One record of the largest message, and half of one.
+/// The input buffers have space for one and a half messages of the maximum size.
 Options little_input() {
   Options few = options();
   few.input_bytes_max = few.message_bytes_max + few.message_bytes_max / 2;
@@ -268,7 +269,7 @@ TEST(Hostile, WhoseSessionEndsWhileItWaitsForRoomHoldsNobodyUp) {
   for (Client* each : {&holder, &waiter, &late}) each->connect();
   holder.bytes(begin_of(1'000'000));
   send_in_parts(waiter, 900'000);
-  send_in_parts(late, 400'000);  // it would fit, but another was there before
+  send_in_parts(late, 400'000);  // the record would fit, but `waiter` came before
   daemon.run();
   ASSERT_TRUE(daemon.pipe(late.connection).paused);
   ASSERT_TRUE(daemon.sessions->evict(daemon.now, "#waiter#n"));
@@ -313,7 +314,7 @@ TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
   for (std::uint64_t i = 0; i < 5'100; ++i) {
     append(pings, wire::RecordKind::ping, wire::Acked{i});
   }
-  holder.bytes(ByteView(pings).first(5'042 * 13));  // just as much as may wait
+  holder.bytes(ByteView(pings).first(5'042 * 13));  // as many replies as may wait
   Bytes large = begin_of(1'000'000);
   large.resize(1'000'004);
   holder.bytes(ByteView(large).first(500));
@@ -328,8 +329,8 @@ TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
   EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
 }
 
-/// Has as many unread replies as may wait, and then a record of a million bytes, which takes a
-/// while to arrive.
+/// Fills the space for unread replies, then sends a record of a million bytes whose second part
+/// takes `time` to arrive.
 void send_behind_replies(Daemon& daemon, Client& from, Duration time) {
   daemon.let_read(from.connection, false);
   Bytes pings;
@@ -370,7 +371,7 @@ TEST(Hostile, RepliesBeforeALargeRecordMayWaitForTheNetworkIfNobodyElseWaits) {
   holder.connect();
   daemon.run();
   send_behind_replies(daemon, holder, seconds(1));
-  daemon.pass(seconds(20));  // longer than it may be silent while it is read
+  daemon.pass(seconds(20));  // longer than a client may be silent while it is read
   EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, true);
   daemon.pass(seconds(6));
   EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, false);
@@ -392,11 +393,11 @@ TEST(Hostile, AnswersThatAreNeverReadToTheEndDoNotPileUp) {
     for (const ByteView piece : daemon.sessions->output(client.connection)) bytes += piece.size();
     ASSERT_GT(bytes, 13U);
     daemon.sessions->written(daemon.now, client.connection, bytes - 13);
-    daemon.sessions->check_invariants();  // of what was written, little is kept
+    daemon.sessions->check_invariants();  // few of the written bytes are kept
   }
 }
 
-// A burst of events is not read; then of many answers all but a few bytes.
+// Many replies wait unread. Then the client reads all but a few of their bytes at once.
 TEST(Hostile, OfManyAnswersThatAreReadAtOnceLittleIsKept) {
   Daemon daemon;
   Client client(daemon, "a");

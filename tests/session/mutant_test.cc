@@ -7,14 +7,14 @@
 #include "resume_talk.h"
 #include "with_mutant.h"
 
-// The tests' checks detect each deliberate fault of sessions.
+// The checks of these tests detect each mutant of sessions.
 
 namespace peal::session::test {
 namespace {
 
 using sim_hooks::Mutant;
 
-/// True if a message is acked though only its own daemon is known to have it.
+/// True if a message is acknowledged although only its sender's daemon is known to have it.
 bool acked_too_early() {
   Daemon daemon;
   Client x(daemon, "x");
@@ -27,8 +27,8 @@ bool acked_too_early() {
   return x.acked > 0;
 }
 
-/// What a client of a group gets if it stops reading for a while: messages, and the number of
-/// dropped ones.
+/// What a member of a group gets if it stops reading for a while: messages, and the number of
+/// messages that gaps report.
 struct Got {
   std::uint64_t messages = 0;
   std::uint64_t left_out = 0;
@@ -88,7 +88,7 @@ std::uint64_t messages_of_one_sent_twice() {
   return x.take_events().size();
 }
 
-/// True if a client that reads shared memory misses something there.
+/// True if events in shared memory are replaced before the client reads them.
 bool misses_what_was_shared() {
   Cut cut;
   cut.shares = true;
@@ -97,8 +97,8 @@ bool misses_what_was_shared() {
   return talked.gone > 0;
 }
 
-/// True if a client of an evicted session reads late, and takes new content of the memory for its
-/// events.
+/// True if a client whose session was evicted reads late, and takes the new content of the memory
+/// for its events.
 bool takes_what_is_gone() {
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");

@@ -18,7 +18,7 @@ struct Memory {
   std::vector<std::uint64_t> words;
 };
 
-/// A record of so many bytes, all of them but its header with this value.
+/// A record of `bytes` bytes. All bytes behind its header have the value `value`.
 std::vector<std::byte> record_of(std::size_t bytes, unsigned value) {
   std::vector<std::byte> record(bytes, static_cast<std::byte>(value));
   store(ByteSpan(record), static_cast<std::uint32_t>(bytes - sizeof(std::uint32_t)));
@@ -39,7 +39,7 @@ TEST(Region, TakesAsMuchAsFitsAndSaysSo) {
   const auto record = record_of(1'000, 7);
   std::vector<Region::Block> blocks;
   while (const auto block = put(region, record, {})) blocks.push_back(*block);
-  EXPECT_EQ(blocks.size(), 16U * 4U);  // 1,024 bytes each
+  EXPECT_EQ(blocks.size(), 16U * 4U);  // a record takes 1,024 bytes
   EXPECT_EQ(region.bytes_in_use(), 64U << 10);
   EXPECT_FALSE(put(region, record_of(10, 1), {}));
   region.give_back(blocks.back());
@@ -95,7 +95,7 @@ TEST(Region, SaysThatWhatWasGivenBackIsGone) {
   region.give_back(*second);
 }
 
-/// Records come and go, but each keeps its bytes until it is freed, and no two overlap.
+/// Records come and go. Each record keeps its bytes until it is freed, and no two records overlap.
 TEST(Region, KeepsEachRecordAsItWas) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Memory memory(seed % 2 == 0 ? 1U << 20 : 80U << 10);
@@ -108,7 +108,7 @@ TEST(Region, KeepsEachRecordAsItWas) {
     std::vector<Held> held;
     std::uint64_t refused = 0;
     for (unsigned step = 0; step < 5'000; ++step) {
-      // Waves, so that it is full at times, and empty at others.
+      // More records come, then fewer, so that the region is sometimes full and sometimes empty.
       const bool grows = step / 500 % 2 == 0;
       if (held.empty() || random.below(10) < (grows ? 7U : 3U)) {
         const std::size_t most = random.below(10) < 8 ? 2'000 : region.span_bytes();

@@ -14,7 +14,7 @@ void limit(Client& x, std::size_t input, std::size_t output) {
   pipe.output_left = std::min(output, kEndless);
 }
 
-/// Reads all input, and reconnects if the connection is cut.
+/// Client x reads all input, and reconnects if its connection is cut.
 void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
   const auto read = [&] {
     for (std::string& text : x.take()) {
@@ -32,7 +32,7 @@ void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
     ++talk.cuts;
     x.cut();
     x.shares = cut.shares_again;
-    // Everything else continues meanwhile.
+    // The daemon continues while x has no connection.
     x.daemon.run();
     x.connect();
     if (talk.cuts == 1) {
@@ -54,7 +54,7 @@ Talk talk(const Cut& cut) {
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");
   x.shares = cut.shares;
-  // Small events are not in shared memory.
+  // Only large events are in shared memory.
   const std::string rest(cut.shares ? 600 : 0, '.');
   for (Client* each : {&x, &y}) {
     each->connect();

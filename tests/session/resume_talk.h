@@ -10,29 +10,30 @@
 
 namespace peal::session::test {
 
-/// After how many bytes connections of the client are cut.
+/// The numbers of bytes after which the client's connections are cut.
 struct Cut {
-  std::size_t input = ~std::size_t{0};        ///< of the client, after it joined
-  std::size_t output = ~std::size_t{0};       ///< of the daemon
-  std::size_t again_input = ~std::size_t{0};  ///< the same of the second connection
+  std::size_t input = ~std::size_t{0};        ///< from the client, after it joined
+  std::size_t output = ~std::size_t{0};       ///< from the daemon
+  std::size_t again_input = ~std::size_t{0};  ///< from the client, second connection
   std::size_t again_output = ~std::size_t{0};
   bool shares = false;        ///< the client's events are in shared memory
-  bool shares_again = false;  ///< also after it reconnected
+  bool shares_again = false;  ///< the same after it reconnected
 };
 struct Talk {
-  std::vector<std::string> events;    ///< of the client
-  std::vector<std::string> observed;  ///< by another member of the group
+  std::vector<std::string> events;    ///< received by the client
+  std::vector<std::string> observed;  ///< received by another member of the group
   std::set<std::string> refused;
   std::uint64_t acked = 0;
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
   std::uint64_t cuts = 0;
-  std::uint64_t shared = 0;  ///< events that lay in shared memory
-  std::uint64_t gone = 0;    ///< and events that were replaced there
+  std::uint64_t shared = 0;  ///< events that the client read in shared memory
+  std::uint64_t gone = 0;    ///< events that were replaced before the client read them
 };
-/// A client sends, is refused, and receives its own messages and another client's.
+/// A client sends messages, some of which are refused. It receives its own messages and those of
+/// another client.
 Talk talk(const Cut& cut);
-/// True if no event was lost, duplicated or reordered.
+/// True if both have the same events: none is lost, duplicated or reordered.
 bool same(const Talk& a, const Talk& b);
 
 }  // namespace peal::session::test

@@ -10,8 +10,8 @@
 namespace peal::session::test {
 namespace {
 
-/// Every byte of the conversation, in either direction, is the last one before a cut: the result is
-/// that of the conversation without a cut.
+/// The connection is cut after every possible byte, in each direction. The result is that of the
+/// conversation without a cut.
 TEST(Resume, IsTheSameWhereverTheConnectionIsCut) {
   const Talk whole = talk({});
   ASSERT_GT(whole.input_bytes, 300U);
@@ -73,7 +73,7 @@ TEST(Resume, EventsWaitUntilTheyAreSeenAndNotLonger) {
   EXPECT_GT(daemon.sessions->status(daemon.now).memory_bytes, 0U);
   x.seen();
   EXPECT_EQ(daemon.sessions->status(daemon.now).memory_bytes, 0U);
-  // A client that acknowledged them cannot go back.
+  // A client cannot ask again for events that it acknowledged.
   x.cut();
   x.events = 5;
   x.connect();
@@ -98,13 +98,13 @@ TEST(Resume, ManyRefusalsAreSaidAgainInPartsAndBeforeWhatIsAcked) {
   x.take();
   daemon.let_read(x.connection, false);
   for (std::uint64_t i = 0; i < kRefused; ++i) x.send("#nobody", "refused");
-  daemon.pipe(x.connection).reads = true;  // so that it is read on, but all of that is lost
+  daemon.pipe(x.connection).reads = true;  // the daemon writes again, but the cut loses all
   daemon.run();
   x.cut();
   x.connect();
   daemon.let_read(x.connection, false);
   EXPECT_LT(output_bytes(daemon, x.connection), 20'000U);
-  // The answer to its next records comes behind that.
+  // The answer to the next message comes behind the repeated refusals.
   x.received = kRefused;
   x.send("#nobody", "refused");
   daemon.pump();
@@ -137,7 +137,7 @@ TEST(Resume, ALowerWindowForgetsNoRefusalOfALargerOne) {
   narrow.unsettled_messages_max = 10;
   daemon.sessions->reconfigure(daemon.now, narrow);
   for (int i = 0; i < 40; ++i) x.send("#nobody", "refused");
-  x.cut();  // and nothing of it was read
+  x.cut();  // x has read none of the answers
   x.connect();
   daemon.run();
   std::size_t refused = 0;
@@ -159,7 +159,7 @@ TEST(Resume, TheEventThatWasBegunIsEndedWithoutACopy) {
   daemon.let_read(x.connection, false);
   y.send("g", std::string(500'000, 'p'));
   daemon.run();
-  // A part of it is written, and then the session continues on another connection.
+  // A part of the event is written. Then the session continues on another connection.
   const std::uint64_t memory = daemon.sessions->status(daemon.now).memory_bytes;
   ASSERT_GT(output_bytes(daemon, x.connection), 500'000U);
   std::vector<std::byte> got;

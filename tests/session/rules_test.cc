@@ -221,7 +221,7 @@ TEST(Rules, WithoutTheRightNobodyMakesTheOthersWait) {
     EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 ok", "view g join #x#n: #x#n"));
     EXPECT_THAT(y.take(), ElementsAre("welcome #y#n", "reply 1 not_permitted"));
   }
-  // What the configuration gives to all needs no permission, while it does.
+  // If the configuration gives `block` to all memberships, a client needs no permission for it.
   rules.slow.policy = wire::SlowPolicy::block;
   rules.slow.age_ms = 1'000;
   Daemon daemon(rules);
@@ -290,7 +290,7 @@ TEST(Rules, AMemberThatJoinsAgainIsNoFurtherGroup) {
   EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 ok", "reply 1 member_already",
                                     "reply 1 too_many", "view g join #x#n: #x#n"));
   x.leave("g");
-  x.join("g");  // before it has left
+  x.join("g");  // the leave has no place in the order yet
   daemon.run();
   EXPECT_THAT(x.take(),
               ElementsAre("reply 2 ok", "reply 1 ok", "left g", "view g join #x#n: #x#n"));
@@ -401,7 +401,7 @@ TEST(Rules, ReadAnewEndMembershipsThatTheyDoNotAllow) {
   Options rules = options();
   rules.groups = {{{Who::Kind::everyone, 0, {}}, "closed", false, true, true},
                   {{Who::Kind::everyone, 0, {}}, "*", true, true, false}};
-  daemon.room = 0;  // the node is full at first
+  daemon.room = 0;  // the node accepts no message at first
   daemon.sessions->reconfigure(daemon.now, rules);
   daemon.pump();
   EXPECT_THAT(x.take(), ElementsAre());
@@ -481,7 +481,7 @@ TEST(Rules, WhomTheyDoNotAllowAnyMoreIsNoLongerCounted) {
   daemon.run();
   rules.clients = {{{Who::Kind::uid, 8, {}}, "*", 1}};
   daemon.sessions->reconfigure(daemon.now, rules);
-  daemon.run();  // x, which was counted by the first rule, ends
+  daemon.run();  // ends the session of x, which no rule allows any more
   EXPECT_EQ(daemon.sessions->sessions(), 1U);
   late.connect();
   daemon.run();

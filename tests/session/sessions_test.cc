@@ -56,7 +56,7 @@ TEST(Sessions, AMessageIsSettledWhenAllHaveItAndNotWhenItComesBack) {
   Alone alone;
   alone.x.send("g", "one");
   alone.daemon.pump();
-  ASSERT_TRUE(alone.daemon.order_one());  // it has its place; now a safe marker is in progress
+  ASSERT_TRUE(alone.daemon.order_one());  // the message has its place; a safe marker is next
   alone.daemon.pump();
   EXPECT_THAT(alone.x.take(), ElementsAre("message g: one from #x#n"));
   EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U);
@@ -92,7 +92,7 @@ TEST(Sessions, WhatIsRefusedIsSaidBeforeItIsAcked) {
   alone.x.send("g", "good too");
   alone.x.send("", "no name at all");
   alone.daemon.pump();
-  // The last one cannot even be decoded.
+  // The last message has an empty target, so it cannot be decoded.
   EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 bad_name", "closing bad_record"));
 }
 
@@ -252,7 +252,7 @@ TEST(Sessions, ASessionIsKeptFromWhenItsConnectionWent) {
   for (Client* each : {&y, &brief}) each->take();
   alone.daemon.pass(seconds(30));
   for (Client* each : {&y, &brief}) each->cut();
-  alone.daemon.pass(seconds(4));  // meanwhile the brief one ends
+  alone.daemon.pass(seconds(4));  // the session of `brief` ends meanwhile
   EXPECT_EQ(alone.daemon.sessions->sessions(), 2U);
   alone.daemon.pass(seconds(2));
   EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
@@ -463,7 +463,8 @@ TEST(Sessions, WhoWasNotReadHasToBeHeardOfAgainAfterwards) {
   EXPECT_TRUE(daemon.pipe(x.connection).closed);
 }
 
-// The owner may be late: then it announces space first, and reads afterwards.
+// The daemon does not read the client while it has no space. The client's silence counts only from
+// when there is space, even if the daemon reads the client later.
 TEST(Sessions, WhoIsReadAgainHasAllItsTimeToBeHeardOf) {
   Daemon daemon;
   Identity remote = user(1, "ann");
@@ -477,7 +478,7 @@ TEST(Sessions, WhoIsReadAgainHasAllItsTimeToBeHeardOf) {
   daemon.connect(user(1, "silent"));
   daemon.pass(seconds(4));
   daemon.sessions->on_room(daemon.now);
-  daemon.now = daemon.now + seconds(2);  // now that the silent one is due, all are looked at
+  daemon.now = daemon.now + seconds(2);  // `silent` is due, so all are checked
   daemon.pump();
   EXPECT_FALSE(daemon.pipe(x.connection).closed);
 }
@@ -635,7 +636,7 @@ TEST(Sessions, WhoDoesNotReadItsRepliesIsNotReadOn) {
   EXPECT_EQ(alone.x.take().size(), 10'000U);
 }
 
-// However few bytes its connection accepts at a time, and whatever is sent between them.
+// Events and replies arrive whole, even if the connection accepts only a few bytes at a time.
 TEST(Sessions, WhatIsWrittenInPartsComesWhole) {
   Alone alone;
   alone.daemon.let_read(alone.x.connection, false);

@@ -9,7 +9,7 @@
 #include "daemon.h"
 #include "resume_talk.h"
 
-// Events in memory that clients read.
+// Events in shared memory, where clients read them.
 
 namespace peal::session::test {
 namespace {
@@ -218,7 +218,7 @@ TEST(SharedEvents, StandInTheConnectionOnceTheMemoryIsFull) {
   std::vector<Client*> idle;
   for (int i = 0; i < 12; ++i) idle.push_back(&room.add("idle" + std::to_string(i), true));
   Client& a = room.add("a", true);
-  // Each keeps an eighth at most.
+  // Each idle client keeps at most an eighth of the memory.
   for (Client* client : idle) {
     client->says_seen = false;
     for (int i = 0; i < 20; ++i) a.send("#" + client->name + "#n", std::string(900, 'x'));
@@ -244,8 +244,8 @@ TEST(SharedEvents, StandInTheConnectionOnceTheMemoryIsFull) {
   EXPECT_EQ(a.shared, 1U);
 }
 
-/// A client that does not report what it saw gets further events on its connection, which it has to
-/// read for more to come: this distinguishes it from one that keeps up.
+/// A client that does not report which events it saw gets further events on its connection. It must
+/// read the connection before it gets more, so the daemon knows that the client keeps up.
 TEST(SharedEvents, AreToldByPlaceOnlyAsFarAsTheyMayBeUnseen) {
   Room room(with_region(64U << 20));
   Client& a = room.add("a", true);
@@ -293,7 +293,7 @@ TEST(SharedEvents, SpilledComeBackInTheConnection) {
   EXPECT_EQ(slow.gone, 0U);
 }
 
-/// Events before the last record of a session can still be read for a while.
+/// After a session ended, its last events can still be read for a while.
 TEST(SharedEvents, CanBeReadForAWhileAfterTheSessionEnded) {
   Room room;
   Client& a = room.add("a", true);

@@ -23,7 +23,7 @@ wire::SlowLimits limits(SlowPolicy policy, std::uint32_t age_ms = 0) {
   return {policy, kMemory, 1U << 20, age_ms};
 }
 
-/// Clients of a group that all get the same, one of which stops reading.
+/// The clients of one group. Tests let the first client, slow(), stop reading.
 struct Hall {
   Hall(std::size_t count, const wire::SlowLimits& of, const Options& how = options())
       : daemon(how) {
@@ -36,14 +36,14 @@ struct Hall {
     received.assign(count, 0);
   }
   Client& slow() { return *all[0]; }
-  /// All read their events, until there are no more.
+  /// All clients read their events until there are no more.
   void quiet() {
     for (int i = 0; i < 3; ++i) {
       daemon.run();
       for (auto& client : all) client->take();
     }
   }
-  /// The last client sends so many messages; all but the slow one read theirs.
+  /// The last client sends `count` messages. All clients except slow() read them.
   void send(std::uint64_t count, std::size_t bytes = 100) {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string payload = std::to_string(++sent);
@@ -89,13 +89,13 @@ TEST(Slow, SpillGoesToTheDiskAndComesBackInOrder) {
   EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory);
   EXPECT_THAT(hall.status().waits_for, HasSubstr("on disk"));
   hall.daemon.let_read(hall.slow().connection, true);
-  hall.send(10);  // new events do not overtake those on disk
+  hall.send(10);  // new events do not overtake the events on disk
   for (int i = 0; i < 400 && hall.received[0] < 2'010; ++i) hall.note(0);
   EXPECT_EQ(hall.received[0], 2'010U);
   EXPECT_EQ(hall.status().memberships[1].disk_bytes, 0U);
   EXPECT_GT(hall.daemon.sessions->counters().read_back_bytes, 100'000U);
   EXPECT_EQ(hall.daemon.sessions->counters().evicted, 0U);
-  hall.send(10);  // and memory is enough again
+  hall.send(10);  // memory is large enough again
   hall.note(0);
   EXPECT_EQ(hall.received[0], 2'020U);
 }
@@ -177,7 +177,7 @@ TEST(Slow, DropLeavesOutAndAGapSaysWhat) {
   EXPECT_EQ(after[0].substr(0, 15), "message g: 1001");
 }
 
-// The age of waiting events is that of the oldest one not written yet, not of the newest.
+// The age of waiting events is the age of the oldest event that is not written yet.
 TEST(Slow, TheAgeIsThatOfTheNextEventToBeWritten) {
   ChunkPool chunks;
   MemorySpool spool;
@@ -219,7 +219,7 @@ TEST(Slow, WhatComesBackFromTheDiskIsAsOldAsItWas) {
   }
   const Instant now = Instant{} + milliseconds(1'000);
   for (const std::int64_t age_ms : {1'000, 400, 100}) {
-    ASSERT_TRUE(queue.refill(1U << 20));  // there is space for one at a time
+    ASSERT_TRUE(queue.refill(1U << 20));  // memory has space for one event
     EXPECT_EQ(queue.membership(slot).age(now), milliseconds(age_ms));
     std::vector<ByteView> pieces;
     queue.gather(pieces, 1);
@@ -254,8 +254,8 @@ TEST(Slow, AMembershipThatWasLeftGivesItsPlaceBackOnceItsEventsWereSeen) {
   queue.check_invariants();
 }
 
-// A message to several groups counts for the first that the client is in. That it was dropped is
-// reported before the next view of the others too.
+// A dropped message to several groups counts for the first of them that the client is in. Its gap
+// is reported before the next view of any of these groups.
 TEST(Slow, AGapIsToldBeforeTheViewsOfAllGroups) {
   Daemon daemon;
   Client slow(daemon, "slow");
@@ -415,7 +415,7 @@ TEST(Slow, TheMemoryOfAllIsBoundedForWhoeverNeverSaysWhatItHasSeen) {
 }
 
 TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
-  // The events that it has seen may be behind messages of its own, which wait for space.
+  // A client's report of seen events may be behind its own messages, which wait for space.
   Hall hall(3, limits(SlowPolicy::block));
   hall.slow().says_seen = false;
   for (std::uint64_t i = 1; i <= 300; ++i) {
@@ -508,7 +508,7 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
   hall.daemon.let_read(hall.slow().connection, false);
   hall.send(300);
   ASSERT_EQ(hall.daemon.sessions->room_bytes(), 0U);
-  // Its own last message needs a place, too.
+  // The slow client's own last message must get its place too.
   hall.slow().send("g", "the last");
   hall.slow().goodbye();
   for (int i = 0; i < 300 && hall.received[1] < 301; ++i) {
@@ -526,7 +526,8 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
 TEST(Slow, WhoSaidGoodbyeIsNotEndedForWhatItDoesNotTake) {
   Hall hall(2, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
-  // Its last message waits behind many others, which it gets before its session may end.
+  // The slow client's last message waits behind many others. The client gets these before its
+  // session may end.
   for (int i = 0; i < 18; ++i) hall.all.back()->send("g", std::string(1'000'000, '.'));
   hall.slow().send("g", "the last");
   hall.slow().goodbye();
@@ -650,7 +651,7 @@ TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
   EXPECT_GT(memory.slow().warning.bytes, kMemory / 2);
   EXPECT_LT(memory.slow().warning.bytes, kMemory);
 
-  // A single large event goes to the disk at once: it is the first to come near a limit.
+  // A single large event goes to the disk at once, and comes near the limit of the disk.
   constexpr std::uint64_t kDisk = 150'000;
   Hall disk(2, {SlowPolicy::spill, kMemory, kDisk, 0});
   disk.daemon.let_read(disk.slow().connection, false);
@@ -661,8 +662,8 @@ TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
   EXPECT_GT(disk.slow().warning.bytes, 100'000U);
 }
 
-/// Waiting events stay within the memory limit of all, whatever single memberships may have; and
-/// clients that keep up are not affected by those that do not.
+/// All waiting events together stay within the daemon's memory limit, although each membership has
+/// a larger limit. Slow clients do not affect clients that keep up.
 TEST(Slow, TheMemoryOfAllIsBounded) {
   Options how = options();
   how.memory_bytes_max = 200'000;
@@ -670,7 +671,7 @@ TEST(Slow, TheMemoryOfAllIsBounded) {
     Hall hall(20, {policy, 1U << 20, 16U << 20, 0}, how);
     for (std::size_t c = 0; c < 10; ++c) {
       hall.daemon.let_read(hall.all[c]->connection, false);
-      // Records of their own, which no other client shares.
+      // Each slow client has a group of its own, so it shares its events with no other client.
       hall.all[c]->join("own" + std::to_string(c), {policy, 1U << 20, 16U << 20, 0});
     }
     hall.daemon.run();

@@ -100,7 +100,7 @@ TEST(SimArguments, EveryOptionIsStored) {
 TEST(SimArguments, SettingsMayNeedEachOther) {
   EXPECT_EQ(good({"--set", "hold=15ms", "--set", "token_retransmit=35ms"}).swarm.overrides.size(),
             2U);
-  // Allowed with the other values that scenarios draw, though not with the defaults.
+  // The value is not allowed with the defaults, but with other settings that scenarios draw.
   EXPECT_EQ(good({"--set", "token_loss=90ms"}).swarm.overrides.size(), 1U);
 }
 

@@ -21,7 +21,7 @@ Outcome tell(const std::string& lines, sim_hooks::Mutant mutant = sim_hooks::Mut
   return run_script(parse_script("story", "cluster nodes=2 seed=1 groups=yes\n" + lines), options);
 }
 
-/// The same scenario, with clients.
+/// With groups, a seed gives the same scenario as without groups, except for `groups=yes`.
 TEST(Clients, AStoryWithGroupsIsTheStoryOfItsSeed) {
   SwarmOptions with;
   with.groups = true;
@@ -91,8 +91,8 @@ TEST(Clients, MistakesAreNamed) {
               HasSubstr("accepted for groups is at least 3072"));
 }
 
-/// A node whose clock was set back takes another epoch before its first view; its clients, which
-/// acted in the meantime, are those of the new one.
+/// A node whose clock was set back takes another epoch before its first view. Its clients acted
+/// before that, and belong to the new incarnation.
 TEST(Clients, AreKnownByTheEpochThatTheirNodeGetsInTheEnd) {
   const Outcome outcome = tell(
       "crash n2\n"
@@ -108,7 +108,7 @@ TEST(Clients, AreKnownByTheEpochThatTheirNodeGetsInTheEnd) {
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
-/// A check of the simulator itself: clients' messages never come during an exchange.
+/// The simulator itself checks that no client's message is delivered during an exchange.
 TEST(Clients, AMessageOutOfTurnIsNoticed) {
   const Outcome outcome = tell(
       "client n1,n2 x join g\nrun until idle\ncut n1 from n2\n"

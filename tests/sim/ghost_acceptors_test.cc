@@ -9,8 +9,8 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of acceptors: each rule is violated once, by hand, and must be detected; legal
-// histories must pass.
+// Histories of acceptors, written by hand. An illegal history violates one rule, and GhostAcceptors
+// must detect the violation. Legal histories must pass.
 
 namespace peal::sim {
 namespace {
@@ -32,7 +32,7 @@ wire::Nodes three_nodes() {
   return nodes;
 }
 
-/// Three acceptors with logs, which bootstrapped an order, and the reports of the checker about
+/// Three acceptors with logs that have bootstrapped an order, and the GhostAcceptors that checks
 /// them.
 class GhostAcceptorsTest : public GhostReports {
  protected:
@@ -160,7 +160,7 @@ TEST_F(GhostAcceptorsTest, WhatIsLegalIsNotFound) {
   decides(2, 1, 7);
   write(2, decided_of(1, 7));
   for (std::uint32_t n = 1; n <= 3; ++n) checkpoint(n, 2, round(1));
-  // Another round, whose coordinator finds a vote that no other acceptor has.
+  // The coordinator of a later round finds the vote of one acceptor, and proposes the same value.
   vote(1, round(1), 2, 8);
   vote(2, round(5, 2), 2, 8);
   vote(3, round(5, 2), 2, 8);
@@ -256,7 +256,7 @@ TEST_F(GhostAcceptorsTest, ALogThatTellsSomethingElse) {
   vote(1, round(1), 1, 7);
   vote(2, round(2), 1, 8);
   vote(3, round(2), 1, 8);
-  // Its vote was for another value, and the decided one is not recorded.
+  // n1 voted for another value, and its log does not record the decided value.
   checkpoint(1, 2, round(2));
   EXPECT_TRUE(finds("the log of n1 takes another value of instance 1 for decided"));
 }
@@ -454,7 +454,7 @@ TEST_F(GhostAcceptorsTest, InMemoryWhatIsSaidCounts) {
   promise.round = round(2);
   memory.said_promise({NodeId{1}, 1}, promise);
   EXPECT_TRUE(finds("n1 promises round 2 of n1.1, and has promised round 3"));
-  memory.said_promise({NodeId{1}, 2}, promise);  // another life
+  memory.said_promise({NodeId{1}, 2}, promise);  // another incarnation
   EXPECT_EQ(found(), "");
 }
 
@@ -499,7 +499,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   promise.next = 2;
   ghost.said_promise(member(1), promise);
   open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
-  write(1, promise_of(round(2)));  // not reported yet
+  write(1, promise_of(round(2)));  // legal, because the copy lacks round 3
   promise.round = round(2);
   ghost.said_promise(member(1), promise);
   EXPECT_EQ(found(), "");
@@ -507,7 +507,7 @@ TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
   EXPECT_TRUE(finds("n1 has forgotten over a restart that it promised round 2"));
 }
 
-/// n1 wrote three records and another two behind them; the restored copy lacks these two.
+/// n1 wrote five records. Then its log was replaced by a copy with the first three of them.
 class GhostOfCopies : public GhostAcceptorsTest {
  protected:
   void put_back() {
@@ -552,7 +552,7 @@ TEST_F(GhostOfCopies, ItSaysThatItVotedBeforeItWasTold) {
   vote(1, round(3), 1, 7);
   ghost.told_of_log(member(1), member(2), heard(1, 4));
   wire::State state = said(1, round(3), 1);
-  state.log_word = wire::LogWord::put_back;  // so no node counts it
+  state.log_word = wire::LogWord::put_back;  // so no node counts the vote
   ghost.said_state(member(1), state);
   EXPECT_EQ(found(), "");
   state.log_word = wire::LogWord::sure;
@@ -581,7 +581,7 @@ TEST_F(GhostOfCopies, ASecondCopyLacksWhatWasWrittenToTheFirst) {
 
 TEST_F(GhostOfCopies, WhatTellsNothing) {
   put_back();
-  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of these records exist
+  ghost.told_of_log(member(1), member(2), heard(1, 3));  // the copy has these three records
   wire::LogAnswer other = heard(1, 4);
   ++other.life;
   ghost.told_of_log(member(1), member(2), other);
@@ -642,7 +642,7 @@ TEST_F(GhostAcceptorsTest, MemoryIsBounded) {
   }
   const wire::Instance far = 10 * GhostOrders::kInstancesMax;
   orders.claim(three_nodes().first, far, 1, {NodeId{1}});
-  EXPECT_FALSE(found().empty());  // no acceptor voted for it
+  EXPECT_FALSE(found().empty());  // because no acceptor voted for it
   EXPECT_TRUE(orders.is_decided(three_nodes().first, far));
   EXPECT_FALSE(orders.decided(three_nodes().first, 1).has_value());
 }

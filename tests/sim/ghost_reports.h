@@ -11,10 +11,10 @@
 
 namespace peal::sim {
 
-/// A test of a part of the ghost: keeps the part's reports until they are read.
+/// A test of a checker such as GhostRing. Keeps the checker's reports until the test reads them.
 class GhostReports : public testing::Test {
  protected:
-  /// All that was reported since the last call, a line each.
+  /// The reports since the last call, a line for each.
   std::string found() {
     std::string all;
     for (const auto& [property, text] : std::exchange(reports_, {})) {
@@ -22,7 +22,7 @@ class GhostReports : public testing::Test {
     }
     return all;
   }
-  /// The same, for one text in it.
+  /// True if the reports since the last call contain `text`.
   bool finds(const std::string& text) { return found().find(text) != std::string::npos; }
 
   order::GhostReport report = [this](std::string property, std::string text) {

@@ -9,7 +9,8 @@
 
 #include "ghost_reports.h"
 
-// Illegal histories of rings: each rule is violated once, by hand, and must be detected.
+// Illegal histories of rings, written by hand. Each history violates one rule, and GhostRing must
+// detect the violation.
 
 namespace peal::sim {
 namespace {
@@ -28,7 +29,7 @@ class GhostRingTest : public GhostReports {
     return commit;
   }
   static ViewId first() { return {1, kFirst}; }
-  /// All three are in their first view.
+  /// All three members install their first view.
   void begin() {
     const wire::Commit commit = commit_of(1, {kFirst, kSecond, kThird});
     for (const MemberId& who : commit.members) ring.said_commit(who, commit);
@@ -56,7 +57,8 @@ class GhostRingTest : public GhostReports {
     delivery.transitional = late;
     ring.delivered(who, delivery);
   }
-  /// Two of three continue; together they have all up to `high`, without `hole`.
+  /// The commit token of two members that continue. Together they have all units up to `high`,
+  /// except `hole`.
   wire::Commit settled(Seq base, Seq high, Seq hole = 0) {
     wire::Commit commit = commit_of(2, {kFirst, kSecond});
     order::ring::OldViewRecord old;
@@ -79,7 +81,7 @@ TEST_F(GhostRingTest, WhatIsLegalIsNotFound) {
   token.view = first();
   token.hop = 3;
   ring.said_token(kFirst, token);
-  ring.said_token(kFirst, token);  // sent again
+  ring.said_token(kFirst, token);  // the token is sent again
   for (const MemberId& who : {kFirst, kSecond, kThird}) ring.holds(who, first(), 1);
   deliver(kFirst, 1, Service::safe);
   for (const MemberId& who : {kFirst, kSecond}) ring.holds(who, first(), 2);
@@ -194,12 +196,12 @@ TEST_F(GhostRingTest, OneDeliversWhatOtherSurvivorsDoNotKnow) {
 
 TEST_F(GhostRingTest, MemoryIsBounded) {
   begin();
-  ring.holds(kFirst, {99, kFirst}, 1);  // a damaged packet
+  ring.holds(kFirst, {99, kFirst}, 1);  // an unknown view, from a damaged packet
   ring.holds(kFirst, first(), ~Seq{0});
   for (std::uint64_t n = 2; n < 2 + 2 * GhostRing::kViewsMax; ++n) {
     ring.said_commit(kFirst, commit_of(n, {kFirst, kSecond}));
   }
-  deliver(kFirst, 1, Service::safe);  // of a view that is forgotten
+  deliver(kFirst, 1, Service::safe);  // the view of the message is forgotten
   EXPECT_EQ(found(), "");
 }
 

@@ -38,7 +38,8 @@ TEST(Frames, AreSevenForADatagramOfThePapers) {
   const Frames frames = model_of(gigabit()).frames_of(9'000);
   EXPECT_EQ(frames.count, 7U);
   EXPECT_EQ(frames.bytes_of(0), 1'538U);
-  // One UDP header in all, an IP header and what Ethernet adds for each.
+  // One UDP header in total. Each of the seven frames has an IP header and the overhead of
+  // Ethernet.
   EXPECT_EQ(total(frames), 9'008U + 7 * (20 + 38));
 }
 

@@ -8,7 +8,7 @@
 #include "sim/netmodel/report.h"
 #include "sim/netmodel/run.h"
 
-// Engines on quorums on the network model, and the network without multicast.
+// Runs engines with quorums on the network model, also without multicast.
 
 namespace peal::sim {
 namespace {
@@ -24,7 +24,7 @@ NetRunOptions quorum_experiment(const order::Descriptor* order, std::uint32_t no
   return options;
 }
 
-/// The maximum rate of one node, in large messages.
+/// One node sends large messages at its maximum rate.
 NetRunOptions flood(const order::Descriptor* order, std::uint32_t nodes) {
   NetRunOptions options = quorum_experiment(order, nodes);
   options.senders = 1;
@@ -72,7 +72,7 @@ TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
     const NetFigures disk = run_net(options);
     expect_orderly(memory);
     expect_orderly(disk);
-    // A vote waits for the sync in progress, and for its own.
+    // A vote waits for the end of the sync in progress, and then for its own sync.
     EXPECT_GT(disk.mean_us, memory.mean_us + 1'000);
     EXPECT_LT(disk.max_us, memory.max_us + 4'000);
     // 18 units arrive per millisecond: one sync for each of them would be far too slow.
@@ -95,7 +95,8 @@ TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
   EXPECT_NEAR(fanned.mbps, 890.0 / 4, 20);
 }
 
-// A third of the messages would be in reverse order at some node if all announced them on arrival.
+// If nodes announced messages on arrival, a third of the messages would be in a wrong order at some
+// node.
 TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
   for (const double megabits : {50.0, 300.0}) {
     SCOPED_TRACE(megabits);
@@ -140,8 +141,8 @@ TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
   }
 }
 
-// If all nodes send, each distributes its own values, and no link is full before the others: with a
-// full one, the limit was 744 Mb/s.
+// If all nodes send, each node distributes its own values, so all links become full together. When
+// one link became full earlier, the limit was 744 Mb/s.
 TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
   NetRunOptions options = at_rate(order::find_engine("ridge"), 800);
   options.nodes = 7;
@@ -150,7 +151,7 @@ TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
   EXPECT_LT(figures.mean_us, 500);
 }
 
-// And if they send more than that, full ports reduce it only a little.
+// If all nodes send more than the links carry, full ports reduce the throughput only a little.
 TEST(NetQuorum, MoreThanLinksCarryIsSlowedDown) {
   NetRunOptions options = quorum_experiment(order::find_engine("ridge"), 8);
   options.payload_bytes = 65'536;

@@ -23,7 +23,7 @@ NetFigures original(NetRunOptions options) {
 
 double rate_of(double mbps, std::uint32_t payload) { return mbps * 1e6 / (8.0 * payload); }
 
-/// There was one order, in one view, and the figures are not empty.
+/// All messages had one order in one view, and the figures are not empty.
 void expect_sound(const NetFigures& figures) {
   EXPECT_EQ(figures.violation, "");
   EXPECT_EQ(figures.views, 1U);
@@ -146,7 +146,7 @@ TEST(Papers, LossCostsTheAcceleratedRingARotationMore) {
   expect_sound(before);
   expect_sound(after);
   EXPECT_GT(after.mean_us, before.mean_us);
-  // Any of seven receivers may be the one that misses a packet.
+  // Each of seven receivers may miss a packet, so nodes retransmit more than one receiver loses.
   EXPECT_GT(after.retransmitted, 5 * 0.15);
 }
 

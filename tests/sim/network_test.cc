@@ -25,7 +25,7 @@ class NetworkTest : public testing::Test {
   std::uint32_t copies(NodeId from, NodeId to, PacketKind kind = PacketKind::data) {
     return network_.fate(packet(kind, from), to, false).count;
   }
-  /// Of a thousand packets.
+  /// How many of a thousand packets arrive.
   std::uint32_t arrived(PacketKind kind = PacketKind::data) {
     std::uint32_t sum = 0;
     for (int i = 0; i < 1'000; ++i) sum += copies(kA, kB, kind);

@@ -29,8 +29,8 @@ TEST(Swarm, TheSameSeedIsTheSameStory) {
   EXPECT_NE(make_swarm_script(7, {}).text(), make_swarm_script(8, {}).text());
 }
 
-/// A seed means the same scenario on every machine and with every compiler. A deliberate change of
-/// what the generator draws needs the new number here.
+/// A seed gives the same scenario on every machine and with every compiler. Update the number here
+/// if the generator is changed deliberately.
 TEST(Swarm, ASeedIsTheSameStoryEverywhere) {
   Digest digest;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
@@ -40,7 +40,7 @@ TEST(Swarm, ASeedIsTheSameStoryEverywhere) {
   EXPECT_EQ(digest.value(), 7441870625424460650U);
 }
 
-/// Lines that a few of two thousand scenarios must contain each.
+/// Commands and keys, each of which must be in at least 20 of 2,000 scenarios.
 constexpr const char* kWanted[] = {"cluster drift",
                                    "cluster first-count",
                                    "cluster fan-out",
@@ -91,7 +91,7 @@ constexpr const char* kWanted[] = {"cluster drift",
                                    "settle",
                                    "settle |"};
 
-/// A cell that is never filled is a blind spot of the generator.
+/// A command or key that no scenario has is a blind spot of the generator.
 TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   std::map<std::string, int> words;
   std::set<std::string> nodes;
@@ -124,7 +124,7 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   EXPECT_EQ(nodes.size(), 8U);
 }
 
-// The state of nodes matters only if logs are cut and nodes restart.
+// Scenarios test the stored state of nodes only if logs are trimmed and nodes restart.
 TEST(Swarm, LogsAreCutAndNodesRestartInARow) {
   SwarmOptions options;
   options.engine = EngineOptions(*order::find_engine("paxos"));

@@ -38,7 +38,7 @@ struct Cluster {
   World world;
 };
 
-/// Load, a crash, a restart and a split; the digest of it all.
+/// A run with load, a crash, a restart and a split. Returns its digest.
 std::uint64_t eventful_run(std::uint64_t seed) {
   Cluster cluster(small_cluster(seed));
   World& world = cluster.world;

@@ -439,7 +439,7 @@ TEST(Json, ShortensWhatItQuotes) {
   EXPECT_EQ(error, "unknown ev '" + std::string(64, 'x') + "...'");
 }
 
-// For each line there is an event, or a text that names the error.
+// A damaged line gives an event, or an error with a text.
 TEST(Json, SurvivesDamagedLines) {
   Random random(11);
   std::string good = write(placed(Kind::deliver)) + write(transitional());

@@ -40,7 +40,7 @@ TEST(CrashPoints, KeepWhatWasReportedAndInventNothing) {
       static_cast<unsigned long long>(sum.torn), static_cast<unsigned long long>(sum.twice),
       static_cast<unsigned long long>(sum.records), static_cast<unsigned long long>(sum.restarts),
       static_cast<unsigned long long>(sum.failures));
-  // The histories prove something only if these happen.
+  // The crashes prove something only if these cases are among them.
   EXPECT_GT(sum.torn, sum.points / 100);
   EXPECT_GT(sum.twice, sum.points / 4);
   EXPECT_GT(sum.failures, sum.points / 1'000);

@@ -115,7 +115,7 @@ std::string judge_any(sim::Disk& disk) {
     if (next != log.last().next() || log.durable() != log.last()) return "it ends elsewhere";
     if (epoch == 3) return kept.records == before ? "" : "the second start finds something else";
     const auto position = log.append(as_bytes_view("more"));
-    // A full log that another writer filled is not an error.
+    // A log that is already full is not an error.
     if (!position && position.error() != Errc::would_block) return "nothing can be appended";
     if (!log.commit()) return "nothing can be committed";
     before = std::move(kept.records);

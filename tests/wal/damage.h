@@ -8,29 +8,33 @@
 
 namespace peal::wal::test {
 
-/// The record that make_log() appends at this position, in order from 1.
+/// The record that make_log() appends at this position. Positions count from 1.
 std::string sample(std::uint64_t position);
 inline constexpr std::uint64_t kSamples = 12;
 
-/// How a process that has a log ends.
+/// How the process that made a log ends.
 enum class Ending : std::uint8_t { closed, killed };
-/// A log of kSamples records in several segments, two or three to a commit; all of them durable.
+/// Makes a log of kSamples records in several segments, with at most three records in a commit. All
+/// records are durable.
 void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
-/// Opens a log of make_log() that was changed at this place: it must be refused with the file, the
-/// place and a remedy, or have all its records. Empty, or what is wrong on one line.
+/// Opens a log of make_log() whose file `name` was changed at the offset `at`. The log must be
+/// refused with the file, the place and a remedy, or have all its records. Returns what is wrong,
+/// on one line; empty if nothing is.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
-/// judge_damage() for each byte of small logs, in whole blocks and not, changed in three ways.
-/// Empty, or what is wrong.
+/// Changes each byte of small logs in three ways, and calls judge_damage(). Some of the logs are
+/// written in whole blocks. Returns what is wrong; empty if nothing is.
 std::string flip_every_byte();
 
-/// Each file of small logs, closed and killed, cut at each byte: refused, with its file and a place
-/// that is not behind the cut, or all its records are there. Empty, or what is wrong.
+/// Cuts each file of small logs at each byte, after the log was closed or killed. The log must be
+/// refused, with the file and a place that is not behind the cut, or have all its records. Returns
+/// what is wrong; empty if nothing is.
 std::string cut_at_every_byte();
 
-/// Any folder with files: refused with a message, or opened as a log that can be read and
-/// continued, and that the next start reads alike. Empty, or what is wrong on one line.
+/// Opens any folder with files. It must be refused with a message, or be opened as a log that can
+/// be read and continued, and that the next start reads alike. Returns what is wrong, on one line;
+/// empty if nothing is.
 std::string judge_any(sim::Disk& disk);
 
 }  // namespace peal::wal::test

@@ -9,9 +9,9 @@ namespace {
 
 using sim::Disk;
 
-/// The state of a log after one of its operations failed.
+/// The state of a log after an operation of its disk failed.
 struct Outcome {
-  bool reached = false;  ///< the operation that was to fail was carried out
+  bool reached = false;  ///< the operation that had to fail was carried out
   LogPosition durable{};
   std::optional<port::LogFailure> failure;
 };
@@ -40,7 +40,7 @@ Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure, bool whole
   outcome.durable = (*log)->durable();
   outcome.failure = (*log)->failure();
   if (outcome.failure) {
-    // Permanent: no further operation, whatever is requested.
+    // A failure is permanent: the log does no further operation, whatever is requested.
     const std::uint64_t at_failure = disk.operations();
     EXPECT_FALSE((*log)->append(as_bytes_view("x")));
     EXPECT_FALSE((*log)->commit());
@@ -74,19 +74,19 @@ TEST(Failure, OfEveryOperationEndsTheLogAndLosesNothing) {
         ASSERT_TRUE(outcome.failure) << failing;
         EXPECT_THAT(outcome.failure->message, testing::HasSubstr("disk/"));
         EXPECT_THAT(outcome.failure->message, testing::HasSubstr("the log has ended"));
-        // The node starts again at once: what it reads may be in memory only.
+        // The node starts again at once. What it reads may not be on the disk yet.
         Disk killed = disk;
         expect_kept(killed, outcome.durable, failing);
         killed.lose(Disk::Loss::unsynced);
         expect_kept(killed, outcome.durable, failing);
-        // Or after the power came back.
+        // The node starts again after a power failure.
         disk.lose(static_cast<Disk::Loss>(1 + seed % 2));
         expect_kept(disk, outcome.durable, failing);
       }
       Disk disk(1);
       if (!run(disk, failing, failure, true).reached) break;
     }
-    EXPECT_GT(failing, 50U);  // every operation of the history was made to fail
+    EXPECT_GT(failing, 50U);  // each operation failed in one of the runs
   }
 }
 
@@ -108,7 +108,7 @@ TEST(Failure, OfEveryOperationOfAStartIsSaidAndLosesNothing) {
   EXPECT_GT(failing, 8U);
 }
 
-/// Gives other bytes, or another length, from the so-manieth time on that a file is read.
+/// From read number `from` on, returns changed bytes, or a file length that is too large.
 class FickleDisk final : public Disk {
  public:
   explicit FickleDisk(const Disk& like) : Disk(like) {}
@@ -132,7 +132,7 @@ class FickleDisk final : public Disk {
 TEST(Failure, OfWhatIsReadTwiceIsNoticed) {
   Disk whole(1);
   make_log(whole, Ending::killed);
-  bool copies = false;  // it was the copy of the newest segment that was not the same
+  bool copies = false;  // the copy of the newest segment was different
   for (std::uint64_t from = 1;; ++from) {
     FickleDisk disk(whole);
     disk.from = from;
@@ -182,7 +182,7 @@ TEST(Failure, OfADiskThatIsFullSaysSo) {
   EXPECT_THAT((*log)->failure()->message, testing::HasSubstr("free space"));
   EXPECT_GT(durable, LogPosition{2});
   EXPECT_EQ((*log)->durable(), durable);
-  // With more space, the next start continues.
+  // With more free space, the log continues at the next start.
   disk.lose(Disk::Loss::some);
   disk.limit(UINT64_MAX);
   const auto again = Log::open(disk, small_options(2), Start::existing);

@@ -29,7 +29,8 @@ Options options_of(std::uint64_t epoch) {
   return options;
 }
 
-/// Of about 4 KB each: so a third of the commits is smaller than what is written in whole blocks.
+/// The number of records in a commit. A record has about 4 KB, so a third of the commits is too
+/// small to be written in whole blocks.
 std::uint64_t records_of(std::uint64_t commit) { return 5 + commit * 7 % 36; }
 
 std::string record_of(std::uint64_t position) {
@@ -81,7 +82,7 @@ TEST(FolderLog, IsThereAtTheNextStart) {
   }
 }
 
-/// Appends and commits for ever, and writes each durable position to the pipe.
+/// Appends and commits until the process is killed, and writes each durable position to the pipe.
 [[noreturn]] void append_until_killed(const std::string& path, std::uint64_t epoch, int pipe) {
   const auto disk = io::FolderDisk::open(path);
   if (!disk) ::_exit(1);
@@ -91,7 +92,7 @@ TEST(FolderLog, IsThereAtTheNextStart) {
     for (std::uint64_t i = records_of(commit); i > 0; --i) {
       const auto last = (*log)->last();
       if (!(*log)->append(as_bytes_view(record_of(last.next().value)))) {
-        // It is full: nothing before is needed any more.
+        // The log is full. A checkpoint makes all earlier records unnecessary.
         ignore((*log)->checkpoint(as_bytes_view(record_of(last.next().value)), last.next()),
                "the commit shows whether it was taken");
       }

@@ -139,7 +139,8 @@ TEST(Frame, LengthsThatNoFileHasAreRefused) {
   }
 }
 
-/// A mark may fill a block; where a segment ends, it ends.
+/// A mark may have zeros behind its head, to fill a block. An end frame has nothing behind its
+/// head.
 TEST(Frame, OnlyAnEndHasNothingBehindItsHead) {
   for (const FrameKind kind : {FrameKind::mark, FrameKind::end}) {
     std::vector<std::byte> bytes(kFrameBytes + 24);
@@ -148,7 +149,8 @@ TEST(Frame, OnlyAnEndHasNothingBehindItsHead) {
   }
 }
 
-/// A client may write any bytes, but does not know the seed; nor does another segment.
+/// A record may contain any bytes, but its writer does not know the seed of the segment. Other
+/// segments have other seeds.
 TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
   const auto bytes = frame_of("vote", 42);
   EXPECT_EQ(frame_bytes_by_head(bytes, 42), bytes.size());

@@ -88,13 +88,13 @@ TEST(Log, OneCommitOfManyRecordsSyncsOnce) {
   EXPECT_EQ(disk.operations() - before, 3U);  // the records, the sync, the mark
 }
 
-/// Records what is written, and where.
+/// Records each write: its offset, its size and its alignment.
 class WatchedDisk final : public sim::Disk {
  public:
   struct Written {
     std::uint64_t at{};
     std::size_t bytes{};
-    bool in_blocks{};  // of its memory, too
+    bool in_blocks{};  // offset, size and memory are aligned to blocks
   };
   using Disk::Disk;
   port::DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) override {
@@ -129,14 +129,14 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   ASSERT_TRUE(commit(1));
   for (const std::size_t records : {50U, 46U, 100U}) {
     ASSERT_TRUE(commit(records));
-    // The filler of the block before, the records, and the mark.
+    // A commit writes the records and the mark. The first large commit also fills the block before.
     ASSERT_EQ(disk.all.size(), records == 50 ? 3U : 2U) << records;
     const WatchedDisk::Written& written = disk.all[disk.all.size() - 2];
     EXPECT_TRUE(written.in_blocks) << records;
     EXPECT_LT(written.bytes, records * frame_bytes(record.size()) + 2 * port::kDiskBlockBytes);
     EXPECT_EQ(disk.all.back().bytes, port::kDiskBlockBytes);
   }
-  // A small one takes no block of its own, but is written up to the end of one.
+  // A small commit has no block of its own, but is written up to the end of a block.
   const std::uint64_t end = disk.all.back().at + disk.all.back().bytes;
   for (const std::uint64_t at : {end, end + frame_bytes(record.size()) + kFrameBytes}) {
     ASSERT_TRUE(commit(1));
@@ -145,7 +145,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
     EXPECT_EQ((disk.all[0].at + disk.all[0].bytes) % port::kDiskBlockBytes, 0U);
   }
   for (std::size_t i = 0; i < 20; ++i)
-    ASSERT_TRUE(commit(i * 13 % 120 + 1));  // and on to other segments
+    ASSERT_TRUE(commit(i * 13 % 120 + 1));  // until other segments begin
   log->reset();
   disk.lose(sim::Disk::Loss::unsynced);
   log = Log::open(disk, real_options(2), Start::existing);
@@ -155,7 +155,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   for (const Kept::Record& each : kept.records) EXPECT_EQ(each.bytes, record);
 }
 
-/// The frames of the next commit contain what its mark would say.
+/// If records wait, a commit writes no mark: the frames of the next commit say the same.
 TEST(Log, WritesNoMarkWhereOthersWait) {
   WatchedDisk disk(1);
   const auto log = open_good(disk, 1, Start::create);
@@ -180,14 +180,14 @@ TEST(Log, FillsWhileItCommits) {
   append(*log, "a");
   ASSERT_TRUE(log->begin());
   append(*log, "b");
-  EXPECT_FALSE(log->begin());  // one is in progress
+  EXPECT_FALSE(log->begin());  // a commit is in progress
   log->carry_out();
   EXPECT_EQ(log->durable(), LogPosition{0});
   log->finish();
   EXPECT_EQ(log->durable(), LogPosition{1});
   ASSERT_TRUE(log->commit());
   EXPECT_EQ(log->durable(), LogPosition{2});
-  EXPECT_FALSE(log->begin());  // nothing to do
+  EXPECT_FALSE(log->begin());  // nothing to commit
 }
 
 TEST(Log, GoesOnWhereItWas) {
@@ -221,7 +221,7 @@ TEST(Log, CheckpointLetsGoOfWholeSegments) {
   }
   const std::size_t before = disk.names().size();
   ASSERT_TRUE(log->checkpoint(as_bytes_view("state"), LogPosition{18}));
-  EXPECT_EQ(disk.names().size(), before);  // nothing is gone before it is durable
+  EXPECT_EQ(disk.names().size(), before);  // the checkpoint is not durable yet
   ASSERT_TRUE(log->commit());
   EXPECT_LT(disk.names().size(), before);
   disk.lose(sim::Disk::Loss::unsynced);
@@ -247,7 +247,7 @@ TEST(Log, ACheckpointLetsGoOfAllSegmentsBeforeTheOneThatBeginsWithWhatItNeeds) {
     const auto again = open_good(disk, 2, Start::existing);
     return replayed(*again).records.front().position.value;
   };
-  std::set<std::uint64_t> begins;  // of segments
+  std::set<std::uint64_t> begins;  // the first positions of segments
   for (std::uint64_t keep_from = 1; keep_from <= 20; ++keep_from) {
     begins.insert(first_kept(keep_from));
     EXPECT_LE(*begins.rbegin(), keep_from);
@@ -256,7 +256,7 @@ TEST(Log, ACheckpointLetsGoOfAllSegmentsBeforeTheOneThatBeginsWithWhatItNeeds) {
   for (const std::uint64_t begin : begins) EXPECT_EQ(first_kept(begin), begin);
 }
 
-/// The file of an obsolete segment becomes the next one, with its old content.
+/// The file of a segment that is not needed becomes the next segment, with its old content.
 TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
   sim::Disk disk(1);
   auto log = open_good(disk, 1, Start::create);
@@ -279,7 +279,7 @@ TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
     if (!before.empty() && spares().empty()) ++reused;
   }
   EXPECT_GE(reused, 2U);
-  // A start uses none: its content is unknown.
+  // A start does not use the spare file, because its content is unknown.
   while (spares().empty()) {
     ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last()));
     ASSERT_TRUE(log->commit());
@@ -394,7 +394,7 @@ TEST(Log, RefusesASegmentOfAnotherLogOfTheSameNode) {
     ASSERT_TRUE((*other)->close());
   }
   options.epoch = 2;
-  options.log = 0x1d;  // an existing log ignores it
+  options.log = 0x1d;  // an existing log ignores this option
   {
     const auto again = Log::open(emptied, options, Start::existing);
     ASSERT_TRUE(again);
@@ -451,7 +451,7 @@ TEST(Log, ATornTailIsSaidWithItsFileAndItsPlace) {
   EXPECT_EQ(again->last(), LogPosition{1});
 }
 
-/// The file that is used again is as long as its new header says.
+/// A file that is used again has the length that its new header names, so a cut is detected.
 TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
   sim::Disk disk(1);
   auto log = open_good(disk, 1, Start::create);
@@ -481,7 +481,8 @@ TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
   }
 }
 
-// Each with another one that is wrong and is looked at later, so that no such log is made.
+// Each case also has the option `log` = 0, which is checked last and refused. So no large log is
+// made.
 TEST(Log, BothEndsOfTheRangesOfOptionsAreAccepted) {
   const auto message = [](auto change) {
     sim::Disk disk(1);

@@ -15,7 +15,7 @@ using sim_hooks::Mutant;
 
 constexpr std::uint64_t kSeedsMax = 5'000;
 
-/// The first random history that detects the mutant.
+/// Runs random histories until one detects the mutant; fails if none does.
 void expect_noticed_by_stories(Mutant mutant) {
   const WithMutant active(mutant);
   for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {

@@ -12,7 +12,7 @@
 namespace peal::wal {
 namespace {
 
-/// The bytes of a segment, frame by frame.
+/// A segment in memory, which a test writes frame by frame.
 class Bytes {
  public:
   explicit Bytes(std::uint64_t salt = 5, std::uint32_t file_bytes = 0, std::uint64_t serial = 1) {
@@ -20,7 +20,7 @@ class Bytes {
     decoded_.header = {test::kOwner, file_bytes, 1, serial, LogPosition{1}, 1, salt, 1};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
-  /// Returns its offset.
+  /// Appends a frame, and returns its offset.
   std::size_t frame(FrameKind kind, std::uint64_t position, std::uint64_t durable,
                     std::string_view record = {}, std::uint64_t oldest = 1) {
     const std::size_t at = bytes_.size();
@@ -34,12 +34,12 @@ class Bytes {
     return at;
   }
   void damage(std::size_t at) { bytes_[at] ^= std::byte{4}; }
-  /// To compare.
+  /// The fields of a scan that tests compare.
   static auto fields(const Scan& scan) {
     return std::tuple(scan.end, scan.last, scan.durable, scan.oldest, scan.ended, scan.tail,
                       scan.damage_at, scan.proof_at);
   }
-  /// The same whether it is read as a whole or in pieces.
+  /// Scans the segment. The result must be the same if the segment is read in pieces.
   Scan scan() const {
     SegmentReader whole{ByteView(bytes_)};
     const auto at_once = scan_segment(whole, decoded_, [](const Frame&) {});
@@ -90,7 +90,7 @@ TEST(Scan, AFileThatIsShorterThanItWasAndHasNoEndWasCut) {
   EXPECT_EQ(tail_of(length, false), Tail::clean);
   EXPECT_EQ(tail_of(length + 1, false), Tail::cut);
   EXPECT_EQ(tail_of(kSegmentBytesMax, false), Tail::cut);
-  // A start writes the newest segment anew, up to its end.
+  // A start rewrites the newest segment with an end frame, so its file may be shorter.
   EXPECT_EQ(tail_of(kSegmentBytesMax, true), Tail::clean);
 }
 
@@ -112,7 +112,7 @@ TEST(Scan, ABadFrameThatALaterOneCallsDurableWasDamaged) {
     bytes.frame(FrameKind::record, 1, 0, "a");
     const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
     const std::size_t proof = bytes.frame(kind, kind == FrameKind::record ? 3 : 2, 2);
-    bytes.damage(bad + 8);  // its length: the next one's beginning is unknown
+    bytes.damage(bad + 8);  // its length: where the next frame begins is unknown
     const Scan scan = bytes.scan();
     EXPECT_EQ(scan.tail, Tail::damaged);
     EXPECT_EQ(scan.damage_at, bad);
@@ -132,10 +132,11 @@ TEST(Scan, FramesOutOfOrderAreDamage) {
   EXPECT_EQ(tail_of(1, 1), Tail::damaged);
   EXPECT_EQ(tail_of(3, 1), Tail::damaged);
   EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // durable records stay durable
-  EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame does not know of its own sync
+  EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame is written before its own sync
 }
 
-// An obsolete segment stays obsolete, and the oldest needed one exists already.
+// Once a segment is not needed, it is never needed again. The oldest needed segment is not newer
+// than the segment that names it.
 TEST(Scan, TheOldestSegmentThatIsNeededOnlyRises) {
   const auto tail_of = [](std::uint64_t first, std::uint64_t second) {
     Bytes bytes(5, 0, 7);
@@ -160,7 +161,7 @@ TEST(Scan, NothingIsBehindTheEnd) {
   EXPECT_EQ(bytes.scan().damage_at, behind);
 }
 
-/// A segment may lie in the file of an earlier one, whose frames are behind its own.
+/// A segment may be in the file of an earlier segment, whose frames then follow its own.
 TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
   for (const bool ended : {false, true}) {
     Bytes earlier(4);
@@ -180,7 +181,7 @@ TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
 }
 
 /// An attacker who knew the seed could write a record that looks like the heads of a million
-/// frames, each of which would have to be read to its end to be rejected.
+/// frames. The scan must not read each of these frames to its end.
 TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   Bytes bytes;
   bytes.frame(FrameKind::record, 1, 0, "a");
@@ -194,7 +195,7 @@ TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   }
   const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, heads);
   bytes.damage(bad);
-  // It is unknown whether it was durable, so that it is not cut off.
+  // It is unknown whether the bad frame was durable, so the scan does not cut it off.
   EXPECT_EQ(bytes.scan().tail, Tail::damaged);
   EXPECT_EQ(bytes.scan().damage_at, bad);
 }

@@ -22,7 +22,7 @@ std::string Story::run() {
   const std::uint64_t steps = 10 + random_.below(40);
   for (std::uint64_t i = 0; i < steps && wrong_.empty(); ++i) {
     if (full_) {
-      // Only a commit helps, or a start if there is nothing to commit.
+      // The log is full: only a commit makes space, or a restart if there is nothing to commit.
       const LogPosition before = reported_;
       commit();
       if (wrong_.empty() && reported_ == before) crash();
@@ -56,7 +56,7 @@ void Story::append() {
   const LogPosition next = log_->last().next();
   LogPosition keep_from{};
   Result<LogPosition, Errc> position;
-  // Recorded before it is on its way to the disk.
+  // The record is kept here first, because each crash is compared with the kept records.
   appended_.push_back({bytes, keep_from});
   if (random_.chance(0.1)) {
     const std::uint64_t back = random_.below(std::min<std::uint64_t>(next.value, 20));
@@ -75,7 +75,7 @@ void Story::append() {
   if (*position != next || next.value != appended_.size()) wrong("a record got another position");
 }
 
-/// Records come while the disk is at work.
+/// Commits, and appends more records during the commit.
 void Story::commit() {
   full_ = false;
   const bool begun = log_->begin();
@@ -100,14 +100,14 @@ void Story::commit_on_a_bad_disk() {
   crash();
 }
 
-/// The process ends, or the machine, and the node starts again.
+/// The process or the machine crashes, and the node starts again.
 void Story::crash() {
   log_.reset();
   disk_.lose(static_cast<sim::Disk::Loss>(random_.below(3)));
   start();
 }
 
-/// Each start has blocks of another size, so that other commits are written in whole ones.
+/// Each start draws another block size, so that different commits are written in whole blocks.
 Options Story::options() {
   Options options = small_options(epoch_);
   options.block_bytes = kFrameBytes + random_.below(40) * kAlign;
@@ -130,12 +130,12 @@ void Story::start() {
   if (const auto replayed = log_->replay(kept); !replayed) wrong(replayed.error().message);
   judge(*log_, kept, "after a start");
   if (!wrong_.empty()) return;
-  // Records that were not reported durable may be lost; others take their places.
+  // Records that were not reported durable may be lost. Later records then get their positions.
   appended_.resize(log_->last().value);
   reported_ = log_->last();
 }
 
-/// Everything before this position may be gone, if the log ends at `last`.
+/// If the log ends at `last`, all records before the returned position may be gone.
 LogPosition Story::let_go(LogPosition last) const {
   LogPosition keep_from{1};
   for (std::size_t i = 0; i < last.value && i < appended_.size(); ++i) {
@@ -192,7 +192,7 @@ void Story::judge_crash(sim::Disk disk, sim::Disk::Loss loss) {
   judge(**opened, kept, "after a crash");
   if ((*opened)->found().tail_cut) ++figures_.torn;
   if (!wrong_.empty() || random_.chance(0.5)) return;
-  // Records that were read once are durable, also after a power failure.
+  // Records that a recovery has read are durable, even after a power failure.
   ++figures_.twice;
   const Found found = (*opened)->found();
   disk.lose(sim::Disk::Loss::unsynced);

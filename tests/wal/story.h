@@ -23,14 +23,14 @@ inline Options small_options(std::uint64_t epoch) {
   options.log = 0x1d;
   options.segment_bytes = 1024;
   options.bytes_max = 16 * options.segment_bytes;
-  options.read_bytes = 200;  // a few frames, and not the largest
+  options.read_bytes = 200;  // holds a few frames, but not the largest
   options.record_bytes_max = 400;
   options.batch_bytes_max = 2048;
   options.block_bytes = 64;
   return options;
 }
 
-/// Keeps the records it reads.
+/// Keeps the records that it reads.
 struct Kept : port::LogReader {
   struct Record {
     LogPosition position{};
@@ -44,29 +44,30 @@ struct Kept : port::LogReader {
 };
 
 struct StoryFigures {
-  std::uint64_t points = 0;  ///< crashes that were recovered from, and checked
-  std::uint64_t torn = 0;    ///< of them: a write was cut off, and found so
-  std::uint64_t twice = 0;   ///< of them: recovered, and after another crash once more
+  std::uint64_t points = 0;  ///< crashes whose recovery was checked
+  std::uint64_t torn = 0;    ///< of them: recovery found a torn write
+  std::uint64_t twice = 0;   ///< of them: recovered again after a second crash
   std::uint64_t records = 0;
   std::uint64_t restarts = 0;
-  std::uint64_t failures = 0;  ///< of the disk, each the end of a log
+  std::uint64_t failures = 0;  ///< failures of the disk, each of which ended a log
 };
 
-/// One seed: a log that is written, committed, trimmed, closed, killed and opened again, on a disk
-/// that forgets, and sometimes fails. In the middle of every operation of that disk a copy of it
-/// crashes, and what is recovered from the copy is compared with what was appended and what was
-/// reported.
+/// The history of one seed: a log that is written, committed, trimmed, closed, killed and opened
+/// again. Its disk loses writes that were not synced, and sometimes fails.
+///
+/// At every operation of the disk, a copy of the disk crashes. The records that are recovered from
+/// the copy are compared with those that were appended, and with those that were reported durable.
 class Story {
  public:
   explicit Story(std::uint64_t seed);
-  /// What is wrong, on one line; empty if nothing is.
+  /// Returns what went wrong, on one line; empty if nothing did.
   std::string run();
   const StoryFigures& figures() const { return figures_; }
 
  private:
   struct Appended {
     std::string bytes;
-    LogPosition keep_from{};  // of a checkpoint, else 0
+    LogPosition keep_from{};  // 0 unless this is a checkpoint
   };
   void step();
   void append();
@@ -87,8 +88,8 @@ class Story {
   std::unique_ptr<Log> log_;
   std::uint64_t epoch_ = 0;
   bool created_ = false;            // open() succeeded once
-  bool full_ = false;               // append() said would_block
-  std::vector<Appended> appended_;  // by position - 1
+  bool full_ = false;               // append() returned would_block
+  std::vector<Appended> appended_;  // the index is position - 1
   LogPosition reported_;
   std::string wrong_;
   StoryFigures figures_;

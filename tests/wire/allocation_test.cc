@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of the hot path allocate no memory. A program of its own, because it counts every call
-// of operator new.
+// The codecs of the hot path allocate no memory. This test is a program of its own, because it
+// counts every call of operator new.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -43,7 +43,7 @@ TEST(WireAllocation, TokensTakeNone) {
       const ByteView whole = ByteView(packet).first(size);
       if (decode_header(whole, header) != Drop::none) std::abort();
       if (decode_token(whole, *decoded) != Drop::none) std::abort();
-      // Dropped ones take none either.
+      // A token that is dropped takes no memory either.
       if (decode_token(whole.first(size - 1), *decoded) == Drop::none) std::abort();
     });
     ASSERT_EQ(count, 0U) << "round " << round;
@@ -66,7 +66,7 @@ TEST(WireAllocation, DataTakesNone) {
   }
 }
 
-/// Decoding a whole packet and each part of it allocates nothing.
+/// Checks that decoding a whole packet, and each part of it, allocates nothing.
 template <class Frame, class Decode>
 void expect_no_allocation(ByteView packet, Decode decode) {
   const std::uint64_t count = allocations_of([&] {
@@ -91,7 +91,7 @@ TEST(WireAllocation, ValuesTakeNone) {
   }
 }
 
-/// The same for a frame without a list, with its encoder.
+/// Checks that encoding and decoding a frame without a list allocate nothing.
 template <class Frame, class Make, class Encode, class Decode>
 void expect_none_taken(Make make, Encode encode, Decode decode, PaxosKind kind) {
   Random random(11);
@@ -136,7 +136,7 @@ TEST(WireAllocation, PlacingsTakeNone) {
   }
 }
 
-/// Bytes that decoding takes, into a frame that holds nothing yet.
+/// The bytes that decoding allocates if the frame is empty before.
 template <class Frame, class Decode>
 std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   Frame frame;
@@ -145,7 +145,8 @@ std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   return allocated_bytes() - before;
 }
 
-/// However long a frame claims to be, decoding allocates at most a few times its bytes.
+/// Decoding allocates at most four bytes for each byte of the packet, whatever length the frame
+/// claims.
 template <class Frame, class Make, class Encode, class Decode>
 void expect_memory_in_proportion(Make make, Encode encode, Decode decode, FrameKind kind) {
   Random random(9);
@@ -179,7 +180,7 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
   std::size_t size = encode_promise(header_of(PaxosKind::promise), promise, packet);
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size), decode_promise),
             kVoteRunsMax * sizeof(VoteRun));
-  // The count matches the content, but one byte of it is missing.
+  // The count matches the content, but the last byte of the content is missing.
   EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size - 1), decode_promise), 0U);
 
   Checkpoint checkpoint = plain_checkpoint();
@@ -217,14 +218,14 @@ TEST(WireAllocation, CountsWithoutContentTakeNothing) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_commit(header_of(FrameKind::commit), commit, ByteSpan(packet)));
 
-  // Each count claims its content, and the packet ends behind it.
+  // The packet ends behind a count, so the content of the count is missing.
   constexpr std::size_t kMembersEnd = kHeaderBytes + 46;
   EXPECT_EQ(bytes_of_decoding<Commit>(ByteView(packet).first(kMembersEnd), decode_commit), 0U);
   constexpr std::size_t kOldViewsEnd = kMembersEnd + 12 * kMembersMax + 2;
   constexpr std::uint64_t kMembersMemory = kMembersMax * sizeof(MemberId);
   EXPECT_EQ(bytes_of_decoding<Commit>(ByteView(packet).first(kOldViewsEnd), decode_commit),
             kMembersMemory);
-  // A record is kept only once it is whole.
+  // A record takes memory only if the packet has all its bytes.
   const std::size_t record_bytes = commit.old_views.back().record.size();
   for (const std::size_t missing : {std::size_t{1}, kSpanMax / 8}) {
     const ByteView cut = ByteView(packet).first(packet.size() - missing);

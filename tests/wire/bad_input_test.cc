@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerated bad input: every golden packet, with every kind of damage. Most cases get a fresh
-// checksum, so that they reach the decoders; each must be dropped with a reason, or be accepted,
-// obey the rules of its struct, and encode to the same bytes again.
+// Tries every golden packet with every kind of damage below. Most packets get a new checksum, so
+// that they reach the decoders. Each packet must be dropped with a reason, or be accepted. An
+// accepted packet must obey the rules of its struct, and encode to the same bytes again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// The outcomes of the cases of one run.
+/// Counts the results of one run.
 class Tally {
  public:
   void add_sealed(const Verdict& verdict, const Golden& golden, const char* way) {
@@ -31,7 +31,7 @@ class Tally {
                                                                      : verdict.body)];
     if (verdict.wrong != nullptr) fail(golden, way, verdict.wrong);
   }
-  /// `differs`: whether the packet is not the golden one.
+  /// `differs` is true if the packet differs from the golden packet.
   void add_raw(const Verdict& verdict, bool differs, const Golden& golden, const char* way) {
     ++raw_;
     if (differs && verdict.header == Drop::none) fail(golden, way, "damage not noticed");
@@ -53,7 +53,7 @@ class Tally {
 
  private:
   void fail(const Golden& golden, const char* way, const char* wrong) {
-    if (++failures_ > 20) return;  // enough to read
+    if (++failures_ > 20) return;  // do not print more failures
     ADD_FAILURE() << golden.name << ", " << way << ": " << wrong;
   }
 
@@ -63,7 +63,7 @@ class Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(Drop::count_)> reasons_{};
 };
 
-/// Seals `packet` in place and shows it to the decoders. Too short for a header: as it is.
+/// Completes `packet` with its length and checksum, if it has a whole header, and examines it.
 void try_sealed(Tally& tally, const Golden& golden, const char* way, Bytes& packet) {
   if (packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax) complete(packet);
   tally.add_sealed(examine(packet), golden, way);
@@ -73,7 +73,7 @@ void try_raw(Tally& tally, const Golden& golden, const char* way, const Bytes& p
   tally.add_raw(examine(packet), packet != golden.bytes, golden, way);
 }
 
-/// Both variants of one damaged packet.
+/// Tries a damaged packet as it is, and with a new checksum.
 void try_both(Tally& tally, const Golden& golden, const char* way, Bytes packet) {
   try_raw(tally, golden, way, packet);
   try_sealed(tally, golden, way, packet);
@@ -93,13 +93,13 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// The 16-bit counts of lists.
+/// The fields that are 16-bit counts of lists.
 std::vector<Field> counts_of(const Golden& golden) {
   std::vector<Field> counts;
   for (const Field& field : golden.fields) {
     if (field.size != 2 || field.name == "magic" || ends_with(field.name, "_index")) continue;
     if (field.name == "recovery_run" || field.name == "recovery_block") continue;
-    if (field.name == "instances") continue;  // of a REPEAT, which has no list
+    if (field.name == "instances") continue;  // the count of a REPEAT, which has no list
     counts.push_back(field);
   }
   return counts;
@@ -142,7 +142,7 @@ void append(Tally& tally, const Golden& golden) {
   try_both(tally, golden, "too large a packet", packet);
 }
 
-/// Cuts out, or repeats, each run of 1 to 40 bytes.
+/// Removes, or repeats, each run of 1 to 40 bytes.
 void cut_and_repeat(Tally& tally, const Golden& golden) {
   for (std::size_t at = 0; at < golden.bytes.size(); ++at) {
     for (std::size_t run = 1; run <= 40 && at + run <= golden.bytes.size(); ++run) {
@@ -163,7 +163,7 @@ void flip(Bytes& packet, std::size_t bit) {
   packet[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
 }
 
-/// Each bit, and each pair of bits less than 32 apart.
+/// Flips each bit, and each pair of bits that are less than 32 bits apart.
 void flip_bits(Tally& tally, const Golden& golden) {
   const std::size_t bits = golden.bytes.size() * 8;
   Bytes packet = golden.bytes;
@@ -193,7 +193,7 @@ void set_bytes(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Each field to each telling value, and counts to many more.
+/// Sets each field to its telling values, and each count to many more values.
 void set_fields(Tally& tally, const Golden& golden) {
   Bytes packet;
   for (const Field& field : golden.fields) {
@@ -213,8 +213,8 @@ void set_fields(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Each pair of counts to sums that wrap: to zero, to the sum that fits the packet's length, and to
-/// products with the size of an element that wrap.
+/// Sets each pair of counts to values whose sum wraps: to zero, to the sum that fits the packet's
+/// length, and to sums whose product with the size of an element wraps.
 void wrap_pairs_of_counts(Tally& tally, const Golden& golden) {
   const std::vector<Field> counts = counts_of(golden);
   Bytes packet;
@@ -234,7 +234,8 @@ void wrap_pairs_of_counts(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Neighbouring 64-bit fields to pairs of telling values: differences and sums that wrap.
+/// Sets neighbouring 64-bit fields to pairs of telling values, so that their differences and sums
+/// wrap.
 void wrap_pairs_of_positions(Tally& tally, const Golden& golden) {
   std::vector<Field> wide;
   for (const Field& field : golden.fields) {
@@ -255,8 +256,8 @@ void wrap_pairs_of_positions(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Each ordered pair of elements of the body (nodes, members, ranges, views): exchanged, and made
-/// equal.
+/// Exchanges each pair of elements of the body (nodes, members, ranges, views), and replaces the
+/// second by the first.
 void reorder_elements(Tally& tally, const Golden& golden) {
   for (const std::size_t size : {4UL, 12UL, 16UL, 20UL}) {
     for (std::size_t i = kHeaderBytes; i + size <= golden.bytes.size(); ++i) {
@@ -292,7 +293,7 @@ TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
   all.print("bad input");
   EXPECT_GT(all.sealed(), 1'000'000U);
   EXPECT_GT(all.raw(), 500'000U);
-  // The cases reach every check that a decoder makes, and some of them are good frames.
+  // The cases reach every reason to drop a packet, and some packets are accepted.
   EXPECT_GT(all.of(Drop::none), 10'000U);
   for (const Drop reason :
        {Drop::truncated, Drop::trailing_bytes, Drop::bad_magic, Drop::bad_version, Drop::bad_length,
@@ -302,8 +303,7 @@ TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
   EXPECT_EQ(all.of(Drop::bad_checksum), 0U);
 }
 
-/// Passes a packet without a checksum to the decoders: what they accept must encode to the same
-/// bytes.
+/// Examines a packet without a checksum. If it is accepted, it must encode to the same bytes.
 void try_absent(const Golden& golden, const char* way, const Bytes& packet,
                 std::uint64_t& accepted) {
   const Verdict verdict = examine(packet, Checksum::absent);
@@ -340,7 +340,7 @@ TEST(WireBadInput, WithoutChecksumsEveryBitAndByteOfEveryKindIsDroppedOrCanonica
 
 constexpr std::size_t kNowhere = ~std::size_t{0};
 
-/// Where the unit of a packet begins, which may be any bytes.
+/// The offset of a packet's unit, which may have any bytes; kNowhere if the packet has no unit.
 std::size_t start_of_unit(const Bytes& packet) {
   if (static_cast<FrameKind>(packet[3]) == FrameKind::data) {
     return is_trial_of_data(packet) ? kNowhere : kDataHeaderBytes;
@@ -357,13 +357,13 @@ std::size_t start_of_unit(const Bytes& packet) {
       break;
     case PaxosKind::relay:
     case PaxosKind::distribute: start = kRelayHeaderBytes; break;
-    case PaxosKind::link_check: return kLinkCheckHeaderBytes;  // its zeros are as many as any
+    case PaxosKind::link_check: return kLinkCheckHeaderBytes;  // any number of zeros may follow
     default: return kNowhere;
   }
   constexpr std::size_t kHeadBytes = 30;
   const auto kind = static_cast<PaxosKind>(packet[3]);
   const bool relay = kind == PaxosKind::relay || kind == PaxosKind::distribute;
-  // Own: the unit's bytes are omitted.
+  // A relay whose flag `own` is set omits the bytes of the unit.
   if (relay && packet[start - kHeadBytes - 1] != std::byte{0}) return kNowhere;
   return static_cast<ValueKind>(packet[start - kHeadBytes]) == ValueKind::unit ? start : kNowhere;
 }

@@ -12,9 +12,9 @@ struct ClientVerdict {
   Drop drop = Drop::none;
   const char* wrong = nullptr;  ///< the violated guarantee, if any
 };
-/// The bytes of one record, header included.
+/// Examines the bytes of one record, header included.
 ClientVerdict examine_record(ByteView bytes);
-/// Bytes of a stream: cut into records, each of which is examined.
+/// Cuts the bytes of a stream into records, and examines each record.
 ClientVerdict examine_stream(ByteView bytes);
 
 }  // namespace peal::wire::test

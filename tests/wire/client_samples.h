@@ -7,13 +7,13 @@
 
 namespace peal::wire::test {
 
-/// One record of the protocol of clients, header included.
+/// One record of the client protocol, header included.
 struct ClientSample {
   std::string name;
   std::vector<std::byte> bytes;
 };
 
-/// Each kind of record, and each shape that it can have.
+/// A sample of each kind of record, in each shape that the kind can have.
 std::vector<ClientSample> client_samples();
 
 }  // namespace peal::wire::test

@@ -95,7 +95,7 @@ TEST(ClientRecords, AnyDamageIsRefusedOrIsAnotherRecord) {
   for (const ClientSample& sample : client_samples()) {
     const Bytes& good = sample.bytes;
     for (std::size_t at = 0; at < good.size(); ++at) {
-      // Cut, with its old length and with its new one.
+      // The record is cut, and its length field has the old length, then the new length.
       Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(at));
       examine_one(sample, cut);
       if (at >= kRecordHeaderBytes) {

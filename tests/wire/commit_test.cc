@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of commit tokens: those of all protocols with views, those of the ring's part, and that
-// each protocol defines its part. As in rules_test.cc.
+// The rules of commit tokens, tested as in rules_test.cc: the rules of all protocols with views,
+// the rules of the ring's part, and the rules of a part that another protocol defines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string with_options(const std::function<void(ViewOptions&)>& change) {
   });
 }
 
-/// Replaces the record of the first old view.
+/// The result for a commit token in which the record of the first old view is changed.
 std::string with_record(const std::function<void(OldViewRecord&)>& change) {
   return with_commit([&](Commit& commit) {
     OldViewRecord record = decode_record(commit.old_views[0].record);
@@ -95,7 +95,7 @@ TEST(WireCommit, CountsAreLimitedBeforeTheyAreUsed) {
   EXPECT_EQ(count(kMembers, kMembersMax), "truncated");
   EXPECT_EQ(count(kMembers, kMembersMax + 1), "count_too_large");
   EXPECT_EQ(count(kMembers, 0xffff), "count_too_large");
-  // No more old views than members.
+  // There may not be more old views than members.
   constexpr std::size_t kOldViews = kMembers + 2 + 4 * kMemberBytes;
   EXPECT_EQ(count(kOldViews, 0), "trailing_bytes");
   EXPECT_EQ(count(kOldViews, 4), "truncated");
@@ -155,7 +155,7 @@ TEST(WireRingCommit, PositionsOfAnOldViewAreInOrder) {
 }
 
 TEST(WireRingCommit, HighBelowBaseIsDropped) {
-  // The encoder refuses it, so the positions are put in by hand.
+  // The encoder refuses such positions, so the test writes them into the packet.
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_commit(header_of(FrameKind::commit), plain_commit(), packet));
   const std::size_t base = kHeaderBytes + 44 + 2 + 4 * kMemberBytes + 2 + kViewBytes;
@@ -196,7 +196,8 @@ Drop refuse_zero(ByteView bytes) {
   return zero ? Drop::bad_value : Drop::none;
 }
 
-/// Two bytes of options, a head of a byte and a count, and that many bytes, at most 9; none is 0.
+/// The options have two bytes. A record has a head of one byte, a count, and `count` bytes, at most
+/// 9. No byte may be 0.
 CommitFormat format_with_everything() {
   CommitFormat format;
   format.options_bytes = 2;

@@ -14,14 +14,14 @@
 namespace peal::wire::test {
 namespace {
 
-/// Encoding into every size that is too small gives 0 and stays inside it.
+/// An encoder gives 0 for each buffer that is too small, and writes nothing behind the buffer.
 template <class Frame, class Encode>
 void expect_needs_its_size(const Frame& frame, Encode encode, FrameKind kind) {
   std::vector<std::byte> packet(kPacketBytesMax);
   const std::size_t size = encode(header_of(kind), frame, ByteSpan(packet));
   ASSERT_GT(size, 0U);
   for (std::size_t room = 0; room < size; ++room) {
-    std::vector<std::byte> small(room);  // its own block: a write behind it is a sanitizer's find
+    std::vector<std::byte> small(room);  // its own block, so that a sanitizer detects overruns
     ASSERT_EQ(encode(header_of(kind), frame, ByteSpan(small)), 0U) << room << " of " << size;
   }
   std::vector<std::byte> exact(size);
@@ -195,7 +195,7 @@ TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {
 }
 
 TEST(WireEncode, GivesZeroForACommitThatNoDatagramHolds) {
-  // 64 old views with the longest list of holes are legal each, and 128 KiB together.
+  // Each of 64 old views with the longest list of gaps is legal. Together they have 128 KiB.
   Commit commit = plain_commit();
   commit.members = first_members(64);
   commit.old_views.clear();

@@ -21,7 +21,8 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
   const auto with = [&](auto encode) {
     return [&header, encode](const auto& frame) { return encode(header, frame, scratch()); };
   };
-  // Kept from packet to packet, as an engine does: nothing of an earlier frame may shine through.
+  // These frames are used again for each packet, as an engine does. Nothing of an earlier packet
+  // may remain in them.
   static Token token;
   static Data data;
   static Join join;

@@ -9,7 +9,7 @@
 #include "wire/settings.h"
 #include "wire/trial.h"
 
-// The properties that hold for any bytes, for the tests and the fuzzers.
+// Checks what the decoders guarantee for any bytes. The tests and the fuzzers use these checks.
 
 namespace peal::wire::test {
 
@@ -17,17 +17,17 @@ namespace peal::wire::test {
 struct Verdict {
   Drop header = Drop::none;
   Drop body = Drop::none;       ///< valid if `header` is none
-  const char* wrong = nullptr;  ///< a decoder's violation; null if there is none
+  const char* wrong = nullptr;  ///< the violated guarantee; null if there is none
 
   bool accepted() const { return header == Drop::none && body == Drop::none; }
 };
 
-/// Decodes the header, then the body of the kind that it names. An accepted frame must obey every
-/// rule of its struct, and must encode to the same bytes again.
+/// Decodes the header, and the body of the kind that the header names. An accepted frame must obey
+/// every rule of its struct, and must encode to the same bytes again.
 Verdict examine(ByteView packet, Checksum expected = Checksum::present);
 
-// The rules of the structs, written down a second time and more simply. Each returns the rule that
-// is broken, or null.
+// The rules of the structs, written a second time and more simply than in the codecs. Each function
+// returns the broken rule, or null.
 const char* broken_rule(const Token& token);
 const char* broken_rule(const Data& data);
 const char* broken_rule(const Join& join, const MemberId& sender);

@@ -7,11 +7,12 @@
 
 #include "examine.h"
 
-// Shared by the files of examine().
+// What the files that implement examine() share.
 
 namespace peal::wire::test {
 
-/// Where accepted frames are encoded again. Too large for a stack, and made once for speed.
+/// The buffer in which accepted frames are encoded again. It is static, because it is too large for
+/// a stack.
 inline ByteSpan scratch() {
   static std::array<std::byte, kPacketBytesMax> bytes;
   return bytes;
@@ -34,7 +35,7 @@ void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encod
   if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
 }
 
-/// The body of a frame of paxos.h.
+/// Examines the body of a frame of paxos.h.
 void examine_paxos(ByteView packet, const Header& header, Verdict& out);
 
 }  // namespace peal::wire::test

@@ -14,14 +14,14 @@ struct Field {
   std::size_t size;
 };
 
-/// A packet whose every byte is known.
+/// A golden packet: the meaning of all its bytes is known.
 struct Golden {
   std::string name;
   std::vector<std::byte> bytes;
-  std::vector<Field> fields;  ///< they cover all bytes
+  std::vector<Field> fields;  ///< the fields cover all bytes
 };
 
-/// The golden packet of that name, from tests/data/wire. Ends the program with a message if the
+/// The golden packet with this name, from tests/data/wire. Ends the program with a message if the
 /// file is missing or malformed.
 Golden load_golden(const std::string& name);
 

@@ -20,7 +20,7 @@
 namespace peal::wire::test {
 namespace {
 
-// The values that the golden files were written from.
+// The values that the golden packets contain.
 constexpr MemberId kA{{1}, 1000};
 constexpr MemberId kB{{2}, (1ULL << 40) + 5};
 constexpr MemberId kOlderB{{2}, (1ULL << 40) + 4};
@@ -159,11 +159,11 @@ TEST(WireGolden, SmallFrames) {
                 encode_settings);
 }
 
-// The frames on quorums.
+// The rounds in the golden packets of engines on quorums.
 constexpr Round kRound{12, kB};
 constexpr Round kOldRound{11, kA};
 
-/// The numbers from 0 on, as bytes.
+/// The bytes 0, 1, 2, … up to `count` - 1.
 std::vector<std::byte> counting(std::size_t count) {
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(i));
@@ -221,7 +221,7 @@ Nodes more_nodes() {
   return {kListMax, kList, ~0ULL, {{1}, {2}, {3}, {kNodeMax}}, {{1}, {3}, {kNodeMax}}};
 }
 
-/// The same, with votes in memory.
+/// The same list with incarnations of its acceptors, as for votes in memory.
 Nodes more_lives() {
   Nodes nodes = more_nodes();
   nodes.lives = {9, ~0ULL, 700};
@@ -408,7 +408,7 @@ TEST(WireGolden, TheExampleOfTheDescriptionIsAPacket) {
       inside = !inside;
       continue;
     }
-    constexpr std::size_t kDigits = 23;  // up to eight bytes, then their name
+    constexpr std::size_t kDigits = 23;  // the columns that have the bytes
     std::istringstream digits(line.substr(0, kDigits));
     for (std::string pair; inside && digits >> pair;) {
       packet.push_back(static_cast<std::byte>(std::stoul(pair, nullptr, 16)));

@@ -82,7 +82,7 @@ TEST(WireHeader, ChecksumsAreAbsentOnlyWhereBothSidesSaySo) {
   EXPECT_EQ(drop_name(decode_header(packet, header, Checksum::absent)), "none");
   EXPECT_EQ(header.checksum, Checksum::absent);
   EXPECT_EQ(header.sender, kSender);
-  for (std::size_t bit = 0; bit < 32; ++bit) {  // one encoding for each value
+  for (std::size_t bit = 0; bit < 32; ++bit) {  // an absent checksum must be 0
     Bytes changed = packet;
     changed[kChecksumOffset + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
     EXPECT_EQ(drop_name(decode_header(changed, header, Checksum::absent)), "bad_checksum");
@@ -110,7 +110,7 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
 }
 
 TEST(WireHeader, ChecksInAStatedOrder) {
-  // Everything is wrong at first; then one field after the other is corrected.
+  // All fields are wrong at first. Then one field after the other is corrected.
   Bytes packet = good_packet();
   const Bytes good = packet;
   set_sender_node(packet, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's deliberate fault in the codecs exists, but only while it is switched on.
+// The mutant of the codecs ignores wrong checksums, but only while it is active.
 #include <gtest/gtest.h>
 
 #include <vector>

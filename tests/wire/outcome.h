@@ -9,7 +9,8 @@
 #include "samples.h"
 #include "wire/packet.h"
 
-// Shared by the tests of the rules: values at limits, and a decoder's result for a frame.
+// Values at limits, and functions that return a decoder's result. The tests of the rules share
+// them.
 
 namespace peal::wire::test {
 
@@ -18,7 +19,7 @@ inline constexpr MemberId kNobody{{0}, 1};
 inline constexpr MemberId kNodeTooLarge{{kNodeMax + 1}, 1};
 inline constexpr MemberId kLastNode{{kNodeMax}, ~0ULL};
 
-/// The result of encoding and decoding `frame`.
+/// Encodes `frame`, and decodes the packet. Returns the result of the decoder.
 template <class Frame, class Encode, class Decode>
 std::string outcome(const Frame& frame, FrameKind kind, Encode encode, Decode decode) {
   std::vector<std::byte> packet(kPacketBytesMax);

@@ -8,7 +8,8 @@
 namespace peal::wire::test {
 namespace {
 
-/// The same packet, after the part before its last bytes was encoded again.
+/// Encodes the first `front_bytes` bytes of the packet again, in front of a copy of its other
+/// bytes.
 template <class Encode>
 std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
   const auto rest = packet.subspan(front_bytes);
@@ -91,7 +92,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   const auto with = [&](auto encode) {
     return [&header, encode](const auto& frame) { return encode(header, frame, scratch()); };
   };
-  // Kept from packet to packet, as an engine does: nothing of an earlier frame may shine through.
+  // These frames are used again for each packet, as an engine does. Nothing of an earlier packet
+  // may remain in them.
   static State state;
   static Prepare prepare;
   static Promise promise;

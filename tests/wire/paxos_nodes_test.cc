@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of lists of nodes, as values and in checkpoints: a list at its limit is accepted, one
-// beyond it is dropped, with a useful reason for the counters.
+// Tests the rules of lists of nodes, as values and in checkpoints. A list at a limit is accepted. A
+// list beyond the limit is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,7 +19,7 @@ using Entries = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kAcceptor = 1U << 31;
 
-/// An unchecked list, with `count` in front of its entries.
+/// The bytes of a list that may break rules, with `count` in front of its entries.
 Bytes raw_list(std::uint64_t hash, const Entries& entries, std::size_t count) {
   Bytes bytes(8 + 2 + 4 * entries.size());
   Writer out(bytes);
@@ -30,7 +30,7 @@ Bytes raw_list(std::uint64_t hash, const Entries& entries, std::size_t count) {
 }
 Bytes raw_list(const Entries& entries) { return raw_list(77, entries, entries.size()); }
 
-/// Nodes from 1 on, the first of them an acceptor.
+/// Nodes 1 to `count`, of which only the first is an acceptor.
 Entries nodes_upto(std::uint32_t count) {
   Entries entries;
   for (std::uint32_t node = 1; node <= count; ++node) entries.push_back(node);
@@ -47,7 +47,8 @@ std::string outcome_of_packet(const Bytes& packet, Drop (*decode)(ByteView, Fram
   return std::string(drop_name(decode(packet, decoded)));
 }
 
-/// The result for a list alone; each frame that holds it as a value must give the same.
+/// The result for a list alone. Each frame that has the list as its value must give the same
+/// result.
 std::string list_outcome(const Bytes& bytes) {
   Nodes decoded;
   const std::string outcome(drop_name(decode_nodes(bytes, decoded)));
@@ -72,7 +73,7 @@ std::string list_outcome(const Bytes& bytes) {
 
 constexpr std::size_t kListOffset = kHeaderBytes + 8 + 8 + 8 + 8;
 
-/// The result for a checkpoint with this list instead of its own.
+/// The result for a checkpoint in which these bytes replace the list.
 std::string in_checkpoint(const Bytes& bytes) {
   const Checkpoint plain = plain_checkpoint();
   Bytes packet(kPacketBytesMax);
@@ -84,7 +85,8 @@ std::string in_checkpoint(const Bytes& bytes) {
   return outcome_of_packet(packet, decode_checkpoint);
 }
 
-/// Errors that do not change the length: the reason is the same wherever the list is.
+/// The result for a list as a value and in a checkpoint, which must be equal. Use it for errors
+/// that do not change the length of the list.
 std::string everywhere(const Bytes& bytes) {
   const std::string outcome = list_outcome(bytes);
   EXPECT_EQ(in_checkpoint(bytes), outcome);
@@ -129,7 +131,7 @@ TEST(WirePaxosNodes, NodesAscendAndNoneComesTwice) {
   EXPECT_EQ(everywhere(raw_list({2 | kAcceptor, 2 | kAcceptor})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({2 | kAcceptor, 1})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({1 | kAcceptor, 3, 2})), "not_sorted");
-  // By their numbers, independent of which are acceptors.
+  // Nodes ascend by their numbers, whether they are acceptors or not.
   EXPECT_EQ(everywhere(raw_list({1 | kAcceptor, 2})), "none");
   EXPECT_EQ(everywhere(raw_list({2, 1 | kAcceptor})), "not_sorted");
 }
@@ -200,7 +202,7 @@ TEST(WirePaxosNodes, LivesTellOneOrderFromTheNext) {
 TEST(WirePaxosNodes, TheFirstBrokenRuleIsTheReason) {
   EXPECT_EQ(everywhere(raw_list(0, {}, kMembersMax + 1)), "bad_value");
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax + 1)), "count_too_large");
-  // A count is larger than the content: none of it is read.
+  // The count is larger than the content, so no entry is read.
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax)), "truncated");
   EXPECT_EQ(everywhere(raw_list({2, 1, 0})), "not_sorted");
   EXPECT_EQ(everywhere(raw_list({2, 0, 1})), "bad_value");
@@ -243,7 +245,7 @@ TEST(WirePaxosNodes, NoOtherKindTakesAListForItsBytes) {
     return outcome_of_packet(packet, decode_value);
   };
   for (unsigned value = 0; value < 256; ++value) {
-    const bool view = value == 3;  // whose count of members the hash is taken for
+    const bool view = value == 3;  // the list's hash is then read as a count of members
     EXPECT_EQ(kind(value), value == 4 ? "none" : view ? "truncated" : "bad_value") << value;
   }
 }
@@ -274,14 +276,14 @@ TEST(WirePaxosNodes, ACheckpointSaysWhichListCountsAndWhichWasTheFirst) {
   EXPECT_EQ(with(0, 76, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 0), "bad_value");
-  // Lives have a name of their own.
+  // With incarnations, `first` is not the hash of the list.
   EXPECT_EQ(with_nodes([](Nodes& n) {
               n.number = 0;
               n.first = 76;
               n.lives = {1, 2, 3};
             }),
             "none");
-  // A later one may be as the first was.
+  // A later list may have the hash of the first list, or another.
   EXPECT_EQ(with(2, 77, 77), "none");
   EXPECT_EQ(with(1, 76, 77), "none");
 }

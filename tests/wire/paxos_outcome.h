@@ -12,11 +12,11 @@
 #include "outcome.h"
 #include "wire/paxos.h"
 
-// Shared by the tests of the rules of paxos.h: each checks a field in every frame that contains it.
+// Checks of fields that several frames of paxos.h contain. The tests of the rules share them.
 
 namespace peal::wire::test {
 
-/// The result for a round that must have begun, in every frame.
+/// Checks a field with a round that must have begun. `with` gives the result for a round.
 inline void expect_begun_round(const std::function<std::string(const Round&)>& with) {
   EXPECT_EQ(with({1, {{1}, 0}}), "none");
   EXPECT_EQ(with({kTop, kLastNode}), "none");
@@ -28,7 +28,7 @@ inline void expect_begun_round(const std::function<std::string(const Round&)>& w
   EXPECT_EQ(with({1, kNodeTooLarge}), "bad_value");
 }
 
-/// The result for an instance, or another number from 1 on, in every frame.
+/// Checks a field with an instance, or with another number from 1 on.
 inline void expect_from_one(const std::function<std::string(Instance)>& with) {
   EXPECT_EQ(with(0), "bad_value");
   EXPECT_EQ(with(1), "none");
@@ -37,7 +37,7 @@ inline void expect_from_one(const std::function<std::string(Instance)>& with) {
   EXPECT_EQ(with(~0ULL), "bad_value");
 }
 
-/// The result for a counter that may also be 0.
+/// Checks a field with a counter that may also be 0.
 inline void expect_counter(const std::function<std::string(std::uint64_t)>& with) {
   EXPECT_EQ(with(0), "none");
   EXPECT_EQ(with(kTop), "none");
@@ -45,7 +45,8 @@ inline void expect_counter(const std::function<std::string(std::uint64_t)>& with
   EXPECT_EQ(with(~0ULL), "bad_value");
 }
 
-/// Every value of the byte at `offset`: which are accepted, all others being bad.
+/// Sets the byte at `offset` to every value. Only the values in `accepted` may be accepted; all
+/// others must be bad values.
 inline void expect_bytes_accepted(std::vector<std::byte> packet, std::size_t offset,
                                   const std::vector<unsigned>& accepted,
                                   const std::function<Drop(ByteView)>& decode) {

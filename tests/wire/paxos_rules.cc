@@ -22,7 +22,8 @@ bool no_round(const Round& round) {
 }
 bool instance(Instance number) { return number >= 1 && number <= kLast; }
 
-/// As a rule of its own and not by comparing Rounds: count, then node, then epoch.
+/// Compares the count, then the node, then the epoch. Does not use the comparison of Round, which
+/// is under test.
 bool higher(const Round& a, const Round& b) {
   if (a.count != b.count) return a.count > b.count;
   const MemberId& left = a.coordinator;
@@ -46,7 +47,7 @@ const char* broken_members(const std::vector<ViewMember>& members) {
   return nullptr;
 }
 
-/// The bytes of a view: they decode, and its members encode to them again.
+/// Checks the bytes of a view: they must decode, and the members must encode to the same bytes.
 const char* broken_view(ByteView bytes) {
   static std::vector<ViewMember> members;
   if (decode_view_members(bytes, members) != Drop::none) return "a view without members";
@@ -89,7 +90,8 @@ std::uint64_t number_at(ByteView bytes, std::size_t offset, std::size_t size) {
   return number;
 }
 
-/// The bytes of a list of nodes, read here byte by byte; the codec must read the same in them.
+/// Checks the bytes of a list of nodes. They are read here byte by byte, and the codec must read
+/// the same list.
 const char* broken_list(ByteView bytes) {
   static Nodes nodes;
   nodes = {};
@@ -111,7 +113,7 @@ const char* broken_list(ByteView bytes) {
   }
   if (const char* broken = broken_nodes(nodes)) return broken;
   static Nodes decoded;
-  decoded.number = decoded.first = 0;  // which the bytes do not contain
+  decoded.number = decoded.first = 0;  // the bytes do not contain these
   if (decode_nodes(bytes, decoded) != Drop::none) return "a list that does not decode";
   if (decoded != nodes) return "a list that decodes to another";
   std::vector<std::byte> again(10 + (4 + 8) * 128);
@@ -121,8 +123,8 @@ const char* broken_list(ByteView bytes) {
              : "nodes encode to other bytes";
 }
 
-/// The placing in front of a unit, if it has one, read here byte by byte; the codec must accept the
-/// same ones, with the same result, and refuse all others.
+/// Checks the placing in front of a unit, if there is one. It is read here byte by byte. The codec
+/// must accept the same placings, with the same result, and refuse all others.
 const char* broken_placing(ByteView unit) {
   static Placing decoded;
   const Drop drop = decode_placing(unit, decoded);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule of the frames of paxos.h other than STATE and values: a frame at its limit is
-// accepted, one beyond it is dropped, with a useful reason for the counters.
+// Tests each rule of the frames of paxos.h, except STATE and values. A frame at a limit is
+// accepted. A frame beyond the limit is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -298,7 +298,7 @@ TEST(WirePaxosCheckpoint, HasTheKeyOfTheValueBefore) {
   };
   EXPECT_EQ(with(0), "none");
   EXPECT_EQ(with(kKeyMax), "none");
-  // Those of the values behind it have to be larger.
+  // The keys of later values must be larger than this key, so a key above kKeyMax is refused.
   EXPECT_EQ(with(kKeyMax + 1), "bad_value");
   EXPECT_EQ(with(~0ULL), "bad_value");
 }

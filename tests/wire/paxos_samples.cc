@@ -13,7 +13,7 @@ Round random_round(Random& random) {
   return {1 + skewed(random, kCounterMax - 1), random_member(random)};
 }
 
-/// Of these coordinators: one that is not above `top`.
+/// A random round that is not above `top`.
 Round random_round_upto(Random& random, const Round& top) {
   if (random.chance(0.2)) return top;
   const Round round{1 + skewed(random, top.count - 1), random_member(random)};

@@ -17,7 +17,7 @@ inline Header header_of(PaxosKind kind) { return header_of(frame_kind(kind)); }
 
 inline constexpr Round kSomeRound{6, {{2}, 20}};
 
-/// SUBMIT, PROPOSE or DECIDED, with its value.
+/// A SUBMIT, PROPOSE or DECIDED, and the bytes of its value.
 struct ValueSample {
   PaxosKind kind = PaxosKind::propose;
   ValueFrame frame;
@@ -27,7 +27,7 @@ struct FetchedSample {
   Fetched frame;
   std::vector<std::byte> bytes;
 };
-/// A WORD with a vote.
+/// A WORD with a vote, and the bytes of the value.
 struct WordSample {
   Word frame;
   std::vector<std::byte> bytes;
@@ -39,7 +39,7 @@ struct RelaySample {
   std::vector<std::byte> bytes;
 };
 
-/// Whole packets of the sender kSender.
+/// The whole packet of a sample. Its sender is kSender.
 std::vector<std::byte> packet_of(const ValueSample& sample, Checksum checksum = Checksum::present);
 std::vector<std::byte> packet_of(const FetchedSample& sample,
                                  Checksum checksum = Checksum::present);
@@ -49,10 +49,10 @@ std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum = 
 
 /// The bytes of a view with these members.
 std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members);
-/// Members 1 to `count`, each from the view of its number.
+/// Members 1 to `count`. Member n came from view n.
 std::vector<ViewMember> first_view_members(std::uint32_t count);
 
-/// Nodes 1 to `count`, the first `acceptors` of them acceptors: the first list of an order.
+/// The first list of an order: nodes 1 to `count`, of which the first `acceptors` are acceptors.
 Nodes first_nodes(std::uint32_t count, std::uint32_t acceptors);
 /// The bytes of a list as a value.
 std::vector<std::byte> nodes_bytes(const Nodes& nodes);
@@ -61,16 +61,16 @@ std::vector<std::byte> nodes_bytes(const Nodes& nodes);
 std::vector<std::byte> placed_unit(const Placing& placing, const std::vector<std::byte>& rest);
 
 ValueSample plain_submit();
-ValueSample plain_propose();  ///< of a unit of three bytes
+ValueSample plain_propose();  ///< PROPOSE of a unit of three bytes
 ValueSample plain_decided();
-ValueSample plain_view();   ///< PROPOSE of a view of three
-ValueSample plain_nodes();  ///< PROPOSE of a list of four, three of them acceptors
-State plain_state();        ///< of a coordinator that voted
-Promise plain_promise();    ///< two runs that touch, and one apart
+ValueSample plain_view();   ///< PROPOSE of a view of three members
+ValueSample plain_nodes();  ///< PROPOSE of a list of four nodes, three of them acceptors
+State plain_state();        ///< STATE of a coordinator that voted
+Promise plain_promise();    ///< two adjacent runs, and a separate run
 FetchedSample plain_fetched();
 WordSample plain_word();
 RelaySample plain_relay(PaxosKind kind);
-Checkpoint plain_checkpoint();  ///< a view of three, and the list of plain_nodes()
+Checkpoint plain_checkpoint();  ///< with a view of three members, and the list of plain_nodes()
 
 // Random legal frames, up to the largest sizes; the sender is kSender.
 ValueSample random_value(Random& random);
@@ -91,7 +91,7 @@ LogAnswer random_log_answer(Random& random);
 RelaySample random_relay(Random& random);
 Placing random_placing(Random& random);
 Checkpoint random_checkpoint(Random& random);
-std::vector<ViewMember> random_view_members(Random& random);  ///< at least one
-Nodes random_nodes(Random& random);                           ///< number and first too
+std::vector<ViewMember> random_view_members(Random& random);  ///< at least one member
+Nodes random_nodes(Random& random);                           ///< with `number` and `first`
 
 }  // namespace peal::wire::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule of STATE: a frame at its limit is accepted, one beyond it is dropped, with a
-// useful reason for the counters.
+// Tests each rule of STATE. A frame at a limit is accepted. A frame beyond the limit is dropped,
+// with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -234,7 +234,7 @@ TEST(WirePaxosState, AnybodyMayVisitWhateverItIs) {
 
 TEST(WirePaxosState, SaysFromWhichKeyOnItHasAll) {
   expect_counter([](std::uint64_t from) { return with_state([&](State& s) { s.from = from; }); });
-  // Even if it knows nothing else.
+  // The rule is the same if the STATE has no other field.
   expect_counter([](std::uint64_t from) {
     return with_state([&](State& s) {
       s = {};

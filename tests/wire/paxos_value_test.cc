@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of values, and of the frames that hold one: a frame at its limit is accepted, one
-// beyond it is dropped, with a useful reason for the counters.
+// Tests the rules of values, and of the frames that hold a value. A frame at a limit is accepted. A
+// frame beyond the limit is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -397,7 +397,7 @@ TEST(WirePaxosWord, NamesAnInstanceAndARound) {
   expect_from_one([](Instance instance) {
     return with_word([&](WordSample& w) { w.frame.instance = instance; });
   });
-  // Every round is allowed: a node that did not vote uses the other form.
+  // The round must have begun: a node that did not vote sends a WORD of the other form.
   expect_begun_round(
       [](const Round& round) { return with_word([&](WordSample& w) { w.frame.round = round; }); });
 }
@@ -457,8 +457,8 @@ TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
   }
 }
 
-// Whatever else is wrong with it. Each part has its own block, so that a sanitizer detects reads
-// behind it.
+// A WORD that is cut before its value is `truncated`, even if its other fields are wrong. Each part
+// has its own block, so that a sanitizer detects reads behind it.
 TEST(WirePaxosWord, OfAVoteIsTruncatedInFrontOfTheValue) {
   WordSample sample = plain_word();
   for (const Instance instance : {Instance{12}, Instance{0}}) {

@@ -24,12 +24,12 @@ std::vector<std::byte> whole_packet() {
   return std::vector<std::byte>(kPacketBytesMax, kUntouched);
 }
 
-/// Encodes and decodes random frames, and asks that nothing is written past the end.
+/// Encodes and decodes random frames, and checks that nothing is written behind their ends.
 template <class Frame, class Make, class Encode, class Decode>
 void expect_round_trips(Make make, Encode encode, Decode decode, FrameKind kind) {
   Random random(20'260);
   std::vector<std::byte> packet = whole_packet();
-  Frame decoded;  // reused, as an engine does
+  Frame decoded;  // used again, as an engine does
   for (int round = 0; round < kRounds; ++round) {
     const Frame frame = make(random);
     const std::size_t size = encode(header_of(kind), frame, ByteSpan(packet));
@@ -132,7 +132,7 @@ TEST(WireRoundTrip, Checkpoints) {
                                  frame_kind(PaxosKind::checkpoint));
 }
 
-/// Values are in the packet before their header is written; the header must not change them.
+/// A value is in the packet before its header is written. The header must not change the value.
 template <class Frame, class Make, class Decode>
 void expect_values_round_trip(Make make, Decode decode, std::size_t front_bytes) {
   Random random(20'262);
@@ -227,7 +227,7 @@ TEST(WireRoundTrip, RandomStatesAndCheckpointsAreOfFirstAndLaterLists) {
   }
 }
 
-/// Such frames exist without keys, and with every possible key.
+/// Random frames must include the key 0, the largest key, and keys between them.
 TEST(WireRoundTrip, RandomFramesAreOfOneAndOfSeveralEnsembles) {
   Random random(20'267);
   std::map<std::string, std::array<int, 3>> seen;

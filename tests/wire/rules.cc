@@ -24,7 +24,7 @@ bool nothing(const ViewId& view) {
 }
 bool index_or_none(std::uint16_t index) { return index < 128 || index == 0xffff; }
 
-/// All real, each once, ascending.
+/// True if all members are real, and ascend without duplicates.
 bool proper_set(const std::vector<MemberId>& members) {
   const std::set<MemberId> distinct(members.begin(), members.end());
   return distinct.size() == members.size() && std::is_sorted(members.begin(), members.end()) &&

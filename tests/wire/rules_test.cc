@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case per rule that a frame must obey: a frame at its limit is accepted, one beyond it is
-// dropped, with a useful reason for the counters.
+// Tests each rule that a frame must obey. A frame at a limit is accepted. A frame beyond the limit
+// is dropped, with a useful reason for the counters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string with_data(const std::function<void(Data&)>& change) {
   return std::string(drop_name(decode_data(packet, decoded)));
 }
 
-/// `offset` from the end of the bytes in front of the unit.
+/// The result for a frame in which the byte `offset` bytes before the unit has this value.
 std::string with_data_byte(std::size_t offset, unsigned value) {
   std::vector<std::byte> packet(kDataHeaderBytes);
   encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
@@ -245,7 +245,7 @@ TEST(WireJoin, FailedIsAPartOfProcessesWithoutTheSender) {
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{2}, 21}}; }), "bad_value");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {{{1}, 10}, {{2}, 20}}; }), "none");
   EXPECT_EQ(with_join([](Join& j) { j.failed = {kSender}; }), "bad_value");
-  // The newer incarnation of the sender may accuse an older one.
+  // The sender may accuse an older incarnation of its own node.
   EXPECT_EQ(with_join([](Join& j) {
               j.processes = {{kSender.node, 49}, kSender};
               j.failed = {{kSender.node, 49}};
@@ -316,7 +316,8 @@ TEST(WireTrial, FieldsAreInTheirRanges) {
   EXPECT_EQ(with(Trial::Step::ask, 0, 0, kCounterMax + 1), "bad_value");
 }
 
-// Sealed packets of the data lane omit the header; the receiver puts this one in its place.
+// Sealed packets of the data lane omit the header. The receiver writes the header of a DATA frame
+// in front of them, so a trial on this lane must begin with the same header.
 TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
   const Header header{FrameKind::trial, 77, kSender, Checksum::absent};
   for (const std::uint8_t part : {std::uint8_t{2}, std::uint8_t{3}}) {
@@ -330,7 +331,7 @@ TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
   }
 }
 
-/// A SETTINGS whose body is `body`.
+/// The result for a SETTINGS frame with this body.
 std::string settings_outcome(std::string_view body) {
   std::vector<std::byte> packet(kHeaderBytes + body.size());
   Writer out(packet);
@@ -372,7 +373,7 @@ TEST(WireSettings, CountsAndLengthsAreLimitedBeforeTheyAreUsed) {
   EXPECT_EQ(settings_outcome(many), "none");
   many[1] = static_cast<char>(kSettingsMax + 1);
   EXPECT_EQ(settings_outcome(many + "\1\x40\0"s), "count_too_large");
-  // Five values of nearly the largest size are more than a packet may have.
+  // Five values of nearly the largest size are too large for one packet.
   const auto with_last = [](std::size_t bytes) {
     std::string body = "\0\5"s;
     for (const char key : {'a', 'b', 'c', 'd'}) {

@@ -50,7 +50,7 @@ std::vector<MemberId> random_set(Random& random, std::size_t minimum, std::size_
   return {members.begin(), members.end()};
 }
 
-/// Each element with the given probability.
+/// Chooses each element with the given probability.
 std::vector<MemberId> subset(Random& random, const std::vector<MemberId>& members,
                              double probability) {
   std::vector<MemberId> chosen;
@@ -201,7 +201,7 @@ Commit random_commit(Random& random) {
   options.max_gap = static_cast<std::uint32_t>(1 + skewed(random, 0xffff'fffe));
   commit.options = encode(options);
   commit.list = skewed(random, ~0ULL);
-  // Deal the members out to old views; some come from none yet.
+  // Assigns the members to old views. Some members come from no view.
   const std::uint64_t piles = 1 + random.below(12);
   std::vector<std::vector<MemberId>> survivors(piles);
   for (const MemberId& member : commit.members) {

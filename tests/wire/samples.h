@@ -27,18 +27,18 @@ using order::ring::ViewOptions;
 
 inline Header header_of(FrameKind kind) { return {kind, 0x1122334455667788, kSender}; }
 
-/// Members 1 to `count`, each in its incarnation number 10 times its node.
+/// Members on the nodes 1 to `count`. Each epoch is 10 times the node's number.
 std::vector<MemberId> first_members(std::uint32_t count);
 
 Token plain_token();
 Data plain_data();
 Join plain_join();
-Commit plain_commit();  ///< members 1 to 4, of which 1 and 2 come from one old view, 3 from another
+Commit plain_commit();  ///< members 1 to 4: 1 and 2 from one old view, 3 from another
 
-/// Mostly small, sometimes anything up to `top`, sometimes at its edge.
+/// A number from 0 to `top`: mostly small, sometimes any number, sometimes near `top`.
 std::uint64_t skewed(Random& random, std::uint64_t top);
 MemberId random_member(Random& random);
-ViewId random_view(Random& random);  ///< formed
+ViewId random_view(Random& random);  ///< its number is at least 1
 
 // Random legal frames, up to the largest sizes; the sender is kSender.
 Token random_token(Random& random);
@@ -49,6 +49,6 @@ ProbeFrame random_probe(Random& random);
 HoldCancel random_hold_cancel(Random& random);
 EpochNotice random_epoch_notice(Random& random);
 Trial random_trial(Random& random);
-SettingsFrame random_settings(Random& random);  ///< its texts are static
+SettingsFrame random_settings(Random& random);  ///< its keys and values are static texts
 
 }  // namespace peal::wire::test
