@@ -49,7 +49,7 @@ class Checkpointer {
   const History& history_;
   Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
-  Instance noted_from_ = 0;        ///< from this instance on the log has the decided values
+  Instance noted_from_ = 0;  ///< from this instance on the log has the decided values
   /// The last list that a checkpoint in the log names. A log that has a promise or a vote but no
   /// checkpoint is refused at each start.
   std::uint64_t logged_list_ = kNotLogged;
