@@ -56,7 +56,7 @@ void CausalOrder::run() {
   }
 }
 
-// True if the judge, after this event, can judge deliveries of the event's message.
+// True if deliveries of the event's message can be judged once the judge has this event.
 bool CausalOrder::announces(const trace::Event& event) const {
   return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
 }

@@ -88,7 +88,8 @@ struct Figures {
   std::uint64_t transitional_deliveries = 0;
   std::uint64_t safe_deliveries = 0;
   std::uint64_t members = 0;  ///< incarnations with an event
-  std::uint64_t crashed = 0;  ///< with a crash event or, with truncated_ok, without a leave event
+  /// Incarnations with a crash event. With truncated_ok, also incarnations without a leave event.
+  std::uint64_t crashed = 0;
   std::uint64_t left = 0;
   std::uint64_t unwitnessed = 0;  ///< messages without an origination event; known from deliveries
 };

@@ -276,7 +276,7 @@ void DeliveryJudge::append(Span& span, Index message, const trace::Event& event)
 }
 
 // E3: a sender originates its own message before it delivers the message, even if other members
-// delivered the message before.
+// delivered the message before. Returns false after a violation.
 bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   if (record.sender != member || (record.originated && record.witnessed)) return true;

@@ -39,9 +39,9 @@ void EarlyJudge::tell(Index member, const trace::Event& event) {
   }
 }
 
-/// Checks that an announced message was submitted with these bytes. Returns false if the submission
-/// was not seen, and `may_come` says that the submission may come later or be missing at the end of
-/// a trace.
+/// Checks that an announced message was submitted with these bytes. `may_come`: the submission may
+/// come later, or may be missing at the end of a trace. Returns false if the submission was not
+/// seen, but may come.
 bool EarlyJudge::check_sent(Index member, Index message, std::uint64_t hash, std::int64_t at_ns,
                             bool may_come) {
   const MessageRecord& record = v_.history.messages[message];

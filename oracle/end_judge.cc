@@ -57,8 +57,8 @@ void EndJudge::finish_views() {
   }
 }
 
-// E9 and E8's first half: if a message was originated or delivered as safe in the view, reports
-// each member that certainly did not install the view.
+// E9 and E8's first half: reports each member that certainly did not install the view, if a message
+// was originated in the view, or delivered in it as safe.
 void EndJudge::finish_installs(View& view) {
   if (view.missing == 0 || v_.options.quorum) return;
   const Index index = v_.history.view(view.id);

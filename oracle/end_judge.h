@@ -7,9 +7,9 @@
 
 namespace peal::oracle {
 
-/// Judges properties that need the whole history: E2 for members of a transitional view, the rest
-/// of E7 and E8, uniform, the part of chain about deliveries, and acyclic; without a common clock
-/// also E9.
+/// Judges properties that need the whole history: `uniform`, `acyclic`, the part of `chain` about
+/// deliveries, E2 for members of a transitional view, and the rest of E7 and E8. Without a common
+/// clock, judges E9 too.
 class EndJudge {
  public:
   explicit EndJudge(Verdict& verdict) : v_(verdict) {}

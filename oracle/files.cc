@@ -66,7 +66,7 @@ class TraceFile {
   }
 
   const trace::Event& event() const { return event_; }
-  /// The file had at least one event.
+  /// True if the file had at least one event.
   bool has_event() const { return has_event_; }
   const std::string& path() const { return path_; }
   const std::string& error() const { return error_; }

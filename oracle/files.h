@@ -14,7 +14,7 @@ struct FilesReport {
   Report order;
   Report unit;  ///< has no messages if the files have no lines of layer unit
   std::uint64_t lines = 0;
-  std::uint64_t cut_lines = 0;  ///< files whose last line is incomplete
+  std::uint64_t cut_lines = 0;  ///< number of files whose last line is incomplete
   bool ok() const { return order.ok() && unit.ok(); }
 };
 

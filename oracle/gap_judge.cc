@@ -33,7 +33,7 @@ void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
   record.places.emplace(message, record.places.size() + 1);
 }
 
-// A node that comes to a view reports to the other nodes there which messages it knows.
+// A node that comes to a view reports its known messages to the other nodes of the view.
 void GapJudge::entered(MemberId node, const ViewId& view) {
   add(known_in_[view], nodes_[node].known);
 }

@@ -84,8 +84,8 @@ struct GroupViolation {
 };
 
 struct GroupFigures {
-  std::uint64_t clients = 0;  ///< clients that connected
-  std::uint64_t gone = 0;     ///< clients that are no longer connected
+  std::uint64_t clients = 0;  ///< number of clients that connected
+  std::uint64_t gone = 0;     ///< number of clients that are no longer connected
   std::uint64_t groups = 0;   ///< in views of clients, or in tables
   std::uint64_t messages = 0;
   std::uint64_t deliveries = 0;
@@ -97,7 +97,7 @@ struct GroupFigures {
   std::uint64_t gaps = 0;  ///< reported to clients
   std::uint64_t exchanges = 0;
   std::uint64_t tables = 0;    ///< final tables
-  std::uint64_t compared = 0;  ///< sequences of messages compared with another client's
+  std::uint64_t compared = 0;  ///< number of message sequences compared with another client's
 };
 
 struct GroupReport {
@@ -118,8 +118,8 @@ class GroupChecker {
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
     /// True: a client gets an event at the moment its node reaches the event in the order. False: a
-    /// client may get events later. Then reached() reports between which of a client's events the
-    /// client's node completed an exchange.
+    /// client may get events later. Then the calls of reached() show where among a client's events
+    /// each exchange completed.
     bool at_once = true;
   };
 
@@ -158,10 +158,10 @@ class GroupChecker {
   void entered(std::int64_t at, MemberId node, const ViewId& view);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
-  /// Only if Options::at_once is false: marks, among the calls about the client, the point at which
-  /// the client's node completed the exchange in `view`. Events of earlier calls precede the
-  /// exchange; events of later calls follow the exchange. Call reached() for each exchange after
-  /// the client's session began.
+  /// The client's node has completed the exchange of tables in `view`. The place of this call
+  /// matters: earlier calls about the client report events before the exchange, later calls report
+  /// events after it. Call it for each exchange that completes after the client's session has
+  /// begun. Only if Options::at_once is false.
   void reached(std::int64_t at, const ClientId& client, const ViewId& view);
   /// The node's table and view at the end of the history, when no event is pending. The last call
   /// for a node counts.

@@ -51,7 +51,7 @@ struct Span {
   std::int64_t installed_at = 0;
   std::int64_t transition_at = 0;
 
-  std::uint32_t common = 0;  ///< number of regular deliveries equal to the start of View::log
+  std::uint32_t common = 0;  ///< length of the prefix of View::log that the member delivered
   std::vector<Index> apart;  ///< regular deliveries from the first difference on
   std::vector<Index> tail;   ///< transitional deliveries
   Seq last_seq = 0;          ///< position of the last delivery

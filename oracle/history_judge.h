@@ -23,8 +23,8 @@ class HistoryJudge {
   HistoryJudge& operator=(const HistoryJudge&) = delete;
 
   void add(const trace::Event& event);
-  /// While `ok`, a delivery of a message without an origination counts as the origination, if the
-  /// sender's trace may end before the origination.
+  /// If `ok` is true, and the sender's trace may end before a message's origination, a delivery of
+  /// the message counts as the origination.
   void set_unwitnessed_ok(bool ok) { deliveries_.set_unwitnessed_ok(ok); }
   Report finish();
 

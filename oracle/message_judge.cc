@@ -114,8 +114,8 @@ bool MessageJudge::collect(Index client, Index message) {
   return member;
 }
 
-// G6: a client that is a member of none of the groups may get a message only by its private name. A
-// message to one private name alone identifies the client with that name. Two connected clients
+// G6: a client that is a member of none of the groups may get a message only by its private name.
+// If the message is to one private name only, this client has that name. Two connected clients
 // cannot have the same private name.
 void MessageJudge::check_stranger(Index client, Index message, std::int64_t at) {
   GroupMessage& record = v_.history.messages[message];

@@ -35,7 +35,7 @@ void OriginJudge::originate(Index member, const trace::Event& event) {
   const Index message = v_.history.message(event);
   const Index in = v_.history.view(event.view);
   MessageRecord& record = v_.history.messages[message];
-  // A delivery may have named the unit first, with a wrong sender.
+  // An earlier delivery of the unit may have named a wrong sender.
   if (record.number == 0 && !record.originated) record.sender = member;
   if (record.sender != member) {
     const bool same_place = record.number == 0 && record.originated;

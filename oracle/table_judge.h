@@ -29,7 +29,7 @@ class TableJudge {
   };
   struct TableGroup {
     GroupViewId id;
-    std::vector<Index> members;  ///< in the given order
+    std::vector<Index> members;  ///< in the order in which the node lists them
     std::vector<Index> sorted;   ///< `members`, sorted
   };
   struct Table {

@@ -32,8 +32,9 @@ void ToldJudge::judge(const Span& span) {
   }
 }
 
-// A message that `member` does not deliver, although the member of `other` delivered it in view
-// `since` or later, before installing the view of `other`; kNone if there is no such message.
+// Finds a message that `member` does not deliver. The member of `other` has delivered it in view
+// `since` or in a later view, before the view of `other`. Returns kNone if there is no such
+// message.
 Index ToldJudge::missed_since(Index member, const Span& other, Index since) const {
   const Process& self = v_.history.processes[member];
   const std::vector<Index>& spans = v_.history.processes[other.member].spans;

@@ -236,8 +236,9 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // Compare with the first other span that came as far (with `tails`: to the next view). One
-  // comparison is enough: all earlier spans that came as far were compared before.
+  // Compare with the first other span of this transition; with `tails`, with the first one that
+  // goes to the next view. One comparison is enough, because all earlier spans were compared with
+  // that span.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };

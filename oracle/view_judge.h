@@ -9,8 +9,8 @@
 
 namespace peal::oracle {
 
-/// Judges view changes: E1, E2, E4, E5, primary; with Options::quorum the part of chain about
-/// views.
+/// Judges view changes: the properties E1, E2, E4, E5 and primary. With Options::quorum, also the
+/// part of the property chain that is about views.
 class ViewJudge {
  public:
   explicit ViewJudge(Verdict& verdict) : v_(verdict) {}

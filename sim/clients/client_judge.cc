@@ -61,8 +61,8 @@ void ClientJudge::mark(const std::string& client, std::uint64_t events, const Vi
   if (at != accounts_.end()) at->second.marks.push_back({events, view});
 }
 
-/// Called when the client has received `events` events. Reports to the oracle the views of the
-/// marks that the client has passed.
+/// Called when the client has received `events` events. For each mark that the client has passed,
+/// reports the mark's view to the oracle.
 void ClientJudge::come_past_marks(Account& account, std::uint64_t events) const {
   while (!account.marks.empty() && account.marks.front().events <= events) {
     const ViewId view = account.marks.front().view;

@@ -29,7 +29,7 @@ class ClientJudge final : public ClientWatcher {
   std::uint32_t next_number() { return ++last_number_; }
   void add(const std::string& client) { accounts_[client]; }
   void remove(const std::string& client) { accounts_.erase(client); }
-  /// Ends the reports about the client to the oracle. Call doom() when the client misses messages.
+  /// Ends the reports to the oracle about the client. Call doom() when the client misses messages.
   void doom(const std::string& client);
   bool is_doomed(const std::string& client) const { return accounts_.at(client).doomed; }
   /// The id of the client with the private name `name`. The default value until that client has

@@ -276,9 +276,9 @@ std::uint64_t SessionClients::room_bytes() const {
   return room;
 }
 
-/// Ends the oracle's reports about clients that miss messages: such a client has no guarantees from
-/// the first missing message on. After the events queued for the client, a gap event reports the
-/// loss, and the client ends its session.
+/// Ends the reports to the oracle about clients that miss messages: such a client has no guarantees
+/// from the first missing message on. After the events queued for the client, a gap event reports
+/// the loss, and the client ends its session.
 void SessionClients::doom_those_who_miss() {
   const std::uint64_t left_out = sessions_.counters().left_out;
   if (std::exchange(left_out_, left_out) == left_out) return;

@@ -79,10 +79,10 @@ void DiskFaults::write_put_back(Script& script) const {
   script.add("settle quick");
 }
 
-/// True if the scenario has faults, votes on disk, no domains and at least three nodes, and if
-/// every list of the scenario survives the loss: a majority of the list's acceptors keep their
-/// votes when `victim` loses its disk. A node that is removed for good counts as lost too, because
-/// it may stop before the removal is decided.
+/// True if `victim` may lose its disk. The scenario must have faults, votes on disk, no domains and
+/// at least three nodes. In every list of the scenario, a majority of the acceptors must keep their
+/// votes. A node that is removed for good counts as lost too, because it may stop before the
+/// removal is decided.
 bool DiskFaults::may_lose(NodeId victim) const {
   const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;

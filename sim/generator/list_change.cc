@@ -100,7 +100,7 @@ void ListChange::plan_replacement(Timeline& timeline, Duration length) {
       const Duration starts = holds(between_, node) ? first_half() : second_half();
       timeline.at(starts, "start " + name);
     }
-    if (!holds(after_, node)) {  // a removed node stops, sometimes while it has `between_`
+    if (!holds(after_, node)) {  // a removed node stops, sometimes with the list `between_`
       const Duration stops = holds(between_, node) ? second_half() : first_half();
       if (holds(between_, node)) timeline.at(first_half(), "list " + name + middle);
       timeline.at(stops, (random_.chance(0.5) ? "leave " : "crash ") + name);

@@ -258,7 +258,7 @@ void ScenarioGenerator::write_ending(const DiskFaults& disks) {
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    // A node may refuse to start once for each of its two log folders: start all nodes twice more.
+    // A node may refuse two starts, one for each of its log folders: start all nodes twice more.
     for (int times = disks.damages() ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();

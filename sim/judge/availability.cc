@@ -92,8 +92,8 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
   return true;  // stopped_() is true: a violation has been reported already
 }
 
-/// Lets the bound pass, and then returns `met`. If links are lossy, waits up to another bound until
-/// `met` returns true. Returns true if the run was stopped.
+/// Lets the bound pass, and then returns the result of met(). If links are lossy, first waits up to
+/// another bound until met() is true. Returns true if the run was stopped.
 bool Availability::settle_down(const std::function<bool()>& met) {
   // An idle ring does not notice that a link loses large packets, so the nodes send some. Engines
   // with acceptors check their links all the time, and must reach stable views without traffic.
@@ -173,9 +173,9 @@ void Availability::wake_applications() {
   }
   // Each member that has not delivered all its own messages must report that it waits for a stopped
   // application. This demand applies to a stopped node only if the other members of its view work
-  // together (and if the view has a quorum, when the engine needs one). A member may instead report
-  // that the stopped node's disk hangs. If the link from the stopped node to the member fails, the
-  // member may report any reason that names the stopped node.
+  // together. If the engine needs a quorum, the view must have one, too. In place of this, a member
+  // may report that the stopped node's disk hangs. If the link from the stopped node to the member
+  // fails, the member may report any reason that names the stopped node.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);

@@ -132,8 +132,8 @@ class HistoryRecorder {
   struct UnitsOfView {
     std::unordered_map<Seq, UnitRecord> by_seq;
     Seq last = 0;  ///< the highest position
-    /// For further members that originated a unit at a used position: by position and member, the
-    /// number of the member's unit.
+    /// If several members originated a unit at one position, by_seq has the first unit. For the
+    /// others, by position and member: the number of the member's unit.
     std::map<std::pair<Seq, MemberId>, std::uint64_t> again;
   };
 

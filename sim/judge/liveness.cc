@@ -205,8 +205,8 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // A node sees too few living acceptors (`told`), so the node's order has lost its majority of
-    // votes. Then only acceptors that know an order (`knowing`) can continue the order.
+    // `told`: a node sees too few living acceptors, so its order has lost the majority of votes.
+    // Then only acceptors that know the order (`knowing`) can continue it.
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;

@@ -365,7 +365,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
   }
   std::string priority(cpu.priority);
   if (engine.number("accelerated_window") == 0) {
-    // Without packets after the token, all packets arrive before the token does.
+    // If no packets follow the token, all packets arrive before it.
     engine.set("request_lag", 0);
     priority = "careful";
   }

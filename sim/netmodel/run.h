@@ -70,7 +70,7 @@ struct NetFigures {
   // units that were delivered optimistically before the unit that precedes them in the order.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
   double rotation_us = 0;  ///< 0 for engines with acceptors, which have no token
-  /// Fewest packets of a sender, divided by the mean of the senders.
+  /// Packets of the sender with the fewest packets, divided by the mean over all senders.
   double least_sender = 0;
   double retransmitted = 0;            ///< retransmissions per packet
   double busiest_cpu = 0;              ///< share of the time that the busiest node worked

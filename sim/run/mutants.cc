@@ -135,10 +135,10 @@ std::vector<sim_hooks::Mutant> all_mutants() {
   for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
     const auto mutant = static_cast<sim_hooks::Mutant>(i);
     // Leave out mutants that other tests hunt. The hunt does not run the code of sessions (sm1,
-    // sm2, ..., tests/session) and of the log (wm1, wm2, ..., tests/wal). Some mutants of Paxos
-    // need a combination of rounds that a few hundred scenarios do not produce; tests/order
-    // explores every run of a small system. Acceptors vote in order, so no scenario decides a unit
-    // twice or after its view; tests/order shows that the engine would ignore such a unit.
+    // sm2, ..., tests/session) or of the log (wm1, wm2, ..., tests/wal). Some mutants of Paxos need
+    // a combination of rounds that a few hundred scenarios do not produce; tests/order explores
+    // every run of a small system. Acceptors vote in order, so no scenario decides a unit twice or
+    // after its view; tests/order shows that the engine would ignore such a unit.
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,

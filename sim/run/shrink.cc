@@ -49,7 +49,7 @@ std::string without_nodes(const std::string& line, std::uint32_t nodes) {
     }
     if (!left.empty()) kept.push_back(head + left);
   }
-  // Remove parts of a split that are empty now.
+  // Remove the "|" of the parts of a split that are empty now.
   for (std::size_t i = 0; i < kept.size();) {
     const bool bar = kept[i] == "|";
     if (bar && (i + 1 == kept.size() || kept[i + 1] == "|" || i <= 1)) {

@@ -45,6 +45,7 @@ class ScenarioContext final : public Watcher {
   RunOptions& options() { return options_; }
 
   // Errors. Only the first error of each kind is kept.
+
   /// Reports that the script cannot be run.
   void refuse(const std::string& text);
   /// Reports that an expectation is not met.
@@ -94,7 +95,7 @@ class ScenarioContext final : public Watcher {
   ExpectedTranscript& transcript() { return transcript_; }
   PlainScript& plain() { return plain_; }
 
-  // Watcher
+  // Overrides of Watcher.
   void on_send(const Packet& packet, MemberId from) override;
   void on_event(MemberId who, const order::Event& event) override;
 

@@ -28,8 +28,8 @@ inline constexpr std::array<std::string_view, 5> kEngineChoices{"dissemination",
 class EngineOptions {
  public:
   EngineOptions() : EngineOptions(order::default_engine()) {}
-  /// All options have their defaults, except `history`, and except options that every engine takes
-  /// from the default engine.
+  /// All options have their defaults, with two exceptions: `history`, and the options that every
+  /// engine takes from the default engine.
   explicit EngineOptions(const order::Descriptor& engine);
 
   const order::Descriptor& engine() const { return *engine_; }

@@ -25,9 +25,9 @@ class Machines {
   bool anyone_recovers() const;
 
   bool has_run(NodeId node) const { return machines_[node.value].incarnation != 0; }
-  /// The epoch of the node's next incarnation: a correct clock's epoch or, if larger, the node's
-  /// largest epoch so far plus 1; `step` is added. A negative `step` has no effect if the engine
-  /// has acceptors.
+  /// The epoch of the node's next incarnation. Takes the larger of two numbers: the epoch that a
+  /// correct clock gives, and the node's largest epoch so far plus 1. Then adds `step`. If the
+  /// engine has acceptors, a negative `step` counts as 0.
   std::uint64_t next_epoch(NodeId node, std::int64_t step, Instant now) const;
   Process& start(World& world, MemberId self);
   /// Removes a process that ends.

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kNodesMax = 128;
 /// How the network treats packets. Probabilities are 0 to 1.
 struct Conditions {
   Duration delay = microseconds(50);  ///< base delay of every packet
-  Duration tail = microseconds(10);   ///< mean of an exponential addition
+  Duration tail = microseconds(10);   ///< mean of a random, exponential addition to `delay`
   Duration per_kilobyte{};            ///< delay added for each 1,000 bytes
   double loss = 0;                    ///< probability that a copy is lost, for each copy alone
   double burst = 0;                   ///< probability that a burst of losses begins on a link

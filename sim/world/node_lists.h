@@ -24,9 +24,9 @@ class NodeLists {
   /// The nodes that a daemon reports to its clients, sorted: the nodes of its active list, whose
   /// hash is `active`, and of the list in the node's file.
   std::vector<NodeId> known_to(NodeId node, std::uint64_t active) const;
-  /// True if the view has a majority of the node's active list, whose hash is `active`, or of the
-  /// list in the node's file, which may just have become active. If `active` is 0, or the engine
-  /// has acceptors, a majority of any list so far suffices.
+  /// True if the view has a majority of one of two lists: the node's active list, whose hash is
+  /// `active`, or the list in the node's file, which may just have become active. If `active` is 0,
+  /// or the engine has acceptors, a majority of any list so far suffices.
   bool may_be_primary(NodeId node, std::uint64_t active, const order::View& view) const;
 
  private:

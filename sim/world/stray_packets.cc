@@ -6,7 +6,7 @@
 namespace peal::sim {
 namespace {
 
-/// How many old packets are stored of each kind: the most recent packets, and a random sample of
+/// How many old packets of each kind are stored: the most recent packets, and a random sample of
 /// earlier packets.
 constexpr std::size_t kMemoryRecent = 32;
 constexpr std::size_t kMemoryOlder = 32;

@@ -42,7 +42,7 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
       driver_(options_, schedule_, machines_, disks_, transit_, model_.get(), observers_) {
   if (options_.ghost && !options_.maker) make_ghost();
   if (options_.groups) client_mix_ = make_client_mix(seed_for(options_, 7), options_.nodes);
-  // The network model computes the delays instead.
+  // With a network model, the model computes the delays, so the network adds none.
   if (model_ != nullptr) network_.conditions().delay = network_.conditions().tail = Duration{};
 }
 

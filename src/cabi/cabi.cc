@@ -54,8 +54,8 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// The error of a call, in a child of fork(), for a client of the parent. Only such a client has no
-/// descriptor and no name.
+/// The error of a call in a child of fork(), if the client belongs to the parent. Only such a
+/// client has no descriptor and no name.
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",

@@ -89,8 +89,8 @@ inline constexpr std::uint32_t kBenchNodesMax = 32;
 /// The default size of a node's queue (node::Limits::submit_messages_max). A node cannot have more
 /// messages in progress.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
-/// The limit for every engine on quorums. A chain of Ridge has at most 16 acceptors
-/// (wire::kChainMax), and the number of acceptors must be odd.
+/// Maximum number of acceptors, with any engine on quorums. A chain of Ridge has at most 16
+/// acceptors (wire::kChainMax), and the number must be odd.
 inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 /// The shortest payload has space for the fields of the measurement.
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;

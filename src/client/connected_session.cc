@@ -58,8 +58,8 @@ std::optional<Error> check(const v0::ClientOptions& options) {
   return std::nullopt;
 }
 
-/// With TLS, a client learns only after its handshake that the daemon rejected its certificate,
-/// while the client waits for the welcome.
+/// With TLS, the client may learn only after its handshake that the daemon rejected its
+/// certificate. The client then waits for the welcome already.
 ErrorCode greeting_error(Errc code) {
   if (code == Errc::not_permitted) return ErrorCode::untrusted;
   return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;

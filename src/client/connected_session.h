@@ -133,7 +133,8 @@ class ConnectedSession {
   // The state that determines which thread serves the connection.
   bool usable_ = false;  ///< the connection is open, and any thread may use it
   bool in_use_ = false;  ///< a thread reads or writes the connection, without the lock
-  /// False: the application serves the connection, and the client's thread only checks this.
+  /// False: the application serves the connection, and the client's thread only checks that it does
+  /// so.
   bool thread_serves_ = true;
   bool sleeping_ = false;  ///< the client's thread polls and must be woken
   bool polled_ = false;    ///< an application thread polls the connection

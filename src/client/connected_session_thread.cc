@@ -98,9 +98,9 @@ void ConnectedSession::after_sleep(Instant until, bool wants_input, bool wants_r
   if (attendance_.guards()) {
     if (came) attendance_.on_input(now);
   } else if (now >= attendance_.look_again()) {
-    // An application thread that polls the connection wakes the client's thread when it stops
-    // polling. If the application may sleep on fd(), the client's thread checks it once there is
-    // input.
+    // An application thread that polls the connection wakes the client's thread when the polling
+    // ends. If the application may sleep on fd(), the client's thread checks the application once
+    // input has arrived.
     const bool may_sleep = signals_.watches() && connection_.read_blocked();
     if (!attendance_.look(now, polled_, may_sleep)) hand_over();
   }

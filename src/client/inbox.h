@@ -57,7 +57,7 @@ class Inbox {
   std::uint64_t size() const { return items_.size(); }
   std::uint64_t unread_bytes() const { return unread_bytes_; }
   /// Takes the first item; there must be one. A message is decoded into `message`. Returns nothing
-  /// if the item's record should be in shared memory but is not valid or missing. If the record is
+  /// if the item's record should be in shared memory but is missing or not valid. If the record is
   /// not valid, `wrong` says why. If the record is missing, `wrong` stays empty and, if the
   /// connection is open (`open`), is_torn() becomes true. In both cases all unseen events are
   /// discarded.

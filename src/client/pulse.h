@@ -29,7 +29,8 @@ class Pulse {
   bool is_silent(Instant now, Duration ping) const {
     return ping > Duration{} && now >= heard_ + ping * kPingsMissed;
   }
-  /// The earliest time at which is_quiet() becomes true or, if `listens` is true, is_silent().
+  /// The earliest time at which is_quiet() becomes true or, if `listens` is true, at which
+  /// is_silent() becomes true.
   Instant next(Duration ping, bool listens) const {
     if (ping == Duration{}) return kNever;
     const Instant quiet = said_ + ping / 2;

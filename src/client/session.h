@@ -19,8 +19,8 @@
 #include "wire/client.h"
 
 // The client's side of a session, without a socket, a clock or a thread. The caller passes in the
-// bytes that a connection received, and fetches the bytes that are to be written. It takes the
-// items for the application in order.
+// bytes that a connection received, and fetches the bytes that are to be written. The caller takes
+// the items for the application in order.
 
 namespace peal::client {
 
@@ -60,8 +60,8 @@ class Session {
   /// additional bytes are for names and for long answers.
   static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
-  /// How many unread bytes may wait in addition to receive_bytes_max. They are for the input that
-  /// remains in the buffers of ended connections; the limit is larger than these buffers.
+  /// Limit of the unread bytes that may wait in addition to receive_bytes_max. These bytes come
+  /// from the buffers of ended connections; the limit is larger than the buffers of one connection.
   static constexpr std::uint64_t kRestBytesMax = 8ULL << 20;
 
   explicit Session(SessionOptions options);
@@ -172,7 +172,8 @@ class Session {
   Terms terms_;
 
   std::vector<std::byte> input_;  ///< the beginning of a record that is not yet complete
-  /// Numbers above acked_ of refused messages; the daemon may repeat the refusals.
+  /// Numbers of refused messages, as far as they are above acked_. The daemon may repeat the
+  /// refusals.
   std::set<std::uint64_t> refused_;
   /// The number in the last `acked` record; the numbers in welcomes are not stored here.
   std::uint64_t acked_ = 0;

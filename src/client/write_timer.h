@@ -8,9 +8,9 @@
 
 namespace peal::client {
 
-/// Decides how long a sender may leave output for its own next call before the client's thread
-/// writes the output. The time grows while the sender makes its next call in time. Thread: one at a
-/// time.
+/// Decides how long a sender's output may wait until the sender's own next call writes it. After
+/// that time, the client's thread writes the output. The time grows as long as the sender's next
+/// call comes in time. Thread: one at a time.
 class WriteTimer {
  public:
   int fd() const { return timer_.fd(); }

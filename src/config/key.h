@@ -181,7 +181,7 @@ Key<T> word_key(KeyText text, std::span<const std::string_view> words, Field fie
   return key;
 }
 
-/// The key `from` for a `T` that contains a `From`.
+/// Turns the key `from` of a `From` into a key of a `T` that contains a `From`.
 template <class T, class From, class Field>
 Key<T> key_of(const Key<From>& from, Field field) {
   Key<T> key;

@@ -35,7 +35,7 @@ io::StreamsOptions streams_options(const session::Options& sessions) {
 session::Options with_node(session::Options sessions, const config::Settings& member) {
   sessions.cluster = member.cluster;
   sessions.node = member.name;
-  sessions.nodes = member.nodes_max;  // the maximum length of the list
+  sessions.nodes = member.nodes_max;  // maximum length of the list of nodes
   sessions.message_bytes_max = member.limits.message_bytes_max;
   std::vector<group::GroupDomain> domains;
   for (const config::DomainEntry& each : member.domains) {

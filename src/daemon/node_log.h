@@ -31,7 +31,8 @@ class NodeLog {
 
   /// The text of one line, without its time; for tests.
   static std::string line(bool json, std::string_view name, std::initializer_list<Field> fields);
-  /// The number of lines dropped because the disk or pipe was full, or had no reader.
+  /// The number of lines dropped because the disk was full, or because the pipe was full or had no
+  /// reader.
   std::uint64_t dropped() const { return writer_->dropped(); }
 
  private:

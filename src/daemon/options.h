@@ -22,7 +22,7 @@ struct TlsDoor {
 /// The configuration of a daemon.
 struct Options {
   config::Settings member;    ///< the node; `own_thread` is ignored here
-  session::Options sessions;  ///< `cluster` to `message_bytes_max` and `domains` come from `member`
+  session::Options sessions;  ///< `domains`, `cluster` to `message_bytes_max`: as in `member`
   std::string socket;         ///< path of the Unix socket
   mode_t socket_mode = 0600;  ///< users with write permission may connect
   std::optional<TlsDoor> tls;

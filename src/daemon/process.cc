@@ -75,7 +75,7 @@ class Process final : public Owner {
     return {good_ ? 0 : 1, {}};
   }
 
-  // Owner
+  // Overrides of Owner.
   void on_view(Instant now, const ViewNotice& view) override {
     status_.on_view(now, view);
     const std::string id(short_id(view.id));

@@ -13,8 +13,9 @@ namespace peal::group {
 /// empty and is created again gets a new id, and ids only grow. A part of a view is the set of
 /// members that reach the view together from one old view. Before the view is installed, each part
 /// counts in a branch of its own. All indexes of a part are below those of the view itself. Ids of
-/// a part name the new view. If they named the old view, ids would not be unique: parts of two
-/// different new views may have a member in common, which reaches at most one of these views.
+/// a part name the new view, not the old one. A member may begin a part of one new view, fail to
+/// reach that view, and begin a part of another. If ids named the old view, both parts could give
+/// the same ids.
 class GroupIds {
  public:
   void begin_view(const ViewId& view) { begin(view, kViewBranch); }

@@ -62,7 +62,7 @@ class LocalClients {
   std::vector<Dead> dead_;  ///< clients whose Disconnect messages are not yet submitted
   std::uint32_t last_connection_ = 0;
   std::uint64_t joining_bytes_ = 0;  ///< upper bound for the table bytes of pending joins
-  std::vector<std::byte> encoded_;   ///< reused
+  std::vector<std::byte> encoded_;   ///< memory that each message reuses
 };
 
 }  // namespace peal::group

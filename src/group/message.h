@@ -56,12 +56,13 @@ enum class Kind : std::uint8_t {
   domain_traffic = 7,
 };
 
-/// A group's name: 1 to kNameBytesMax bytes without control characters; the first byte is not '#'.
+/// True for a group's name: 1 to kNameBytesMax bytes, no control characters, first byte not '#'.
 bool is_group_name(std::string_view name);
-/// A client's name: like a group's name, but without '#' and with at most kClientNameBytesMax
-/// bytes.
+/// True for a client's name: like a group's name, but without '#' and with at most
+/// kClientNameBytesMax bytes.
 bool is_client_name(std::string_view name);
-/// The name of a group, or a client's private name: '#', the client's name, '#', the node's name.
+/// True for the name of a group, and for a client's private name: '#', the client's name, '#', the
+/// node's name.
 bool is_target(std::string_view name);
 
 /// A client's connection to the node that submits its messages.
@@ -126,7 +127,7 @@ struct DaemonMembers {
 struct GroupState {
   std::string name;
   GroupId id{};
-  /// A view change affects the group. Clients are not notified yet.
+  /// True if a view change affects the group, and the clients are not notified yet.
   bool changed = false;
   std::vector<DaemonMembers> daemons;  ///< sorted, at least one
   friend bool operator==(const GroupState&, const GroupState&) = default;

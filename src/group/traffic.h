@@ -90,8 +90,8 @@ struct Missed {
   bool contains(std::string_view name) const { return every_name || names.contains(name); }
   bool empty() const { return !every_name && names.empty(); }
 };
-/// Merges the traffic that several daemons know, `parts`, and returns it in `all`. The result: the
-/// names whose messages the daemon of `parts[own]` missed.
+/// Sets `all` to the union of `parts`, the traffic that several daemons know. Returns the names
+/// whose messages the daemon of `parts[own]` missed.
 Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
 /// Caches the address of a name's counter, so that the next message to that name needs no lookup.

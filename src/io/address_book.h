@@ -62,8 +62,8 @@ class AddressBook {
   /// The number of look-ups without an answer yet.
   int waiting() const;
 
-  /// `members` are in the view, so their addresses are right. Looks up the names of the nodes that
-  /// are not among `members`.
+  /// The nodes of `members` are in the view, so their addresses are right. From now on, looks up
+  /// only the names of the other nodes.
   void set_present(Instant now, std::span<const MemberId> members);
   /// Looks all names up again soon.
   void ask_all(Instant now);
@@ -80,7 +80,7 @@ class AddressBook {
   struct State {
     std::size_t entry{};
     bool present = false;  ///< the node with this name is in the view
-    /// Another node's name has Entry::at too, so Entry::at may be outdated.
+    /// Another node's name has the same address, so Entry::at may be outdated.
     bool contested = false;
     Duration pause = kAskAgainMin;
     std::optional<Instant> due;    ///< time of the next look-up

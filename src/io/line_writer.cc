@@ -24,8 +24,8 @@ std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// Waits until all of `text` is written. False if a write fails, as without a reader or on a full
-/// disk.
+/// Waits until all of `text` is written. False if a write fails, for example without a reader or on
+/// a full disk.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());

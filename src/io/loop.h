@@ -60,9 +60,9 @@ struct LoopOptions {
 
 struct LoopCounters {
   std::uint64_t turns{};
-  std::uint64_t sleeps{};   ///< waits that could block
-  std::uint64_t spins{};    ///< waits that ended while polling
-  std::uint64_t wakes{};    ///< on_wake calls
+  std::uint64_t sleeps{};   ///< number of waits that could block
+  std::uint64_t spins{};    ///< number of waits that ended while polling
+  std::uint64_t wakes{};    ///< calls of on_wake()
   std::uint64_t signals{};  ///< system calls that wake() needed
   std::uint64_t pauses{};
   std::uint64_t ousted{};  ///< times that polling stopped because another thread had the processor

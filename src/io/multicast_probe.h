@@ -112,7 +112,7 @@ class MulticastProbe {
   Instant last_hello_{};
   int start_hellos_ = 0;            ///< number of hellos still to be sent at kStartInterval
   Instant busy_until_{};            ///< hellos are frequent until this time
-  std::optional<Instant> hurried_;  ///< start of the last burst of hurried hellos
+  std::optional<Instant> hurried_;  ///< start of the last burst of frequent hellos
   bool changed_ = false;
 };
 

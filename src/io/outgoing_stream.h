@@ -84,7 +84,7 @@ class OutgoingStream {
   std::unique_ptr<Stream> stream_;  ///< null between attempts to connect
   bool open_ = false;
   bool writable_ = false;
-  bool readable_ = false;  ///< only the connection's end can be read: the peer writes nothing
+  bool readable_ = false;  ///< look for the end of the connection; the peer writes nothing
   Instant retry_at_{};     ///< next attempt to connect; during an attempt, its timeout
   Instant tried_at_{};
   Instant opened_at_{};

@@ -104,7 +104,7 @@ class SendBatch {
   std::vector<std::byte> sealed_;  ///< empty if packets are not sealed
   std::size_t message_count_ = 0;
   std::size_t packet_count_ = 0;
-  std::size_t sealed_count_ = 0;  ///< bytes
+  std::size_t sealed_count_ = 0;  ///< bytes of sealed packets
   std::size_t sent_count_ = 0;    ///< messages that were sent or failed
 };
 

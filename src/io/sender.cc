@@ -104,7 +104,7 @@ void Sender::gather_by_peer() {
   // One pass per peer, because a batch has packets for few peers.
   for (std::size_t from = 0; done < length; ++from) {
     const PeerIndex to = at(from).to;
-    if (to == kEveryone) continue;  // its packet was moved already
+    if (to == kEveryone) continue;  // this entry's packet was moved already
     for (std::size_t i = from; i < length; ++i) {
       if (at(i).to == to) sorted_[done++] = std::exchange(at(i), {});
     }

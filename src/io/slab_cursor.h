@@ -14,9 +14,9 @@ namespace peal::io {
 /// Allocates space for received datagrams in pooled slabs, one datagram behind the other. A
 /// datagram takes only its own length, even if the kernel was offered more space. A slab without
 /// other references is used again from its start, which keeps the memory of a fast receiver in the
-/// processor's cache. A slab begins with kFront unused bytes. Each datagram begins at a cache line,
-/// because the kernel copies many times slower to some other addresses: those that are, modulo the
-/// page size, a few bytes above the source address, as behind an allocator's header.
+/// processor's cache. A slab begins with kFront unused bytes. Each datagram begins at a cache line.
+/// The kernel copies many times slower if the destination is, modulo the page size, a few bytes
+/// above the source. Memory behind an allocator's header is often such a destination.
 class SlabCursor {
  public:
   static constexpr std::uint32_t kFront = 64;
@@ -52,7 +52,7 @@ class SlabCursor {
   /// Makes the next room() start behind the bytes taken so far.
   void advance() { used_ += std::exchange(taken_, 0); }
 
-  /// The lowest offset at which a take may start behind a take that ends at `bytes`.
+  /// If one take() ends at `bytes`: the lowest offset at which the next take() may start.
   static constexpr std::uint32_t aligned(std::uint32_t bytes) {
     return (bytes + kAlign - 1) / kAlign * kAlign;
   }

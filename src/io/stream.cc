@@ -34,7 +34,7 @@ class OneDescriptor {
   }
   void attach(msghdr& header) {
     header.msg_control = bytes_.data();
-    header.msg_controllen = CMSG_LEN(sizeof(int));  // CMSG_SPACE would leave room for two
+    header.msg_controllen = CMSG_LEN(sizeof(int));  // CMSG_SPACE would allow two descriptors
   }
   static Fd take(msghdr& header) {
     const cmsghdr* part = CMSG_FIRSTHDR(&header);

@@ -91,7 +91,8 @@ class Stream {
 
   /// True for TLS: advance() then authenticates the other side, which costs time.
   virtual bool has_handshake() const = 0;
-  /// POLLIN or POLLOUT: what the last `blocked` advance() waits for.
+  /// The events for which advance() waits, if its last call returned `blocked`: POLLIN, POLLOUT or
+  /// both.
   virtual short waits_for() const = 0;
   /// True if write() took bytes that are not sent yet.
   virtual bool has_unsent() const = 0;

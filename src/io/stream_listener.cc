@@ -114,7 +114,7 @@ StreamListener::Answer StreamListener::answer_of(int number) {
       const Fd turned_away(::accept4(socket_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
       return turned_away ? Answer::refused : Answer::exhausted;
     }
-    default: return Answer::refused;  // the connection is gone, for any cause in accept(2)
+    default: return Answer::refused;  // the connection is gone, whatever error accept(2) gave
   }
 }
 

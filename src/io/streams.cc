@@ -73,7 +73,7 @@ bool Streams::has_ready() const {
 }
 
 std::optional<Instant> Streams::next_deadline() const {
-  if (has_ready()) return now_;  // a call after work() has queued a stream
+  if (has_ready()) return now_;  // after work(), another call has queued a stream
   std::optional<Instant> next = accept_again_;
   const auto take = [&next](Instant at) { next = next ? std::min(*next, at) : at; };
   if (!ready_handshakes_.empty()) take(next_step_);

@@ -64,7 +64,7 @@ struct StreamsOptions {
 struct StreamsCounters {
   std::uint64_t accepted{};
   std::uint64_t opened{};             ///< accepted connections whose handshake succeeded
-  std::uint64_t turned_away{};        ///< no place, no descriptor, or an unknown user
+  std::uint64_t turned_away{};        ///< refused: no place, no descriptor, or an unknown user
   std::uint64_t handshakes_failed{};  ///< including handshakes_late
   std::uint64_t handshakes_late{};    ///< too slow, or ended in favour of newer ones
   std::uint64_t broken{};             ///< connections that broke while written bytes were sent

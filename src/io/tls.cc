@@ -151,7 +151,7 @@ Result<void, IoError> TlsContext::trust(const std::string& ca) {
   bool valid_now = false;
   Result<void, IoError> dates;
   for (const auto& each : *certificates) {
-    // One expired certificate in the list is no error, because OpenSSL accepts no signature of it.
+    // One expired certificate in the list is no error, because OpenSSL accepts no signature by it.
     auto valid = check_dates(ca, each.get());
     valid_now = valid_now || valid.has_value();
     if (!valid) dates = std::move(valid);

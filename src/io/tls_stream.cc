@@ -74,7 +74,7 @@ class TlsStream final : public Stream {
 
   std::unique_ptr<SSL, FreeSsl> ssl_;
   std::vector<std::byte> unsent_;
-  std::size_t sent_ = 0;                         ///< bytes at the front of unsent_ that are sent
+  std::size_t sent_ = 0;                         ///< bytes at the front of unsent_ already sent
   std::size_t input_left_ = kHandshakeBytesMax;  ///< bytes that OpenSSL may still receive
   int input_error_ = 0;
   bool connected_ = true;

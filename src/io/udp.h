@@ -74,9 +74,9 @@ struct UdpConfig {
   std::uint32_t packet_bytes_max = 1'472;         ///< maximum size of a data packet with its seal
   std::uint32_t receive_buffer_bytes = 8U << 20;  ///< requested from the kernel, per socket
   std::uint32_t send_buffer_bytes = 4U << 20;
-  /// Packets that may wait for the kernel; further packets are dropped.
+  /// Maximum number of packets that wait for the kernel; further packets are dropped.
   std::uint32_t send_queue_packets = 8'192;
-  std::uint32_t receive_budget = 256;  ///< datagrams per call of receive()
+  std::uint32_t receive_budget = 256;  ///< maximum number of datagrams per call of receive()
 
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: one system call sends many packets
   Offload coalescing = Offload::automatic;    ///< UDP_GRO: one system call receives many packets
@@ -121,7 +121,7 @@ struct UdpCounters {
   std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< dropped by injected faults
   std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full
   std::uint64_t pool_exhausted{};        ///< times that reading stopped because no slab was free
-  std::uint64_t segmentation_refused{};  ///< messages sent again packet by packet
+  std::uint64_t segmentation_refused{};  ///< messages that were sent again packet by packet
 
   std::uint64_t probe_hello_out{}, probe_hello_in{};
   std::uint64_t probe_ack_out{}, probe_ack_in{};
@@ -148,7 +148,7 @@ struct StreamState {
   NodeId node{};
   bool open = false;
   std::uint32_t queued_bytes{};
-  /// Packets dropped because the queue was full, or lost with a connection.
+  /// Number of packets dropped because the queue was full, or lost with a connection.
   std::uint64_t dropped{};
   std::string problem;  ///< why the stream is not open; empty if open, or before the first attempt
 };

@@ -74,7 +74,7 @@ Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, boo
   if (family == AF_INET6) {
     ignore(set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, on), "a given address is v6 anyway");
   } else {
-    // Otherwise the socket receives packets of groups that other processes on this machine joined.
+    // With this option on, packets of groups that other processes joined would arrive, too.
     const int off = 0;
     ignore(set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_ALL, off), "sources are checked as well");
   }
@@ -147,8 +147,8 @@ Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, i
   if (!set_option(fd->get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, request)) {
     return unexpected(system_error(what, errno));
   }
-  // Loops multicasts back only if another node is on this machine, because this node must receive
-  // each copy.
+  // Loops multicasts back only if another node is on this machine: each copy comes back to this
+  // node too, and costs time.
   const int loop = shared_machine ? 1 : 0;
   const int ttl = config.multicast_ttl;
   if (!set_option(data, IPPROTO_IP, IP_MULTICAST_IF, request) ||

@@ -20,8 +20,8 @@ class Deliveries {
   /// Sets the node that delivers. Call it once, before anything is delivered.
   void attach(const runtime::Runtime& runtime) { runtime_ = &runtime; }
 
-  /// Call one of these when a unit was delivered, or comes early. Then call add() for each message
-  /// of the unit.
+  /// Call begin_unit() when a unit was delivered, and begin_early_unit() when a unit was announced
+  /// by optimistic delivery. Then call add() for each message of the unit.
   void begin_unit(const order::Delivery& delivery);
   void begin_early_unit(const order::Delivery& early);
   void add(const node::Message& message);

@@ -65,7 +65,7 @@ class EmbeddedNode final : private runtime::Application {
   void run();
   void finish();
 
-  // The reader's thread.
+  // These functions run in the reader's thread.
   EventReader::Out read();
   bool runs_loop() const { return !settings_.own_thread && !loop_->stopped(); }
   bool runs_loop_here() const { return runs_loop() && runner_ == std::this_thread::get_id(); }

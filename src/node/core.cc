@@ -59,7 +59,7 @@ Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service
 
 void Node::Core::block(bool blocked) {
   packer_.block(blocked);
-  engine_knows_ = false;  // other messages may go into units now
+  engine_knows_ = false;  // the next flush() notifies the engine of the messages that may go now
 }
 
 void Node::Core::flush(Instant now) {

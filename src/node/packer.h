@@ -70,7 +70,7 @@ class Packer {
   SubmitQueue& control_;
   BufferPool& pool_;
   bool blocked_ = false;
-  bool control_half_done_ = false;        ///< if offset_ > 0: the half-done message is control
+  bool control_half_done_ = false;        ///< the half-done message is a control message
   std::uint32_t offset_ = 0;              ///< bytes of the half-done message that are in units
   std::uint32_t unit_bytes_max_ = 1'390;  ///< argument of the last next(); initially for Ethernet
   std::uint64_t units_ = 0;

@@ -68,8 +68,8 @@ Result<std::uint64_t, Errc> SubmitQueue::push_lent(ByteView payload, Service ser
 void SubmitQueue::pop(std::uint64_t count) {
   PEAL_ASSERT(count <= taken());
   remove(count);
-  // Messages that were dropped behind the removed messages are in no unit. So no later pop() counts
-  // them.
+  // Dropped messages directly behind the removed messages are in no unit, so no later pop() would
+  // remove them.
   while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
 }
 

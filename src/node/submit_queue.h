@@ -117,7 +117,7 @@ class SubmitQueue {
   std::uint64_t popped_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;
-  std::uint64_t forgotten_ = 0;  ///< no message up to this number waits again
+  std::uint64_t forgotten_ = 0;  ///< messages up to this number never wait again: see forget()
 };
 
 }  // namespace peal::node

@@ -54,7 +54,7 @@ struct Needs {
   /// `packets` of make().
   std::uint32_t values = 0;
   bool log = false;             ///< acceptors keep a log
-  std::uint32_t ensembles = 1;  ///< ensembles that order in parallel and share the log
+  std::uint32_t ensembles = 1;  ///< number of ensembles that order in parallel and share the log
   /// A new list of nodes may differ from its predecessor by one node at most.
   bool one_node_at_a_time = false;
   bool optimistic = false;  ///< the engine also calls Effects::opt_deliver()

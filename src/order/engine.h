@@ -153,7 +153,7 @@ struct NodesWait {
     majority,   ///< the view lacks a majority of the nodes of one of the two lists
     acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
     strangers,  ///< most acceptors of the pending list are not nodes of the active list
-    outdated,   ///< only this node has the pending list, and it lacks `who`, a view member
+    outdated,   ///< only this node has the pending list, which lacks `who`, a view member
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -21,7 +21,8 @@ struct Option {
     flag,       ///< true or false
     acceptors,  ///< a list of nodes; NodeList contains the list, OptionValues does not
   };
-  /// With its table: "ring.token_loss_ms". The key of a duration ends with the unit of time.
+  /// The key with its table, such as "ring.token_loss_ms". If the value is a duration, the key ends
+  /// with the unit of time.
   std::string_view key;
   Kind kind = Kind::number;
   std::int64_t normal = 0;                       ///< the default

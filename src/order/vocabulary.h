@@ -24,7 +24,7 @@ struct WaitKind {
   bool without_majority = false;
 };
 
-/// A report for people or counters.
+/// A kind of event that an engine reports, for people or for counters.
 struct EventKind {
   std::string_view name;  ///< for programs: lower case and '_'
 };

@@ -32,8 +32,8 @@ struct DiskFile {
 /// Block size of disks and file systems, in bytes.
 inline constexpr std::size_t kDiskBlockBytes = 4'096;
 
-/// A write of at least this many bytes costs less directly to the disk than as a copy into the
-/// cache.
+/// A write of at least this many bytes costs less if it goes directly to the disk than if it is
+/// copied into the cache.
 inline constexpr std::size_t kLargeWriteBytes = 64U << 10;
 
 /// The result of a read.
@@ -68,7 +68,7 @@ class Disk {
   /// after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;
   virtual DiskResult<void> remove(const std::string& name) = 0;
-  /// Makes the names in the folder survive a crash, and also which file each name stands for.
+  /// Makes the folder's entries survive a crash: the names, and the file that each name stands for.
   virtual DiskResult<void> sync_folder() = 0;
 };
 

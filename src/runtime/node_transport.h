@@ -37,8 +37,8 @@ class NodeTransport final : public port::Transport, private io::PacketSink {
                                                                   io::Loop& loop, Buffers& buffers,
                                                                   Warn warn);
 
-  /// Sets the node that sends and receives, and its trace, or null. Call it once, before any
-  /// packet.
+  /// Sets the node that sends and receives, and the node's trace (null: none). Call it once, before
+  /// any packet.
   void attach(node::Node& node, TraceLog* trace);
 
   // port::Transport. No packet leaves before the trace has all events that the packet may reveal.

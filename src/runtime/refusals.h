@@ -19,7 +19,7 @@ class Refusals {
   /// packet of this node that is refused for this reason, and the reason needs a message. Otherwise
   /// returns an empty text.
   std::string add(NodeId from, seal::Refusal reason, const trace::Names& names);
-  /// The engine refuses the node's packets.
+  /// Call when the engine refuses the node's packets.
   void add(NodeId from, std::string why) { why_[from] = std::move(why); }
   /// A view has this node: forgets why its packets were refused.
   void erase(NodeId node) {

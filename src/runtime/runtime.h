@@ -113,7 +113,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void on_incompatible(const MemberId& who, wire::Drop reason);
   void take_adopted(Instant now);
 
-  // io::LoopHost
+  // Overrides of io::LoopHost.
   void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
   io::Progress on_sockets(const io::Turn& turn) override { return transport_->receive(turn); }
   void on_drained(Instant now) override { node_->on_drained(now); }
@@ -122,7 +122,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void on_turn_end(Instant now) override;
   std::optional<Instant> next_deadline() const override;
 
-  // node::Sink
+  // Overrides of node::Sink.
   void on_message(const node::Message& message) override;
   void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;

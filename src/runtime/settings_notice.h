@@ -31,7 +31,7 @@ class SettingsNotice {
     std::function<void(NodeId to, const BufferRef& packet)> send;
     /// Why the node is ignored, for `peal status`; replaces the node's previous line.
     std::function<void(NodeId node, const std::string& line)> reason;
-    /// Reports such a line to a person; each line comes once.
+    /// Reports a line of `reason` to a person, each line once.
     std::function<void(const std::string& line)> tell;
   };
 

@@ -22,7 +22,7 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
 std::string congested_text(NodeId node, const trace::Names& names);
 /// Says how data are sent ("datagrams" or "streams"), and to which nodes no stream is open.
 std::string data_text(const io::UdpTransport& transport, const trace::Names& names);
-/// The message that a node's port for streams cannot be reached, and what to check.
+/// The message about a node whose port for streams cannot be reached. It also says what to check.
 std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
 /// Says in plain words why a member gave up its view; `event` is a gather_started event. `pause` is

@@ -38,8 +38,8 @@ struct Opened {
 /// their subkeys and replay windows. The first is the newest incarnation from which it opened a
 /// packet. The second is a newer incarnation from which it opened no packet yet. So senders without
 /// a key increase neither the memory nor the work per packet. Allocates for the first packet of an
-/// incarnation under a key, and once if two incarnations or keys have the same short tag; otherwise
-/// nothing per packet. Thread: its owner's, for everything.
+/// incarnation under a key, and once if two incarnations or keys have the same short tag. Other
+/// packets cause no allocation. Thread: its owner's, for everything.
 class Opener {
  public:
   /// Only the constructor reads `keys`. `cluster` must be the same number as in the Sealers.

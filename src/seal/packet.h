@@ -57,7 +57,7 @@ enum class Refusal : std::uint8_t {
   /// The header names this node as sender: this incarnation, an earlier one or, in data, an unknown
   /// one.
   own,
-  old_incarnation,  ///< of an incarnation before the newest known one of the sending node
+  old_incarnation,  ///< the sender is older than the newest known incarnation of its node
   replayed,         ///< opened before
   too_old,          ///< so late that a replay cannot be excluded
   bad_tag,          ///< changed, or not made with the key

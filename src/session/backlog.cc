@@ -162,8 +162,8 @@ bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
   member.gap.bytes += chunk.size();
-  // If no event of the membership waits, the client sends no `seen` that could make push_gaps()
-  // queue the gap later.
+  // push_gaps() queues the gap when the client sends `seen`. But if no event of the membership
+  // waits, the client sends no `seen`, so queue the gap now.
   if (member.events == 0) {
     to.gaps.erase(slot);
     push_gap(to, slot);
@@ -188,7 +188,7 @@ void Backlog::push_all_gaps(Session& to) {
   }
 }
 
-/// Queues the gaps of slots that are well below their limits again.
+/// Queues the gaps of the slots that are again well below their limits.
 void Backlog::push_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {

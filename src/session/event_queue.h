@@ -89,7 +89,7 @@ class EventQueue {
   std::pair<ChunkRef, ByteView> begun() const {
     return {memory_[next_].chunk, bytes_of(memory_[next_]).subspan(offset_)};
   }
-  /// Appends to `out` the unseen events of which gather() returned the place in shared memory.
+  /// Appends to `out` the unseen events for which gather() returned a place in shared memory.
   void take_places(std::vector<ChunkRef>& out) const;
   /// Call when the first `bytes` bytes of the last gather() were written.
   void written(std::size_t bytes);

@@ -45,6 +45,7 @@ class Host {
   virtual ~Host() = default;
 
   // The node.
+
   /// Copies a message, and queues it to be ordered for the members that learn `domain`. Returns the
   /// message's number; each message gets the next number. Errors: would_block, too_large, closed.
   /// After would_block the owner calls Sessions::on_room() when there may be room again.
@@ -60,6 +61,7 @@ class Host {
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
+
   /// The name of `node` in private names; it is the same on all nodes. Returns an empty name if the
   /// node is unknown; private names then have the node's number.
   virtual std::string_view node_name(NodeId node) const = 0;

@@ -43,7 +43,7 @@ class Lifecycle {
   void end(Session& it, wire::ClientCode code, std::string_view text);
 
   // For the owner.
-  /// Returns false if there is no session of this private name.
+  /// Ends the session with this private name. False: there is no such session.
   bool evict(std::string_view private_name);
   /// Checks the deadlines of sessions without a connection, and the ages of waiting events.
   void check();

@@ -40,7 +40,7 @@ class Region {
   std::optional<Block> reserve(std::size_t record_bytes);
   /// Writes a record, `head` followed by `rest`, for clients to read.
   void write(const Block& block, ByteView head, ByteView rest);
-  /// The record in `block`, which must be written and not given back.
+  /// The record in `block`. It must have been written, and the block must not have been given back.
   ByteView record(const Block& block) const {
     return ByteView(memory_).subspan(block.at.offset + wire::kGenerationBytes, block.at.bytes);
   }
@@ -61,7 +61,7 @@ class Region {
   struct Span {
     std::uint32_t size = kNone;    ///< index of its block size; kNone: the span is free
     std::uint32_t used = 0;        ///< blocks in use
-    std::uint32_t fresh = 0;       ///< offset in the span of the first block that was never used
+    std::uint32_t fresh = 0;       ///< first block that was never used: offset in the span
     std::uint32_t given = kNone;   ///< first block of the span's free list: offset in the memory
     std::uint32_t before = kNone;  ///< previous span in the list of spans with room
     std::uint32_t next = kNone;    ///< next span in the same list

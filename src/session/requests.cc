@@ -9,8 +9,8 @@
 namespace peal::session {
 namespace {
 
-/// What each request costs of a quota in addition to its bytes, because even an empty request must
-/// be ordered.
+/// Each request takes this many bytes of the quota in addition to its own bytes, because even an
+/// empty request must be ordered.
 constexpr std::size_t kRequestBytes = 64;
 /// Answers to questions take time of the event loop. The first two limits apply to each client; the
 /// last two apply to all clients together, except administrators.
@@ -96,8 +96,8 @@ std::optional<std::pair<wire::ClientCode, std::string>> Requests::why_not(
   return std::nullopt;
 }
 
-/// A client can accumulate the quota of one second. A request that costs more needs this full
-/// quota, and leaves the client a debt.
+/// True if the client's quota is enough for a request of `bytes` bytes. A client can accumulate the
+/// quota of one second. A larger request needs all of it, and leaves the client in debt.
 bool Requests::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);

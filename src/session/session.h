@@ -42,7 +42,7 @@ struct Session {
   SharedRegion* shared = nullptr;                            ///< the region for the client's events
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
   std::vector<std::uint32_t> block_slots;                    ///< slots with policy `block`
-  std::uint64_t block_bytes_least = 0;                       ///< least memory limit of block_slots
+  std::uint64_t block_bytes_least = 0;                       ///< lowest memory limit in block_slots
   std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
   std::set<std::uint32_t> warned;  ///< slots whose limit the client was warned of
   Account account;                 ///< the messages that the client sent

@@ -132,7 +132,7 @@ bool Sessions::evict(Instant now, std::string_view private_name) {
   return parts_->lifecycle.evict(private_name);
 }
 
-// ---- how it is ----
+// ---- status ----
 
 const group::Groups& Sessions::groups() const { return parts_->groups; }
 std::size_t Sessions::sessions() const { return parts_->registry.size(); }

@@ -65,7 +65,7 @@ class Sessions {
   void written(Instant now, ConnectionId connection, std::size_t bytes);
   /// Call when the peer is gone, or the connection failed. The session may outlive the connection.
   void closed(Instant now, ConnectionId connection);
-  /// Moves the requests of connections to the owner into `out`.
+  /// Moves into `out` what connections have requested from the owner.
   void take_wanted(Wanted& out);
 
   /// Sets the nodes that may be in a view, sorted; see group::Groups.

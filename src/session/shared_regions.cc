@@ -20,8 +20,8 @@ bool same_rights(const Person& a, const Person& b) {
 
 }  // namespace
 
-/// The region for persons with the same rights. Makes a region if there is none; returns null if it
-/// cannot make one.
+/// The region for all persons with the rights of `person`. Makes the region if there is none;
+/// returns null if this is not possible.
 SharedRegion* SharedRegions::region_for(const Person& person) {
   for (const auto& each : regions_) {
     if (same_rights(each->person, person)) return each.get();

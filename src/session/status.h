@@ -26,10 +26,10 @@ struct SessionStatus {
   std::string name;      ///< private name
   std::string identity;  ///< "user ann (1000)", "certificate feed.example", …
   bool connected = false;
-  std::uint64_t sent{};         ///< messages received from the client
+  std::uint64_t sent{};         ///< number of messages received from the client
   std::uint64_t settled{};      ///< acknowledged messages of the client
-  std::uint64_t events{};       ///< events so far, written or waiting
-  std::uint64_t events_seen{};  ///< events seen by the client
+  std::uint64_t events{};       ///< number of events so far, written or waiting
+  std::uint64_t events_seen{};  ///< number of events seen by the client
   Duration oldest{};            ///< age of the first event that the client has not seen
   /// Why the client waits, why other clients wait for it, or why the session ends; may be empty.
   std::string waits_for;

@@ -9,8 +9,8 @@ namespace peal::session {
 /// A connection of this daemon. The owner assigns the ids, and never uses an id twice.
 using ConnectionId = std::uint64_t;
 
-/// The requests of connections to the owner since the last take_wanted(). No list has an id twice.
-/// Connections that closed meanwhile may be listed; the owner ignores them.
+/// What connections have requested from the owner since the last take_wanted(). No list has an id
+/// twice. Connections that closed meanwhile may be listed; the owner ignores them.
 struct Wanted {
   std::vector<ConnectionId> write;  ///< output() has bytes
   /// received() accepts bytes again. The owner calls received() in the order of this list, even

@@ -85,7 +85,7 @@ void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std:
 /// segment with this seed. Bytes of a client's record or of an earlier segment almost never look
 /// like a frame head, because they do not hold the seed.
 std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
-/// The frame that begins at `at`; nothing unless the frame is whole and unchanged.
+/// The frame that begins at `at`, if it is whole and unchanged; otherwise nothing.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
 /// Names of files. A segment gets its name only when its header is durable; until then the file's

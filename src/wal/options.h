@@ -63,8 +63,8 @@ struct Found {
   LogPosition first{};      ///< the oldest record that is kept
   LogPosition last{};       ///< 0 if there was never a record
   bool tail_cut = false;    ///< recovery removed a write that a crash cut off before it was durable
-  std::string tail_file;    ///< if tail_cut: the file of that write
-  std::uint64_t tail_at{};  ///< if tail_cut: the offset of that write in `tail_file`
+  std::string tail_file;    ///< if tail_cut: the file of the removed write
+  std::uint64_t tail_at{};  ///< if tail_cut: the offset of the removed write in its file
 };
 
 }  // namespace peal::wal

@@ -22,8 +22,8 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
          frame.oldest <= header.serial;
 }
 
-/// How many bytes must be checksummed to learn whether the frame at `at` is whole. Returns 0 if its
-/// head is no frame head, or does not call any record after `last` durable.
+/// The number of bytes to checksum to learn whether the frame at `at` is whole. Returns 0 if there
+/// is no frame head, or if the head does not say that a record after `last` is durable.
 std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
                              LogPosition last) {
   const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
@@ -40,7 +40,7 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
-/// The frame that begins at `at`; nothing unless the frame is whole and unchanged.
+/// The frame that begins at `at`, if it is whole and unchanged; otherwise nothing.
 port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uint64_t at,
                                                 std::uint32_t seed) {
   const std::uint64_t left = segment.size() - at;

@@ -23,7 +23,7 @@ class SegmentReader {
   explicit SegmentReader(ByteView whole) : size_(whole.size()), window_(whole) {}
 
   /// Reads the first piece. Returns the bytes of the header, or fewer bytes if the file is shorter.
-  /// The bytes are valid until the next call. Errors: those of the disk, and a file that is longer
+  /// The bytes are valid until the next call. Errors: an error of the disk, or the file is longer
   /// than a segment may be.
   port::DiskResult<ByteView> open();
   std::uint64_t size() const { return size_; }

@@ -134,22 +134,23 @@ struct Token {
   Seq seq{};  ///< highest position assigned in the view
   Seq aru{};  ///< candidate for the position up to which every member has all units; <= seq
   std::uint16_t aru_index = kNoIndex;  ///< ring index of the member that lowered aru
-  std::uint32_t fcc{};                 ///< packets that were multicast in the last rotation
-  /// Number of consecutive members with complete recovery, saturating.
+  std::uint32_t fcc{};                 ///< number of packets multicast in the last rotation
+  /// Number of consecutive members that have completed their recovery, counted over several
+  /// rotations up to a maximum.
   std::uint16_t recovery_run{};
   /// Ring index of the last member whose recovery is incomplete.
   std::uint16_t recovery_block = kNoIndex;
   std::uint32_t window{};  ///< global window chosen by the representative; 0: unused
-  std::uint32_t losses{};  ///< positions first requested in the last rotation
+  std::uint32_t losses{};  ///< number of positions first requested in the last rotation
   /// Number of members that sent as many packets as they were allowed, and have more to send.
   std::uint32_t limited{};
   std::uint32_t backlog{};                ///< total number of units that wait at the members
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
-  std::uint16_t credit_index = kNoIndex;  ///< ring index of the member with that space
+  std::uint16_t credit_index = kNoIndex;  ///< ring index of the member with the space `credit`
   std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none
-  /// Number of consecutive members that have that list; at most kListRunMax.
+  /// Number of consecutive members that have the list `list`; at most kListRunMax.
   std::uint16_t list_run{};
-  std::uint16_t list_block = kNoIndex;  ///< ring index of the last member without that list
+  std::uint16_t list_block = kNoIndex;  ///< ring index of the last member without the list `list`
   FixedVector<RequestSection, kSectionsMax> sections;  ///< all of different views
   friend bool operator==(const Token&, const Token&) = default;
 };

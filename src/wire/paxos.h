@@ -24,9 +24,9 @@ enum class PaxosKind : std::uint8_t {
   prepare = 35,             ///< Phase 1a: a coordinator asks for promises
   promise = 36,             ///< Phase 1b: a promise, with the sender's earlier votes
   fetch = 37,               ///< asks an acceptor for the value that it voted for
-  fetched = 38,             ///< answers fetch
+  fetched = 38,             ///< the answer to FETCH
   repeat = 39,              ///< asks for decided instances
-  /// One decided instance: the answer to repeat, recall or fetch, or sent without a request.
+  /// One decided instance. Answers REPEAT, RECALL and FETCH; can also be sent without a request.
   decided = 40,
   checkpoint_get = 41,  ///< asks for a checkpoint to start from
   checkpoint = 42,
@@ -38,7 +38,7 @@ enum class PaxosKind : std::uint8_t {
   /// Tests the data lane of a link. Large link checks show that the link carries large packets.
   link_check = 48,
   recall = 49,  ///< asks an acceptor for its votes in decided instances
-  word = 50,    ///< the answer to recall for one instance: a vote, or no vote
+  word = 50,    ///< the answer to RECALL for one instance: a vote, or no vote
   /// Tells a restarted acceptor up to which position other nodes knew its log to be durable.
   log_heard = kPaxosKindLast,
 };
@@ -138,7 +138,7 @@ struct ValueFrame {
   /// timestamp, 1 to kEarlyStampMax, with optimistic delivery; otherwise 0. DECIDED: 0.
   std::uint64_t count{};
   Instance instance{};  ///< PROPOSE, DECIDED: at least 1. SUBMIT: 0
-  /// PROPOSE: all instances below instance - behind are decided; less than `instance`. SUBMIT and
+  /// PROPOSE: less than `instance`; all instances below instance - behind are decided. SUBMIT and
   /// DECIDED: 0.
   std::uint32_t behind{};
   ValueHead head;
@@ -147,8 +147,8 @@ struct ValueFrame {
 
 /// Precedes a unit's bytes if the engine has several ensembles. Each ensemble gives its values
 /// ascending keys, and learners merge the ensembles' orders by key. The key of a unit is its
-/// timestamp, and the key of a nothing or a view is ValueHead::number. If such a key is not above
-/// the key of the ensemble's previous value, the previous key plus 1 is used instead.
+/// timestamp, and the key of an empty value or a view is ValueHead::number. If such a key is not
+/// above the key of the ensemble's previous value, the previous key plus 1 is used instead.
 struct Placing {
   /// The sender's clock in microseconds, but always above all timestamps that the sender has seen.
   std::uint64_t stamp{};
@@ -208,7 +208,7 @@ struct Lives {
 struct Relay {
   Round round{};  ///< the round in which the value was proposed
   Instance instance{};
-  /// All instances below instance - behind are decided; less than `instance`.
+  /// Less than `instance`. All instances below instance - behind are decided.
   std::uint32_t behind{};
   /// In a chain: bit i is set if the acceptor with index i, in the order of the nodes, should vote.
   /// In a ring: number of the ring within the round. At least 1.
@@ -227,7 +227,8 @@ struct State {
   bool leaving = false;   ///< the sender is leaving
   bool joined = false;    ///< the sender is in view `view`
   bool visiting = false;  ///< the sender must not be taken into a view yet
-  /// The sender has every value of the other ensembles whose key is above this key: see Placing.
+  /// Lower bound of the keys of views that admit the sender. The sender has all values of the other
+  /// ensembles with keys above this one: see Placing.
   std::uint64_t from{};
   /// Round of the sender's last votes, at most `round`; no round: the sender has no votes.
   Round voted_round{};

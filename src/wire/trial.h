@@ -45,7 +45,7 @@ struct Trial {
 /// Size of the frame without padding, header included.
 inline constexpr std::size_t kTrialBytes = kHeaderBytes + 8 + 3 + 8 + 12 + 2;
 
-/// Whether a packet of kind DATA, with a correct header, is a TRIAL.
+/// True if a packet of kind DATA, with a correct header, is a TRIAL.
 [[nodiscard]] bool is_trial_of_data(ByteView packet);
 
 // The rules of frames.h apply. encode_trial() ignores the kind in `header`.

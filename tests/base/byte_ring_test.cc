@@ -87,7 +87,7 @@ TEST(ByteRing, PiecesNeverMeet) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const std::uint64_t size = 64 + random.below(2'000);
-    const std::uint64_t wanted = 1 + random.below(size);  // pieces are freed above this size
+    const std::uint64_t wanted = 1 + random.below(size);  // pieces are freed when more is used
     const auto largest = static_cast<std::uint64_t>(1 + random.below(size / 4));
     Pieces ring(size);
     for (int step = 0; step < 2'000; ++step) {

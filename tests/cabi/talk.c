@@ -114,7 +114,7 @@ const char* talk_nonsense(const char* path) {
   return NULL;
 }
 
-/* What a program of another version would call. */
+/* The call of a program that was compiled with another version of the header. */
 static int32_t connect_from(const char* path, uint32_t header) {
   peal_client* client = NULL;
   peal_options options;
@@ -130,7 +130,7 @@ const char* talk_across_versions(const char* path) {
   peal_options options;
   CHECK(peal_version() == PEAL_VERSION);
   CHECK(connect_from(path, PEAL_VERSION) == PEAL_OK);
-  /* A later patch; the minor versions on both sides; another major version. */
+  /* The header of a later patch, of other minor versions, and of another major version. */
   CHECK(connect_from(path, PEAL_VERSION + 1) == PEAL_WRONG_VERSION);
   CHECK(strstr(peal_error_text(), PEAL_VERSION_TEXT) != NULL);
   CHECK(connect_from(path, 2034) == PEAL_WRONG_VERSION);
@@ -138,7 +138,7 @@ const char* talk_across_versions(const char* path) {
   CHECK(connect_from(path, 999) == PEAL_WRONG_VERSION);
   CHECK(strstr(peal_error_text(), "0.0.999") != NULL);
   CHECK(connect_from(path, 1000000) == PEAL_WRONG_VERSION);
-  /* Even without options. */
+  /* The version is checked even without options. */
   peal_client* client = NULL;
   CHECK(peal_connect_from(NULL, &client, 2034) == PEAL_WRONG_VERSION && client == NULL);
 
@@ -149,7 +149,7 @@ const char* talk_across_versions(const char* path) {
   unsigned char behind[sizeof options.daemon];
   memcpy(behind, &options.daemon, sizeof behind);
   CHECK(behind[0] == 0x5a && behind[sizeof behind - 1] == 0x5a);
-  /* That of a later one is longer: it is told how much of it this library knows. */
+  /* The struct of a later version is longer: `size` says how much of it this library knows. */
   peal_options_init_sized(&options, 4096);
   CHECK(options.size == sizeof options);
   /* The functions behind the macros are for other languages. */
@@ -162,7 +162,7 @@ const char* talk_across_versions(const char* path) {
   return NULL;
 }
 
-/* Structs that a program gets, of earlier and of later headers. */
+/* Structs that the library fills, with the sizes of earlier and of later headers. */
 const char* talk_of_sizes(const char* path) {
   peal_client* client = NULL;
   CHECK(open_client(path, &client) == PEAL_OK);
@@ -172,7 +172,7 @@ const char* talk_of_sizes(const char* path) {
   const size_t shorter = offsetof(peal_status, sent);
   CHECK(peal_get_status_sized(client, &status, shorter) == PEAL_OK);
   CHECK(status.size == shorter && status.connected && status.sent == 0x5a5a5a5a5a5a5a5a);
-  /* That of a later one is longer: what this library does not know is 0. */
+  /* The struct of a later version is longer: the part that this library does not know is 0. */
   struct {
     peal_status known;
     unsigned char later[16];
@@ -188,7 +188,7 @@ const char* talk_of_sizes(const char* path) {
   CHECK(peal_receive_sized(client, &event, 3, 0) == PEAL_INVALID_OPTION);
   CHECK(peal_receive_sized(client, &event, offsetof(peal_event, sender), 0) == 0);
   CHECK((peal_receive)(client, &event, 0) == 0);
-  /* What it was told last does not fit: only the beginning is written. */
+  /* The last event does not fit the given size: only its beginning is written. */
   CHECK(peal_end(client, 0) == PEAL_OK);
   memset(&event, 0x5a, sizeof event);
   const size_t head = offsetof(peal_event, sender);

@@ -201,7 +201,8 @@ TEST_F(Strangers, RubbishIsCountedByReasonAndChangesNothing) {
     EXPECT_EQ(report.delivered_messages, 20'000U);
     EXPECT_EQ(dropped_by(name), sent);
     EXPECT_GE(report.dropped.size(), 6U) << "by reason";
-    // The log has only one new line: some packets look like another version. No node is named.
+    // The log has one new line only, about packets that look like another version. It names no
+    // node.
     const std::string log = content(dir_ + "/" + name + ".log").substr(log_before[name].size());
     EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
     EXPECT_THAT(log, HasSubstr("packets that begin like those of another version of Peal"));

@@ -84,7 +84,7 @@ TEST(Hostile, RecordsThatAreNotDue) {
 
 TEST(Hostile, DamagedRecordsOfEachKind) {
   for (const int kind : {64, 65, 66, 67, 68, 81, 82, 83, 84, 85, 86}) {
-    if (kind == 85) continue;  // a closing is checked below
+    if (kind == 85) continue;  // kind 85 is checked below
     Talk().expect_fault(raw({2, 0, 0, 0, kind, 255}), "kind " + std::to_string(kind));
   }
   Talk().expect_fault(raw({2, 0, 0, 0, 85, 255}), "an end for a reason that there is not");

@@ -138,7 +138,7 @@ class Client {
 
   /// The next record, or nothing if the daemon hung up.
   std::optional<Got> next();
-  /// The next record that is a closing or of this kind. Skips other records.
+  /// The next record of this kind, or a `closing` that comes before it. Skips other records.
   std::optional<Got> until(wire::RecordKind kind);
   /// Joins the group, and waits for the view that this join caused.
   void join(std::string_view group, const wire::SlowLimits& limits = {});
@@ -146,7 +146,7 @@ class Client {
   void send(std::string_view group, std::string_view text);
   /// The text of the next message.
   std::string message();
-  /// Waits for a closing. Returns its code and its text.
+  /// Waits for a `closing`. Returns its code and its text.
   std::pair<wire::ClientCode, std::string> closing();
 
   bool is_welcome() const { return welcome_.has_value(); }

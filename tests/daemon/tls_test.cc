@@ -10,7 +10,7 @@
 #include "certificates.h"
 #include "site.h"
 
-// A client of another machine identifies itself by a certificate or a secret.
+// A client on another machine identifies itself by a certificate or a secret.
 
 namespace peal::daemon::test {
 namespace {

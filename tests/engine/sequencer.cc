@@ -64,7 +64,7 @@ struct Peer {
   MemberId id{};
   Status told;
   std::uint64_t granted = 0;
-  std::map<std::uint64_t, Seq> grants;  ///< by unit number; may not have arrived
+  std::map<std::uint64_t, Seq> grants;  ///< by unit number; the peer may not have received them
 };
 
 struct Arrived {

@@ -55,7 +55,7 @@ class Daemon final : public Effects {
   std::vector<Waiting> control;
   std::deque<Waiting> waiting;
   bool blocked = false;
-  std::size_t room = 1'000;  ///< the most messages in `waiting`
+  std::size_t room = 1'000;  ///< maximum number of messages in `waiting`
   std::vector<std::string> log;
   // Fields of the last message that came.
   std::uint16_t got_type = 0;

@@ -209,8 +209,9 @@ TEST(Exchange, GroupsThatEmptyAndReturnGetIdsTheyNeverHad) {
   EXPECT_LT(ids[1], ids[2]);
 }
 
-/// A view may end differently for its parts, and parts of one view may come from different views.
-/// Each part names its states in between by ids that no other part uses. Ids of a group only grow.
+/// A view may end differently in each of its parts, and a view may consist of parts of several
+/// earlier views. Between two views, each part gives its states of a group ids that no other part
+/// uses. Ids of a group only grow.
 TEST(Exchange, PartsNameTheirStatesApart) {
   Apart all(4);
   Cluster& cluster = all.cluster;
@@ -243,8 +244,9 @@ TEST(Exchange, PartsNameTheirStatesApart) {
   EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
-/// b goes to a view together with a, but a never installs this view and goes to another one. Both
-/// had the same previous view and the same smallest member. Their ids in between must differ.
+/// b goes to a view together with a, but a never installs this view and goes to another one. a and
+/// b had the same previous view, and both new views have the same smallest member. The ids that a
+/// and b use between the views must differ.
 TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
   Apart all(3);
   Cluster& cluster = all.cluster;

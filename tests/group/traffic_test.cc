@@ -107,7 +107,8 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
       ASSERT_EQ(names_of(missed(all, known[own])), wanted) << seed;
       ++(wanted.empty() ? none : gaps);
     }
-    // Parts 0 and 1 meet before they meet part 2. They miss what part 2 has and both of them lack.
+    // Parts 0 and 1 meet before they meet part 2. They miss the messages of part 2 that both of
+    // them lack.
     const Traffic two = together({known[0], known[1]});
     std::set<std::string> wanted;
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -121,7 +122,8 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
   EXPECT_GT(none, 1'000U);
 }
 
-/// Knowledge without names cannot tell which names missed messages, but still whether some did.
+/// Knowledge without names does not show which names missed messages. It still shows whether any
+/// name missed messages.
 TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     Random random(seed);
@@ -169,7 +171,8 @@ TEST(Traffic, WithoutNamesPartsKnowTheSameTogetherInEitherOrder) {
   EXPECT_TRUE(missed(none, one).empty());
 }
 
-/// A log that drops its names at the late messages still knows exactly which messages are late.
+/// A log that drops its names when late messages arrive still knows exactly which messages are
+/// late.
 TEST(Traffic, ALogWithoutNamesKnowsItsLateMessages) {
   const auto late_part = [](std::size_t names, std::size_t late) {
     TrafficLog log(0);

@@ -108,7 +108,7 @@ TEST_F(FaultsTest, TouchOneLane) {
   nodes()[1].transport->set_faults({});
   faults = {};
   faults.deaf_to = {NodeId{1}};
-  faults.only = Lane::token;  // control too: both lanes share a socket
+  faults.only = Lane::token;  // drops control packets too: both lanes share a socket
   nodes()[2].transport->set_faults(faults);
   texts = run();
   EXPECT_EQ(of('d', texts), 200U);

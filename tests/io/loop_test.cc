@@ -204,8 +204,8 @@ TEST(Loop, NeedsNoSystemCallToBeWokenWhileItSpins) {
   loop->turn(host, seconds(20));
   other.join();
   EXPECT_THAT(host.take(), ElementsAre("sockets", "wake", "end"));
-  // If the loop loses the processor to other processes, it stops polling and sleeps. Then the
-  // wake-up came before the sleep, or it needed a system call.
+  // If the loop loses the processor to other processes, it stops polling and sleeps. In that case
+  // the wake-up came before the sleep, or the wake-up needed a system call.
   EXPECT_LE(loop->counters().spins, 1U);
   EXPECT_GE(loop->counters().spins + loop->counters().ousted, 1U);
   EXPECT_LE(loop->counters().signals, loop->counters().ousted);

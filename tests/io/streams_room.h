@@ -115,7 +115,8 @@ class UnixRoom : public StreamsRoom {
     EXPECT_TRUE(fd.has_value());
     return make_plain_stream(std::move(*fd), {});
   }
-  /// Returns the client of a connection that is open on both sides. Its id is opened.back().
+  /// Opens a connection on both sides, and returns the client's side. The id of the connection is
+  /// opened.back().
   std::unique_ptr<Stream> come_in() {
     const std::size_t before = opened.size();
     auto client = knock();

@@ -89,7 +89,7 @@ TEST(TlsStreams, OpensAfterTheHandshakeAndTalks) {
 
 TEST(TlsStreams, ReadsAllOfALongInputThoughTheDescriptorSpeaksOnlyOnce) {
   TlsRoom room;
-  room.read_bytes = 100;  // less than a TLS record: no event comes for its rest
+  room.read_bytes = 100;  // less than a TLS record, and no event reports the record's rest
   const auto client = room.come_in();
   const StreamId id = room.opened.at(0);
   std::string text;

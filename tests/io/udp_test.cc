@@ -159,7 +159,7 @@ TEST(Udp, NamesEveryCounterOnce) {
   for (const CounterField& field : udp_counter_fields()) {
     names.insert(field.name);
     EXPECT_EQ(counters.*field.value, 0U);
-    counters.*field.value = 1;  // another field with this counter would find 1
+    counters.*field.value = 1;  // a second field for this counter would find 1, not 0
   }
   EXPECT_EQ(names.size(), udp_counter_fields().size());
 }

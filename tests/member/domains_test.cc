@@ -237,7 +237,7 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
            std::string::npos;
   }));
   ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));
-  EXPECT_EQ(sites[0]->members(), 0U);  // values of n1's domain may precede the view
+  EXPECT_EQ(sites[0]->members(), 0U);  // n1 waits: values of its domain may precede the view
 }
 
 // A node that is an acceptor only in a domain needs a data folder too.

@@ -100,7 +100,7 @@ TEST(SubmitStage, BlocksAtEachOfItsBounds) {
   stage.turn(0);
   EXPECT_EQ(hand_over(stage).size(), kMessagesMax);
   EXPECT_EQ(stage.push({}, Service::agreed).error(),
-            // Messages that were handed over still count, because they are not released.
+            // Messages that were handed over still count, until turn() releases them.
             Errc::would_block);
   stage.turn(kMessagesMax);
 

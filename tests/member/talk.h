@@ -107,7 +107,7 @@ inline void talk(Sites& sites, std::size_t count) {
       return std::all_of(sites.begin(), sites.end(),
                          [&](const auto& site) { return site->members() == sites.size(); });
     });
-    // A site that has the messages of another round has received all earlier events.
+    // Once a site has the messages of one more round, it has received all earlier events.
     settled = Round(sites, 1).wait();
   }
   ASSERT_TRUE(settled) << "views changed all the time" << what_came(sites);

@@ -37,7 +37,8 @@ TEST(Packing, OneMessageOfEverySizeAroundTheUnitArrivesByteExact) {
 TEST(Packing, SmallMessagesShareAUnitUpToItsLastByte) {
   for (int slack : {-1, 0, 1}) {
     Bench sender(1), receiver(2);
-    // Three messages together are one byte too long for a unit, fill it, or leave one byte of it.
+    // Three messages together are one byte too long for a unit, fill the unit, or leave one byte
+    // free.
     const std::size_t each = 300;
     const std::size_t third = kPackUnit - kUnitHeaderBytes - 3 * kWholeHeaderBytes - 2 * each;
     sender.submit(pattern(each, 1));

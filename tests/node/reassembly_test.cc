@@ -98,7 +98,7 @@ TEST(Reassembly, TakesMemoryForBytesThatCameNotForLengthsThatAreClaimed) {
     EXPECT_EQ(all.feed({NodeId{node}, 1}, first(1, 1U << 30, "x")), Fed::open);
   }
   EXPECT_LE(all.bytes(), wire::kMembersMax * 16 * 1'024);
-  // A view cannot have more members, so a further origin gets no memory.
+  // A view cannot have more members than that, so one more origin gets no memory.
   EXPECT_EQ(all.feed({NodeId{9'999}, 1}, first(1, 100, "x")), Fed::ignored);
   const std::string part = pattern(60'000, 1);
   std::uint32_t offset = 1;

@@ -91,8 +91,8 @@ TEST(Unit, EverySampleDecodesAndHasOneEncoding) {
   }
 }
 
-/// For any bytes, decode_unit() gives a reason, or chunks that respect the bounds and encode to the
-/// same bytes.
+/// True if decode_unit() refuses the bytes, or gives chunks that respect the bounds and encode to
+/// the same bytes.
 bool is_sound(ByteView bytes, Service service) {
   static Chunks chunks;
   if (decode_unit(bytes, service, kMessageBytesMax, chunks) != Drop::none) return true;
@@ -182,7 +182,7 @@ TEST(Unit, RefusesWhatNoSenderWrites) {
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x88, 0x13, 0, 0, 'x'}), Drop::none);
   EXPECT_EQ(verdict({kAgreed, 1, 0, 0, 0, 0, 0, 'x'}), Drop::bad_value);  // a rest from offset 0
   EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0x88, 0x13, 0, 0, 'x'}),
-            Drop::bad_value);  // its end is past 5,000 bytes
+            Drop::bad_value);  // the part's end is past 5,000 bytes
   EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0xff, 0xff, 0xff, 0xff, 'x'}), Drop::bad_value);
   // Only the first chunk may be a rest, and no chunk may follow an unfinished one.
   EXPECT_EQ(verdict({kAgreed | 3, 0, 0, kAgreed | kLast, 1, 0, 9, 0, 0, 0, 'x'}), Drop::bad_value);

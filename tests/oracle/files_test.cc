@@ -69,8 +69,8 @@ std::string receiver(int count) {
   return text;
 }
 
-// Node a sends messages to domain 1. Node b is in the domain, or outside it, or in the domain
-// without the first message. A node that restarts in other domains is an error.
+// Node a sends messages to domain 1. Node b may be in the domain or outside it. If b is in the
+// domain, it must not lack the first message. A node that restarts in other domains is an error.
 TEST_F(Files, KnowWhoLearnsWhat) {
   const auto insert_before = [](std::string& text, const std::string& mark,
                                 const std::string& what) {

@@ -32,7 +32,7 @@ struct Told {
   std::optional<GroupViewId> previous;  // none: the client was no member
   Messages between;                     // the group's messages since `previous`
   bool listed = false;                  // the same members as at other clients
-  bool sound = false;                   // listed, with one cause, and the id ascends
+  bool sound = false;                   // listed, the cause as at other clients, and the id ascends
   bool accepted = false;                // the company is valid (G4)
   std::multiset<ClientId> company;
 };

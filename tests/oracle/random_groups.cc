@@ -46,7 +46,7 @@ struct Node {
   MemberId id{};
   bool up = false;
   std::shared_ptr<View> view;
-  std::size_t done = 0;  // steps of the view's order
+  std::size_t done = 0;  // how many steps of the view's order the node has done
   Known known;           // messages that the node got, or heard of
   bool started = false;
 };
@@ -314,7 +314,7 @@ class World {
 
   // The nodes of a band go to one place of the old order, and their clients receive the
   // transitional view there. Then the nodes deliver the remaining messages of the band's own
-  // clients, and some others.
+  // clients, and some messages of other clients.
   Band part(View& view, const std::vector<Node*>& nodes) {
     std::size_t cut = 0;
     for (const Node* node : nodes) cut = std::max(cut, node->done);
@@ -367,8 +367,8 @@ class World {
     }
   }
 
-  // The bands exchange their tables. A group keeps its id if one band has all its members and has
-  // lost none.
+  // The bands exchange their tables. A group keeps its id if only one band has members of the
+  // group, and no member was lost.
   void install(const std::vector<Band>& bands) {
     auto view = std::make_shared<View>();
     for (const Band& band : bands) {

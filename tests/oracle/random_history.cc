@@ -118,8 +118,8 @@ class World {
     return count;
   }
 
-  // The number of the view's first messages that all its members have. The number does not grow if
-  // a member crashed, or changes its view.
+  // The number of messages at the start of the view's order that all members of the view have. The
+  // number does not grow if a member crashed, or changes its view.
   std::size_t received_by_all(const Member& member) {
     const View& view = views_[member.view];
     std::size_t least = view.order.size();

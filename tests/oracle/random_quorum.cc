@@ -230,7 +230,7 @@ class Chain {
   std::map<std::uint32_t, std::uint64_t> epochs_;
   std::map<ViewId, Log> logs_;
   ViewId newest_{};
-  std::size_t gone_ = 0;  // the most messages that a gone member delivered in the newest view
+  std::size_t gone_ = 0;  // most messages delivered in the newest view by a member that is gone
   std::vector<Event> out_;
 };
 

@@ -343,8 +343,8 @@ class Slow {
     }
   }
 
-  // After a straight step, this member has all messages that other members delivered in the view
-  // that it left, and in views since then.
+  // After a straight step (oracle/README.md), this member has all messages that the other members
+  // of the new view delivered in the view that this member left, or in views since then.
   void told(const Stay& stay) {
     if (!stay.way.has_value() || stay.next != stay.way->second) return;
     const std::set<MemberId>& members = views_.at(*stay.next);

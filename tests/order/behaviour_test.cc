@@ -26,7 +26,8 @@ TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
   const WaitReason why = cluster->engine(0).why();
   EXPECT_EQ(why.kind, &wait::slow_application);
   EXPECT_EQ(why.who.node.value, 3U);
-  // No member may order anything, so the token does not circulate at full speed.
+  // The slow application lets no member order anything. So the token does not circulate at full
+  // speed.
   std::uint64_t packets = 0;
   cluster->on_sent = [&](const Flight&) { ++packets; };
   cluster->run(seconds(1));
@@ -61,7 +62,8 @@ TEST(Behaviour, ANodeThatNobodyHearsSaysSo) {
 }
 
 TEST(Behaviour, TwoWhoMeetHearEachOther) {
-  // Two parts of the cluster merge again. Meanwhile no node reports that others do not hear it.
+  // The cluster splits into two parts, which then merge. While they merge, no node reports that
+  // others do not hear it.
   auto cluster = formed(4);
   cluster->filter = [](const Flight& flight) { return flight.from / 2 == flight.to / 2; };
   ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab"; }, seconds(10)));
@@ -160,7 +162,7 @@ class Leftovers : public testing::Test {
     for (std::uint32_t node = 0; node < 3; ++node) known_.push_back(cluster_.engine(node).self());
     known_.push_back(outside_);
   }
-  /// Whether node 0 leaves its view and gathers after a JOIN with these sets from a node outside.
+  /// True if node 0 leaves its view and gathers after a JOIN with these sets from a node outside.
   bool obeys(const MemberSet& processes, const MemberSet& failed) {
     wire::Join join;
     join.number = 1;

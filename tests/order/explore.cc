@@ -36,7 +36,7 @@ States unpacked(std::uint64_t all) {
 class NumberSet {
  public:
   NumberSet() : slots_(1U << 12, kEmpty) {}
-  /// False: the set has the number already.
+  /// False if the set has the number already.
   bool insert(std::uint64_t number) {
     if (++size_ * 2 > slots_.size()) grow();
     return put(slots_, number);
@@ -125,7 +125,7 @@ Explored Search::run() {
   return result_;
 }
 
-// Tries every input of every acceptor in this state. False: a violation was found.
+// Tries every input of every acceptor in this state. False if a violation was found.
 bool Search::visit(std::uint32_t at) {
   const States states = unpacked(reached_[at].states);
   std::uint32_t crashes = 0;

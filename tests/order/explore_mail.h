@@ -49,7 +49,8 @@ class Sets {
   std::vector<const std::vector<std::uint32_t>*> sets_;
 };
 
-/// Votes as bits of a mask, or decisions, which have no round.
+/// The votes, or the decisions, of an exploration. A decision has no round. Each fact has a bit in
+/// a mask.
 class Facts {
  public:
   using Mask = std::uint64_t;
@@ -61,7 +62,8 @@ class Facts {
   };
   Mask bit_of(const Fact& fact);
   const std::vector<Fact>& all() const { return all_; }
-  /// Names two facts of the mask with different values for one instance and round; empty: none.
+  /// Describes two facts of the mask that have different values for one instance and round. Empty
+  /// if there are none.
   std::string contradiction(Mask mask) const;
 
  private:

@@ -9,7 +9,8 @@
 namespace peal::order::test {
 namespace {
 
-/// audit() compares one in kAuditEvery paths to a known state with the first path to that state.
+/// Of the paths that lead to a known state, audit() compares one in kAuditEvery with the first path
+/// to that state.
 constexpr std::uint64_t kAuditEvery = 16;
 
 }  // namespace

@@ -17,8 +17,8 @@ using wire::PaxosKind;
 constexpr std::uint32_t kSlabBytes = 512;
 constexpr std::uint32_t kSlabs = 256;
 /// Node 5 is outside: it sends the view and the checkpoint at the start, and requests decided
-/// values at the end. There are six nodes, so that the three acceptors, which are no majority of
-/// them, propose no other view: they propose only units.
+/// values at the end. There are six nodes, so the three acceptors are no majority of the nodes. So
+/// they propose no other view, only units.
 constexpr std::uint32_t kOutsider = 5;
 constexpr std::uint32_t kNodes = 6;
 /// kSilence is longer than every timeout (kPatience). Heartbeats are so short that no sequence of
@@ -373,8 +373,9 @@ void ReplayedNode::post(std::uint32_t to, PaxosKind kind, std::vector<std::byte>
   sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, std::move(bytes)}));
 }
 
-// Overwrites the fields that depend on time: the reports of links and of the coordinator. In the
-// exploration any node may take over at any time.
+// Overwrites the fields that depend on time, such as the node's reports about its links and about
+// the coordinator. The exploration needs none of them, because there any node may take over at any
+// time.
 std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
   state.beat = 0;
   state.misses = true;
@@ -395,7 +396,7 @@ void ReplayedNode::note_said(const wire::Round& round, const char* what) {
   said_ = std::max(said_, round);
 }
 
-// A round binds the node for ever once its promise or vote is durable, or its promise was sent.
+// A round binds the node for ever once a promise or vote in it is durable, or the promise was sent.
 void ReplayedNode::look_at_log() {
   const auto& records = log_.records();
   for (; looked_at_ < records.size(); ++looked_at_) {

@@ -160,10 +160,11 @@ TEST(ExploreMutants, MinorityDecides) { expect_found(Mutant::px_minority_decides
 TEST(ExploreMutants, RoundsMixed) { expect_found(Mutant::px_rounds_mixed, round_each()); }
 TEST(ExploreMutants, AnyValueDecided) { expect_found(Mutant::px_any_value_decided, round_each()); }
 
-// A vote must also be a promise. Otherwise: acceptors a and b promise round 1, and then round 2.
-// Acceptors a and c vote for value v in round 2, so v is decided. A late proposal of value w in
-// round 1 reaches c. Because c has sent no promise, it votes for w, and this vote replaces its vote
-// for v. Then a coordinator that takes over with promises of b and c learns only of w.
+// A vote must also be a promise. Otherwise a decided value could be lost: acceptors a and b promise
+// round 1, and then round 2. Acceptors a and c vote for value v in round 2, so v is decided. A late
+// proposal of value w in round 1 reaches c. Because c has sent no promise, it votes for w, and this
+// vote replaces its vote for v. Then a coordinator that takes over with promises of b and c learns
+// only of w.
 TEST(ExploreMutants, VoteWithoutPromise) {
   expect_found(Mutant::px_vote_without_promise, round_each());
 }

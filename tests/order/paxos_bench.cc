@@ -118,7 +118,7 @@ Bench::Bench(const MemberId& who, const Options& options, Storage storage)
   make();
 }
 std::uint64_t Bench::cluster() { return kCluster; }
-Bench::~Bench() {  // before the buffers that they use
+Bench::~Bench() {  // engine and packets are freed before the buffers that they use
   engine.reset();
   sent.clear();
 }

@@ -121,8 +121,8 @@ class Bench final : public Host, public Effects {
 
   static std::uint64_t cluster();
 
-  // Packets of the other nodes. state() sets State::misses if the coordinator of the round has sent
-  // this node no packet during the time Options::suspect.
+  // Packets of the other nodes arrive. state() sets State::misses if no packet of the round's
+  // coordinator has arrived for the time Options::suspect.
   void hear(const Bytes& packet);
   void state(const MemberId& from, const wire::State& said);
   void list(const NodeList& nodes) { engine->set_nodes(now, nodes, *this); }

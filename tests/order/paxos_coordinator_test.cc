@@ -86,8 +86,8 @@ TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   EXPECT_TRUE(other.last_state().leading) << "the mutant is noticed";
 }
 
-/// The value that node 1 proposes for instance 1, after it voted for one value itself, and node 3
-/// voted for another value in a higher round.
+/// Node 1 votes for one value in instance 1, and node 3 votes for another value in a higher round.
+/// Returns the value that node 1 then proposes for instance 1.
 std::string recovered_value() {
   constexpr Round kHigher{1, kThree};
   Bench one(kOne);
@@ -209,7 +209,7 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   EXPECT_GT(again.count, count);
 }
 
-/// The STATE of a member of the first view that voted in the round up to instance `upto`.
+/// The STATE of a member of the first view. The member has voted in `round` up to instance `upto`.
 wire::State voted(const Round& round, Instance upto) {
   wire::State said;
   said.round = said.voted_round = round;

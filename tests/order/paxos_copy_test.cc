@@ -248,9 +248,9 @@ TEST(PaxosPutBack, AcceptorsAnswerWhatTheyHeard) {
   EXPECT_EQ(times_reported(one, kTwo.node), 1);
 }
 
-// If several acceptors share a log, the records of the previous incarnation end at the position
-// where the first acceptor started. Otherwise a copy without the last records of that incarnation
-// would not be detected, because new records are at their positions.
+// Several acceptors may share a log. Then the records of the previous incarnation end where the
+// first acceptor started. If they ended where a later acceptor started, new records would be at the
+// positions of lost records, and an older copy of the log would not be detected.
 TEST(PaxosPutBack, SeveralAcceptorsOfOneLogBeginWhereTheFirstDoes) {
   MemoryLog log;
   Acceptor one(log), two(log);

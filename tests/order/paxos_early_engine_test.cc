@@ -53,7 +53,7 @@ TEST(PaxosEarlyEngine, AUnitIsToldOnceAndThenDelivered) {
   stamped(three, kTwo, 1, "a", stamp_at(three.now));
   EXPECT_EQ(three.counter("duplicate"), 1U);
   three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a");
-  // For unit b there is only the proposal; no packet of the unit's sender arrived before.
+  // Of unit b, only the proposal arrives; no earlier packet of the unit's sender has arrived.
   three.propose(kOne, 1, 3, unit_head(kOne, 1), "b");
   three.sync();
   three.vote(kOne, round, 3);

@@ -190,8 +190,8 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   other.begin_view(2);
   other.see(at_us(0), stamp_us(0));
   EXPECT_GT(other.stamp(at_us(0)), stamp_us(0)) << "whatever comes later has a later one";
-  // A unit whose sender does not know that clock is announced at once. Its delay is no measurement
-  // of the network.
+  // The sender of this unit does not know the clock that is an hour ahead. So the unit is announced
+  // at once, and its delay is no measurement of the network.
   const std::uint64_t late = early.see(at_us(20), stamp_us(15));
   ASSERT_EQ(early.take(at_us(20), 0, 1, {late, Service::agreed, {}}, false), wire::Drop::none);
   EXPECT_EQ(early.next(at_us(20)), 0U);

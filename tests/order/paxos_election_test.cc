@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which node coordinates, and which members the next view has: one node decides this by what it
-// knows.
+// Tests the decisions of one node: which node coordinates, and which members the next view has.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -290,7 +289,7 @@ TEST(PaxosElection, APausePutsOffAnElectionIfSomebodyCoordinates) {
       << "a process that gets a processor now and then would never begin";
 }
 
-/// Whether node 1, which misses the coordinator, takes over after this STATE of node 3.
+/// True if node 1 takes over after this STATE of node 3. The coordinator does not serve node 1.
 bool takes_over(const std::function<void(Led&, wire::State&)>& word) {
   Led one;
   one.peers.find(kTwo.node)->suspected = true;

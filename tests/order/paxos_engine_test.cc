@@ -303,7 +303,7 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
 }
 
 // A view admits the node while the node requests a checkpoint. The node must not take a checkpoint
-// from after that view.
+// of the state after that view.
 TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   Bench three(kThree);
   three.start();
@@ -321,8 +321,8 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   EXPECT_EQ(three.told(), "");
 }
 
-// no node has a value that this node lacks. A node in no view takes a checkpoint. A member of
-// a view, as here, stops.
+// no node has a value that this node lacks. A node in no view would take a checkpoint. This
+// node is a member of a view, so it stops.
 TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   Bench three(kThree);
   three.start();
@@ -352,8 +352,8 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
   EXPECT_EQ(three.count(PaxosKind::repeat), asked);
 }
 
-// An acceptor that catches up may have voted for the value that the member lacks. It may propose
-// this value again later.
+// An acceptor that catches up may have voted for the value that the member lacks. The acceptor may
+// propose this value again later.
 TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
   Bench three(kThree);
   three.start();
@@ -533,7 +533,8 @@ TEST(PaxosEngine, AStarvedProcessTakesOverInTime) {
   EXPECT_GE(election_of_a_starved_process(), seconds(2)) << "the mutant is noticed";
 }
 
-/// Whether node 3 misses a coordinator that began its round `span` ago and is still in Phase 1.
+/// True if node 3 reports that the coordinator does not serve it. The coordinator began its round
+/// `span` ago, and is still in Phase 1.
 bool misses_after(Duration span) {
   Bench three(kThree);
   three.start();

@@ -410,7 +410,7 @@ TEST(PaxosBootstrap, AWordIsNeededOfThoseThatWereTaken) {
   stranger.node = kFive.node;
   stranger.has_life = kLog;
   EXPECT_FALSE(one.bootstrap.needs(stranger));
-  // The bootstrap has taken only nodes 1 and 3, with equal ids of their logs.
+  // Before a restart, this node has named only nodes 1 and 3, whose logs have equal ids.
   one.bootstrap.restore({one.list.hash, {kLog, kLog}}, {kOne, kThree});
   EXPECT_TRUE(one.bootstrap.needs(*one.peers.find(kThree.node)));
   two.has_life = kLog;

@@ -225,7 +225,7 @@ struct Group {
     for (std::uint32_t n = 1; n <= acceptors; ++n) out.acceptors.push_back({n});
     return out;
   }
-  /// Packets from one node do not arrive at another, which is not node 1.
+  /// Packets from the node `from` do not arrive at the node `to`, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
   /// Installs a view of these nodes.
   void in_view(const std::vector<std::uint32_t>& nodes) {
@@ -417,7 +417,8 @@ TEST(PaxosCompany, WhatANodeSaysThatKnowsNoOrderOrAnotherCountsForNothing) {
   EXPECT_EQ(group.look(), "123");
 }
 
-/// A merger for the ensemble of all nodes, where one domain exists, or for the domain's ensemble.
+/// The merger of one ensemble in a cluster with one domain. The ensemble is that of all nodes, or
+/// that of the domain.
 class OneDomain final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
@@ -448,7 +449,8 @@ TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
   merger.domains.push_back({1, {{3}, {4}}, {{3}, {4}}});
   group.config.merger = &merger;
   EXPECT_EQ(group.look(), "1345");
-  // If no set has a majority of the domain, the other nodes continue without this majority.
+  // If no set of connected nodes has a majority of the domain, a set without this majority is
+  // chosen.
   group.lose(3, 4);
   EXPECT_EQ(group.look(), "1235");
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";

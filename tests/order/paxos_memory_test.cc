@@ -41,8 +41,8 @@ TEST(PaxosBootstrap, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   EXPECT_NE(one.last(PaxosKind::lives), nullptr);
 }
 
-// The log may be an older copy, without the acceptors that this node has already named. So the node
-// first waits for the answers of a majority.
+// This node may have named acceptors before, and its log may be an older copy that does not record
+// them. So the node first waits for the answers of a majority.
 TEST(PaxosBootstrap, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
   Bench one(kOne);
   one.fresh();
@@ -170,8 +170,8 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   EXPECT_NE(one.counter("quorum_order"), 0U);
 }
 
-/// Node 1 hears node 2; then node 2 gets another list, and node 3 starts. Does node 1 name
-/// acceptors for the list that node 2 no longer has?
+/// Node 1 hears node 2. Then node 2 gets another list, and node 3 starts. True if node 1 names
+/// acceptors for the list that node 2 no longer has.
 bool binds_itself(Bench& one) {
   one.start();
   one.state(kTwo, {});
@@ -271,7 +271,8 @@ wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Insta
   return at;
 }
 
-/// How many promises node 1 sends in a round of node 2, after it took the list in checkpoint `at`.
+/// The number of promises that node 1 sends in a round of node 2, after node 1 took the list in the
+/// checkpoint `at`.
 std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;
@@ -403,7 +404,7 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
-/// Does node 1 take the order of this checkpoint when `from` reports it?
+/// True if node 1 takes the order of this checkpoint when `from` reports it.
 bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
   wire::State knows;
   knows.next = at.next;

@@ -148,7 +148,7 @@ TEST(PaxosOwed, IsWrittenAsTheLogTakesIt) {
   EXPECT_FALSE(node.owed->durable());
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 300), 7U) << "a beginning: 8 records, one of them the head";
-  // After a restart the node consumes the view again, and retains its values again.
+  // After a restart, the node consumes the view again, and again retains the values up to it.
   node.keep(kTwo, 15, 30);
   node.sync();
   ASSERT_TRUE(node.restart());
@@ -329,7 +329,7 @@ TEST(PaxosOwed, ALogThatFailsSaysSo) {
 
 // ---- logs with any content ----
 
-/// Whether restore() accepts a log of these records.
+/// True if restore() accepts a log of these records.
 bool restores(const std::vector<Bytes>& records) {
   MemoryLog log;
   for (const Bytes& record : records) EXPECT_TRUE(log.append(record, {}));
@@ -510,7 +510,7 @@ TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
   }
 }
 
-/// The merger of several ensembles, whose other ensembles need no values of this one.
+/// The merger of several ensembles. The other ensembles need no values of the tested ensemble.
 class OtherEnsembles final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}

@@ -101,7 +101,7 @@ class HeadwayTest : public testing::Test {
     for (int i = 0; i < count; ++i) headway_.tick(next_ += values, lost);
   }
 
-  // A node is suspected after 100 ms of silence: half of this time, in heartbeats of 10 ms.
+  // Half of the silence of 100 ms after which a node is suspected, in heartbeats of 10 ms.
   static constexpr wire::Instance kBeats = 5;
   static constexpr wire::Instance kFirst = (2U << 20) / 1'472;
   static constexpr wire::Instance kMost = 4'096;

@@ -276,7 +276,7 @@ TEST(PaxosRecords, OfUnknownKindsAreRefused) {
   }
 }
 
-/// Whether read_record() accepts the bytes that write_record() makes of this record.
+/// True if read_record() accepts the bytes that write_record() makes of this record.
 bool is_read(const Record& record) {
   Bytes bytes;
   write_record(record, bytes);

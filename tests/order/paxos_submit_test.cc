@@ -120,7 +120,7 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
 }
 
 // A header is written in front of a unit's bytes, without a copy of the bytes. A proposal may still
-// be in flight when the unit is sent to the next coordinator, so its header must not be
+// be in flight when the unit is sent to the next coordinator, so the proposal's header must not be
 // overwritten.
 TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   Bench one(kOne);
@@ -141,8 +141,9 @@ TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), proposed.view().begin()));
 }
 
-/// How many of very many units the coordinator proposes, while the other two nodes vote for its
-/// proposals, but node 3 consumes nothing. `asks`: both report that they request lost values.
+/// Submits 400 units to node 1, the coordinator. Nodes 2 and 3 vote for its proposals, but node 3
+/// consumes nothing. Returns the number of units that node 1 proposes. `asks`: nodes 2 and 3 report
+/// that they request lost values.
 std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
   Options options;
   options.max_gap = 64;

@@ -295,8 +295,8 @@ TEST(PaxosOwnUnits, AreRetransmittedWhenTheCoordinatorSendsANack) {
   EXPECT_EQ(submitted(one), Numbers{});
 }
 
-/// The window for own units after ordering became slow, as with full queues, and then `loss`
-/// happened.
+/// Ordering becomes slow, as with full queues, and then `loss` happens. Returns the window for own
+/// units after that.
 std::uint32_t window_after(const std::function<void(Owner&)>& loss) {
   Options options;
   options.member_window = 512;

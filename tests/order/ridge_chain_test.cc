@@ -23,8 +23,8 @@ class RidgeChain : public RoutesBench {
     }
   }
 
-  /// Whether the first sent packet omits the bytes of the value, because its receiver is the
-  /// value's own sender, which has these bytes.
+  /// True if the first sent packet omits the bytes of the value: its receiver is the sender of the
+  /// value, and has these bytes.
   bool first_is_own() const {
     wire::Relay frame;
     EXPECT_EQ(wire::decode_relay(sent_.at(0).packet.view(), frame), Drop::none);

@@ -28,9 +28,9 @@ Slots::Shape shape(const Case& c, std::uint32_t ensembles) {
 
 class RidgeEnsembles : public ::testing::TestWithParam<std::uint32_t> {};
 
-// The first value after a silence waits until each other ensemble has decided an empty value. This
-// empty value announces that no other value of its ensemble comes before the first value. It also
-// announces this for a while ahead: values in that time are as fast as with one ensemble.
+// The first value after a silence waits until each other ensemble has decided an empty value. An
+// empty value announces that its ensemble has no other value up to a key. This key lies some time
+// ahead, so the values of that time are as fast as with one ensemble.
 TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
   for (const Case& c : kCases) {
     Slots slots(shape(c, GetParam()));

@@ -456,8 +456,8 @@ TEST_F(MergedOrder, TheyGoOutByWhicheverEnsembleTakesThem) {
   EXPECT_EQ(taken(1).size(), 4U);
 }
 
-// Two ensembles may order one unit. A node that an ensemble excludes takes its units back from it,
-// and does not know whether the ensemble has ordered them.
+// Two ensembles may order one unit. A node that an ensemble excludes takes its units back from this
+// ensemble, and does not know whether the ensemble has ordered them.
 TEST_F(MergedOrder, WhatAnEnsembleHadGoesOutAgainIfItIsLeftOutOfItsView) {
   several(2);
   begin();

@@ -68,7 +68,7 @@ TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   slots.settle();
   slots.send(10, 1, 20);
   const std::size_t from = slots.nothings().size();
-  const std::uint32_t loads[] = {30, 5, 20};  // in three to five ticks
+  const std::uint32_t loads[] = {30, 5, 20};  // numbers of values of the senders
   for (std::uint32_t ring = 0; ring < kInTurn; ++ring) slots.send(loads[ring], ring + 1, 12);
   const auto rings = skips(slots, from);
   ASSERT_EQ(rings.size(), kInTurn);
@@ -85,8 +85,9 @@ TEST(RidgeRotation, WhatIsSkippedIsWhatWasNotOrdered) {
   }
 }
 
-// The sender of one ensemble sends a value in each slot. This is twice the rate at which the other
-// ensembles skip. The rotation limits the ensemble to that rate; the merge by keys does not.
+// The sender of one ensemble sends a value in each slot. The other ensembles skip at half that
+// rate. In rotation, the ensemble cannot order more than the others skip. In the merge by keys it
+// can.
 TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   for (const Merging merging : {Merging::rotation, Merging::keys}) {
     Slots slots(rotation(merging));
@@ -108,7 +109,7 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
   }
 }
 
-// An ensemble may order up to half a value per slot for any time.
+// An ensemble may order up to half a value per slot for any length of time.
 TEST(RidgeRotation, WhoOrdersItsShareDoesNotWaitLonger) {
   Slots slots(rotation());
   slots.settle();
@@ -151,8 +152,8 @@ TEST(RidgeRotation, EachSenderHasARing) {
       EXPECT_EQ(slots.copies(), 40 * (kTurnNodes - 1)) << "it coordinates its ring itself";
     }
     slots.send(40, kInTurn + 2, 10);
-    // Each value takes one more transmission, to the second ensemble's coordinator; and one less if
-    // the sender is the distributor of the value.
+    // Compared with the values above, each value takes one more transmission, to the second
+    // ensemble's coordinator. It takes one less if the sender is the distributor of the value.
     if (ways == Dissemination::ring) {
       EXPECT_EQ(slots.copies(), 40 * kTurnNodes);
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that the test plays: the calls to each ensemble, and when an
-// ensemble announces that it has no values, so that the other ensembles need not wait for it.
+// One node with several fake ensembles: the calls that each ensemble gets, and the times at which
+// an ensemble announces that it has no values, so that the other ensembles need not wait for it.
 #include "paxos_bench.h"
 #include "ridge_ensembles_bench.h"
 
@@ -382,7 +382,7 @@ TEST_F(SideBySide, NobodyWaitsForAnEnsembleIfNothingWasOrdered) {
   be_idle(1);
   be_idle(0);
   for (FakeEnsemble* fake : fakes_) {
-    // An ensemble may have passed once, because of the views.
+    // An ensemble may have proposed one empty value, because of the views.
     EXPECT_LE(fake->passed.size(), 1U);
     fake->at = micros() + 10'000;
     fake->passed.clear();
@@ -393,8 +393,8 @@ TEST_F(SideBySide, NobodyWaitsForAnEnsembleIfNothingWasOrdered) {
   EXPECT_THAT(fakes_[1]->passed, IsEmpty());
 }
 
-// Other nodes may still have to merge values from before the key at which this node began in
-// another ensemble. These values wait for this ensemble, although this node does not see them.
+// This node does not see the values that another ensemble ordered before this node began there. But
+// other nodes may still have to merge such values, which wait for this ensemble.
 TEST_F(SideBySide, ItLetsPassWhereThisNodeBeganInOtherEnsembles) {
   several(3);
   engine_->start(now_, *this);

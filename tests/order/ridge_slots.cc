@@ -25,7 +25,7 @@ bool is_link_check(const BufferRef& packet) {
          header.kind == static_cast<wire::FrameKind>(wire::PaxosKind::link_check);
 }
 
-/// Whether the packet occupies links for a slot: it contains an application's value.
+/// True if the packet occupies links for a slot, because it contains an application's value.
 bool is_value(const BufferRef& packet) {
   return packet.size() > kValueBytes && !is_link_check(packet);
 }

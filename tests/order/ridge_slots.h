@@ -48,10 +48,11 @@ class Slots {
   /// link checks do not count.
   std::uint64_t rest(std::int64_t slots);
 
-  /// For each value, in the order of sending: slots from the sending until all nodes delivered it.
+  /// For each value, in the order of sending: number of slots from the sending until all nodes
+  /// delivered it.
   const std::vector<std::int64_t>& latencies() const { return latencies_; }
-  /// Slots from the time when all nodes had delivered the first value, until the time when all
-  /// nodes had delivered the last value.
+  /// Number of slots from the time when all nodes had delivered the first value, until the time
+  /// when all nodes had delivered the last value.
   std::int64_t span() const { return span_; }
   /// The number of records in an acceptor's log.
   std::size_t records_of(std::uint32_t node) const;
@@ -67,7 +68,8 @@ class Slots {
     std::uint64_t number{};  ///< determines the order of events that have the same time
     std::uint32_t to{};
     bool waits = false;  ///< the packet waits for the receiver's link
-    /// Empty if the node's timer fires (`waits` is false), or its link becomes free (`waits`).
+    /// Empty for two events: the node's timer fires (`waits` is false), or the node's link becomes
+    /// free (`waits` is true).
     std::vector<std::byte> packet;
     bool operator<(const Arrival& other) const {
       return at != other.at ? at < other.at : number < other.number;

@@ -86,8 +86,8 @@ TEST(RidgeSlotsInARing, OneValueTakesAStepForEachNodeAndIsSentToEachOnce) {
 }
 
 TEST(RidgeSlotsInARing, WithFewNodesTheWordThatItIsDecidedTakesLonger) {
-  // Three steps: the value to the second acceptor, its vote to the coordinator, and the decision to
-  // the other nodes.
+  // Three steps: the value goes to the second acceptor, this acceptor's vote goes to the
+  // coordinator, and the decision goes to the other nodes.
   Slots slots({3, 1, 10, kRing});
   slots.settle();
   slots.send(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with several ensembles that merge in rotation; the test plays the ensembles. When an
-// ensemble skips turns, and how many turns it skips.
+// One node with several ensembles that merge in rotation; the test plays the ensembles. Tests when
+// an ensemble skips turns, and how many turns it skips.
 #include "ridge_ensembles_bench.h"
 
 namespace peal::order::ridge::test {
@@ -21,7 +21,7 @@ class Turns : public EnsemblesBench {
     now_ = now_ + span;
     timer();
   }
-  /// This node coordinates the ensemble, and has proposed values up to its key.
+  /// This node coordinates the ensemble, and has proposed nothing above the ensemble's key.
   void coordinate(std::size_t ensemble) { fakes_[ensemble]->tip = fakes_[ensemble]->at; }
 };
 
@@ -53,7 +53,7 @@ TEST_F(Turns, AsLongAsOneIsBehindThereAreTicksThoughAnotherHasComeThere) {
   coordinate(1);
   coordinate(2);
   unit(0, 11, 2, 1, "a");
-  now_ = now_ + milliseconds(60);  // the line is no longer awake
+  now_ = now_ + milliseconds(60);  // ensembles need not keep up with the line any more
   fakes_[2]->tip = fakes_[2]->at = 5'000'000;
   fakes_[1]->can_pass = false;
   timer();

@@ -40,8 +40,9 @@ class RingBench : public testing::Test, public Host, public Effects {
   void be(const MemberId& self, const ring::Options& options = {});
   /// Changes a commit token before it arrives at this member.
   using Change = std::function<void(wire::Commit&)>;
-  /// The view ends: all members gather. The commit token, after `change`, arrives for the first
-  /// time (the representative creates it instead). Returns the commit token that this member sends.
+  /// The view ends: all members gather. Then the commit token, changed by `change`, arrives for the
+  /// first time; if this member is the representative, it creates the token and none arrives.
+  /// Returns the commit token that this member sends.
   wire::Commit gather(const Change& change = [](wire::Commit&) {});
   /// The commit token, after `change`, arrives for the second time, and the recovery starts.
   void recover(

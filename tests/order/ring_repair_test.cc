@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How one member of the ring ends an old view: what it writes on the commit token, which units it
-// requests, which units it delivers in which view, and what it does if others never recover all.
+// requests, which units it delivers in which view, and what it does if other members never complete
+// their recovery.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +95,7 @@ TEST_F(Repair, TheGreaterSafeLineAndBaseCount) {
   hold({1, 2, 3});
   wire::Token token = next();
   token.seq = token.aru = 2;
-  hear(kA, unit(kA, 9));  // its position is far above the token's
+  hear(kA, unit(kA, 9));  // the unit's position is far above the token's
   const wire::Commit commit = end_view(record(2, 2, 2, 0, {kA}));
   const ring::OldViewRecord folded = ring::decode_record(commit.old_views[0].record);
   EXPECT_EQ(folded.base, 3U);
@@ -398,7 +399,8 @@ TEST_F(Repair, RecordsThatLackWhatItHasAreRefused) {
 
 class Guard : public Repair {
  protected:
-  /// Starts the recovery. This member lacks position 1 itself, or (`lacks` is false) nothing.
+  /// Starts the recovery. If `lacks` is true, this member itself lacks position 1. If `lacks` is
+  /// false, it lacks nothing.
   void begin(bool lacks) {
     be(kB);
     if (!lacks) hold({1});

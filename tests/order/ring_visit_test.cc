@@ -499,7 +499,7 @@ TEST_F(Visit, PacketsOfOtherEnginesAreUnknown) {
   hear(bytes);
   EXPECT_EQ(counter("bad_version"), 1U);
   EXPECT_EQ(events(&event::incompatible_peer), 1U);
-  // A node with another engine also has other settings, which this node reports as an event.
+  // A node with another engine also has other settings. This node reports an event about that.
   bytes.resize(60'000);
   bytes.resize(wire::encode_hold_cancel({Kind::hold_cancel, kRingCluster + 1, kA}, {view_}, bytes));
   as_kind(wire::kPaxosKindFirst);

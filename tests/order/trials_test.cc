@@ -35,7 +35,7 @@ class Trials : public testing::Test {
     cluster_.inject(to, packet);
   }
   MemberId self(std::uint32_t node) { return cluster_.engine(node).self(); }
-  /// Node 3 is cut off until the others have a view without it, and no longer ignore its packets.
+  /// Cuts node 3 off until the other nodes have a view without it, and accept its packets again.
   void leave_out() {
     cluster_.filter = [](const Flight& flight) { return flight.from != 2 && flight.to != 2; };
     ASSERT_TRUE(cluster_.run_until(

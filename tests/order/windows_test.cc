@@ -9,8 +9,8 @@
 #include "base/random.h"
 
 // The windows of a simulated ring. A rotation takes at least `idle`, and each packet takes
-// `service` at the bottleneck. Packets that do not fit the buffer of the switch are lost, and also
-// a share `loss` of all packets.
+// `service` at the bottleneck. Packets that do not fit the buffer of the switch are lost. In
+// addition, a share `loss` of all packets is lost.
 
 namespace peal::order::ring {
 namespace {
@@ -58,7 +58,7 @@ TEST_F(WindowTest, ClimbsToTheKneeAndStaysNear) {
   run({}, seconds(1));
   run({}, seconds(1));
   EXPECT_GT(packets_per_s(seconds(1)), 450'000);  // of at most 500,000
-  EXPECT_LT(window_.value(), 400U);               // the knee is at 100
+  EXPECT_LT(window_.value(), 400U);               // above 100 there is no gain
 }
 
 TEST_F(WindowTest, GivesWayToASmallBuffer) {
@@ -132,8 +132,8 @@ class ShareTest : public testing::Test {
  protected:
   ShareTest() { share_.reset(AcceleratedWindow::kAuto); }
 
-  /// In each rotation one visit sends `sent` packets. `before_lost` and `after_lost`: the lost
-  /// shares of the packets that it sends before and after it passes the token on.
+  /// In each rotation one visit sends `sent` packets. Of the packets that it sends before it passes
+  /// the token on, the share `before_lost` is lost; of the later packets, the share `after_lost`.
   void run(int rotations, std::uint32_t sent, double before_lost, double after_lost) {
     for (int i = 0; i < rotations; ++i) {
       const std::uint32_t after = share_.after_token(sent);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr NodeId kBlocked{2};
 
-/// Unreached with one node, whose stream is not open unless `open`.
+/// An Unreached that watches one node. The node's stream is open only if `open` is true.
 struct Bench {
   std::uint32_t told = 0;
   std::uint32_t asked = 0;
@@ -35,7 +35,7 @@ struct Bench {
         });
     now = now + seconds(1);
   }
-  /// Looks `looks` times. A packet of the node arrives before each look.
+  /// Calls look() `looks` times. A packet of the node arrives before each call.
   void look_and_hear(int looks) {
     for (int i = 0; i < looks; ++i) {
       unreached.heard(kBlocked);

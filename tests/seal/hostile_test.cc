@@ -11,8 +11,8 @@
 #include "stations.h"
 
 // An attacker records packets, and has a key, but not the right key. It sends recorded, changed and
-// invented packets, and packets that are sealed with its own key. PEAL_HOSTILE_PACKETS sets how
-// many.
+// invented packets, and packets that are sealed with its own key. PEAL_HOSTILE_PACKETS sets their
+// number.
 
 namespace peal::seal::test {
 namespace {

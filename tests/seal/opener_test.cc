@@ -139,7 +139,7 @@ TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
   const Bytes next = sealed(one, Lane::control, "next");
   EXPECT_EQ(open_copy(receiver, next).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, next, Way::data).reason, Refusal::replayed);
-  // A packet of another lane is opened once, on whichever socket it arrives.
+  // A packet of another lane is opened only once, even if a copy arrives on the other socket.
   const Bytes data = sealed(one, Lane::data, "d");
   EXPECT_EQ(open_copy(receiver, data, Way::data).reason, Refusal::none);
   EXPECT_EQ(open_copy(receiver, data).reason, Refusal::replayed);

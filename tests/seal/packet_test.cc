@@ -44,7 +44,7 @@ TEST(Packet, IsWhatAnotherImplementationMakes) {
 }
 
 // The same two packets in versions 1 and 2. In version 1, a data packet was 42 bytes longer than
-// its frame. In version 2, it had no configuration hash.
+// its frame. In version 2, a data packet had no configuration hash.
 constexpr std::string_view kDataFirst =
     "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
     "84d716";
@@ -68,7 +68,7 @@ TEST(Packet, AReleaseWithAVersionBeforeIsRefusedAndRefusesThis) {
     const std::string_view form = before.substr(0, 6);
     for (const std::string_view now : {kToken, kData}) EXPECT_FALSE(now.starts_with(form));
   }
-  // If the version of an old packet is rewritten, the incarnation tag or the tag is wrong.
+  // If the version of an old packet is rewritten, the incarnation tag or the packet's tag is wrong.
   Bytes rewritten = bytes_of_hex(kTokenFirst);
   rewritten[2] = std::byte{kVersion};
   EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_badge);

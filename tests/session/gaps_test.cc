@@ -9,8 +9,8 @@
 
 #include "daemon.h"
 
-// Gaps tell a client of messages that were ordered in views without its daemon. They stand among
-// all events of the client.
+// Gaps tell a client of messages that were ordered in views without its daemon. Each gap has its
+// place among the other events of the client.
 
 namespace peal::session::test {
 namespace {

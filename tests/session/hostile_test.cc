@@ -371,7 +371,7 @@ TEST(Hostile, RepliesBeforeALargeRecordMayWaitForTheNetworkIfNobodyElseWaits) {
   holder.connect();
   daemon.run();
   send_behind_replies(daemon, holder, seconds(1));
-  daemon.pass(seconds(20));  // longer than a client may be silent while it is read
+  daemon.pass(seconds(20));  // a client that the daemon reads may not be silent for so long
   EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, true);
   daemon.pass(seconds(6));
   EXPECT_EQ(daemon.sessions->status(daemon.now).sessions.at(0).connected, false);

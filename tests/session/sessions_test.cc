@@ -463,8 +463,8 @@ TEST(Sessions, WhoWasNotReadHasToBeHeardOfAgainAfterwards) {
   EXPECT_TRUE(daemon.pipe(x.connection).closed);
 }
 
-// The daemon does not read the client while it has no space. The client's silence counts only from
-// when there is space, even if the daemon reads the client later.
+// While the daemon has no space, it does not read from the client. The client's silence counts only
+// from the time when there is space, even if the daemon reads from the client later.
 TEST(Sessions, WhoIsReadAgainHasAllItsTimeToBeHeardOf) {
   Daemon daemon;
   Identity remote = user(1, "ann");

@@ -244,8 +244,9 @@ TEST(SharedEvents, StandInTheConnectionOnceTheMemoryIsFull) {
   EXPECT_EQ(a.shared, 1U);
 }
 
-/// A client that does not report which events it saw gets further events on its connection. It must
-/// read the connection before it gets more, so the daemon knows that the client keeps up.
+/// If a client does not report which events it saw, it gets further events on its connection, not
+/// in shared memory. The client must read the connection before it gets more. So the daemon knows
+/// that the client keeps up.
 TEST(SharedEvents, AreToldByPlaceOnlyAsFarAsTheyMayBeUnseen) {
   Room room(with_region(64U << 20));
   Client& a = room.add("a", true);

@@ -415,7 +415,8 @@ TEST(Slow, TheMemoryOfAllIsBoundedForWhoeverNeverSaysWhatItHasSeen) {
 }
 
 TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
-  // A client's report of seen events may be behind its own messages, which wait for space.
+  // A client's report of seen events may wait behind the client's own messages, which wait for
+  // space.
   Hall hall(3, limits(SlowPolicy::block));
   hall.slow().says_seen = false;
   for (std::uint64_t i = 1; i <= 300; ++i) {
@@ -526,7 +527,7 @@ TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
 TEST(Slow, WhoSaidGoodbyeIsNotEndedForWhatItDoesNotTake) {
   Hall hall(2, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
-  // The slow client's last message waits behind many others. The client gets these before its
+  // The slow client's last message waits behind many others. The client gets all of them before its
   // session may end.
   for (int i = 0; i < 18; ++i) hall.all.back()->send("g", std::string(1'000'000, '.'));
   hall.slow().send("g", "the last");

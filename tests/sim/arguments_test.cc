@@ -100,7 +100,8 @@ TEST(SimArguments, EveryOptionIsStored) {
 TEST(SimArguments, SettingsMayNeedEachOther) {
   EXPECT_EQ(good({"--set", "hold=15ms", "--set", "token_retransmit=35ms"}).swarm.overrides.size(),
             2U);
-  // The value is not allowed with the defaults, but with other settings that scenarios draw.
+  // The value is not allowed with the default settings, but it is allowed with other settings that
+  // scenarios draw.
   EXPECT_EQ(good({"--set", "token_loss=90ms"}).swarm.overrides.size(), 1U);
 }
 

@@ -142,7 +142,7 @@ TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
 }
 
 // If all nodes send, each node distributes its own values, so all links become full together. When
-// one link became full earlier, the limit was 744 Mb/s.
+// one link became full before the others, the limit was 744 Mb/s.
 TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
   NetRunOptions options = at_rate(order::find_engine("ridge"), 800);
   options.nodes = 7;

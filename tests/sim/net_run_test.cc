@@ -146,7 +146,8 @@ TEST(Papers, LossCostsTheAcceleratedRingARotationMore) {
   expect_sound(before);
   expect_sound(after);
   EXPECT_GT(after.mean_us, before.mean_us);
-  // Each of seven receivers may miss a packet, so nodes retransmit more than one receiver loses.
+  // Each of seven receivers may miss a packet, so nodes retransmit more packets than a single
+  // receiver loses.
   EXPECT_GT(after.retransmitted, 5 * 0.15);
 }
 

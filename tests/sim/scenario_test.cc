@@ -265,7 +265,7 @@ TEST(Settle, IsContentWithAHealthyCluster) {
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
-/// A mutant violates a check of `settle`, and the check must detect it.
+/// Each mutant breaks E10. The checks of `settle` must detect this.
 TEST(Settle, NoticesWhatIsWrong) {
   const auto property = [](const char* story, sim_hooks::Mutant mutant) {
     return run("cluster nodes=3 seed=2\n" + std::string(story), mutant).property();

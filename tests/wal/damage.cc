@@ -85,7 +85,7 @@ std::string of_small_logs(std::string (*judge)(const sim::Disk& whole)) {
       for (const bool opened : {false, true}) {
         sim::Disk whole(1);
         make_log(whole, ending, blocks_from);
-        // A start rewrites the newest segment with the length of its content.
+        // A start replaces the newest segment with a file that is only as long as the content.
         if (opened && !Log::open(whole, small_options(1), Start::existing)) return "not opened";
         if (std::string wrong = judge(whole); !wrong.empty()) return wrong;
       }

@@ -18,23 +18,23 @@ enum class Ending : std::uint8_t { closed, killed };
 /// records are durable.
 void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
-/// Opens a log of make_log() whose file `name` was changed at the offset `at`. The log must be
-/// refused with the file, the place and a remedy, or have all its records. Returns what is wrong,
-/// on one line; empty if nothing is.
+/// Opens a log of make_log() whose file `name` was changed at the offset `at`. Either the log opens
+/// with all its records, or it is refused with an error that names the file, the place and a
+/// remedy. Returns what is wrong, on one line; empty if nothing is.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
 /// Changes each byte of small logs in three ways, and calls judge_damage(). Some of the logs are
 /// written in whole blocks. Returns what is wrong; empty if nothing is.
 std::string flip_every_byte();
 
-/// Cuts each file of small logs at each byte, after the log was closed or killed. The log must be
-/// refused, with the file and a place that is not behind the cut, or have all its records. Returns
-/// what is wrong; empty if nothing is.
+/// Cuts each file of small logs at each byte, after the log was closed or its process was killed.
+/// Then either the log opens with all its records, or it is refused with an error that names the
+/// file and a place that is not behind the cut. Returns what is wrong; empty if nothing is.
 std::string cut_at_every_byte();
 
-/// Opens any folder with files. It must be refused with a message, or be opened as a log that can
-/// be read and continued, and that the next start reads alike. Returns what is wrong, on one line;
-/// empty if nothing is.
+/// Opens any folder with files. Either the folder is refused with a message, or it is a log that
+/// can be read and continued. Then the next start must find the same records. Returns what is
+/// wrong, on one line; empty if nothing is.
 std::string judge_any(sim::Disk& disk);
 
 }  // namespace peal::wal::test

@@ -11,7 +11,7 @@ using sim::Disk;
 
 /// The state of a log after an operation of its disk failed.
 struct Outcome {
-  bool reached = false;  ///< the operation that had to fail was carried out
+  bool reached = false;  ///< the run reached the operation that had to fail
   LogPosition durable{};
   std::optional<port::LogFailure> failure;
 };
@@ -132,7 +132,7 @@ class FickleDisk final : public Disk {
 TEST(Failure, OfWhatIsReadTwiceIsNoticed) {
   Disk whole(1);
   make_log(whole, Ending::killed);
-  bool copies = false;  // the copy of the newest segment was different
+  bool copies = false;  // the newest segment differed when it was read again
   for (std::uint64_t from = 1;; ++from) {
     FickleDisk disk(whole);
     disk.from = from;

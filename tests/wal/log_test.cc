@@ -136,7 +136,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
     EXPECT_LT(written.bytes, records * frame_bytes(record.size()) + 2 * port::kDiskBlockBytes);
     EXPECT_EQ(disk.all.back().bytes, port::kDiskBlockBytes);
   }
-  // A small commit has no block of its own, but is written up to the end of a block.
+  // A small commit begins inside a block, and is written up to the end of the block.
   const std::uint64_t end = disk.all.back().at + disk.all.back().bytes;
   for (const std::uint64_t at : {end, end + frame_bytes(record.size()) + kFrameBytes}) {
     ASSERT_TRUE(commit(1));
@@ -155,7 +155,7 @@ TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
   for (const Kept::Record& each : kept.records) EXPECT_EQ(each.bytes, record);
 }
 
-/// If records wait, a commit writes no mark: the frames of the next commit say the same.
+/// If records wait, a commit writes no mark, because the frames of the next commit prove the same.
 TEST(Log, WritesNoMarkWhereOthersWait) {
   WatchedDisk disk(1);
   const auto log = open_good(disk, 1, Start::create);

@@ -112,7 +112,7 @@ TEST(Scan, ABadFrameThatALaterOneCallsDurableWasDamaged) {
     bytes.frame(FrameKind::record, 1, 0, "a");
     const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
     const std::size_t proof = bytes.frame(kind, kind == FrameKind::record ? 3 : 2, 2);
-    bytes.damage(bad + 8);  // its length: where the next frame begins is unknown
+    bytes.damage(bad + 8);  // the frame's length: where the next frame begins is unknown
     const Scan scan = bytes.scan();
     EXPECT_EQ(scan.tail, Tail::damaged);
     EXPECT_EQ(scan.damage_at, bad);
@@ -132,7 +132,7 @@ TEST(Scan, FramesOutOfOrderAreDamage) {
   EXPECT_EQ(tail_of(1, 1), Tail::damaged);
   EXPECT_EQ(tail_of(3, 1), Tail::damaged);
   EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // durable records stay durable
-  EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame is written before its own sync
+  EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a record is durable only after it is written
 }
 
 // Once a segment is not needed, it is never needed again. The oldest needed segment is not newer
@@ -161,7 +161,8 @@ TEST(Scan, NothingIsBehindTheEnd) {
   EXPECT_EQ(bytes.scan().damage_at, behind);
 }
 
-/// A segment may be in the file of an earlier segment, whose frames then follow its own.
+/// A segment may reuse the file of an earlier segment. Then frames of the earlier segment follow
+/// the frames of the new one.
 TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
   for (const bool ended : {false, true}) {
     Bytes earlier(4);

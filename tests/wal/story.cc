@@ -130,7 +130,8 @@ void Story::start() {
   if (const auto replayed = log_->replay(kept); !replayed) wrong(replayed.error().message);
   judge(*log_, kept, "after a start");
   if (!wrong_.empty()) return;
-  // Records that were not reported durable may be lost. Later records then get their positions.
+  // Records that were not reported durable may be lost. Later records get the positions of the lost
+  // ones.
   appended_.resize(log_->last().value);
   reported_ = log_->last();
 }
@@ -192,7 +193,7 @@ void Story::judge_crash(sim::Disk disk, sim::Disk::Loss loss) {
   judge(**opened, kept, "after a crash");
   if ((*opened)->found().tail_cut) ++figures_.torn;
   if (!wrong_.empty() || random_.chance(0.5)) return;
-  // Records that a recovery has read are durable, even after a power failure.
+  // What a recovery has read is durable: a power failure does not remove it.
   ++figures_.twice;
   const Found found = (*opened)->found();
   disk.lose(sim::Disk::Loss::unsynced);

@@ -45,8 +45,8 @@ struct Kept : port::LogReader {
 
 struct StoryFigures {
   std::uint64_t points = 0;  ///< crashes whose recovery was checked
-  std::uint64_t torn = 0;    ///< of them: recovery found a torn write
-  std::uint64_t twice = 0;   ///< of them: recovered again after a second crash
+  std::uint64_t torn = 0;    ///< crashes after which the recovery found a torn write
+  std::uint64_t twice = 0;   ///< crashes whose recovery was followed by a second crash and recovery
   std::uint64_t records = 0;
   std::uint64_t restarts = 0;
   std::uint64_t failures = 0;  ///< failures of the disk, each of which ended a log

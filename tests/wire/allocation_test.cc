@@ -136,7 +136,7 @@ TEST(WireAllocation, PlacingsTakeNone) {
   }
 }
 
-/// The bytes that decoding allocates if the frame is empty before.
+/// The number of bytes that decoding into a new frame allocates.
 template <class Frame, class Decode>
 std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   Frame frame;

@@ -193,7 +193,7 @@ void set_bytes(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Sets each field to its telling values, and each count to many more values.
+/// Sets each field to the values of telling_values(), and each count to many more values.
 void set_fields(Tally& tally, const Golden& golden) {
   Bytes packet;
   for (const Field& field : golden.fields) {
@@ -213,8 +213,8 @@ void set_fields(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Sets each pair of counts to values whose sum wraps: to zero, to the sum that fits the packet's
-/// length, and to sums whose product with the size of an element wraps.
+/// Sets each pair of counts to values whose sum wraps in 16 bits. The wrapped sum is 0, or fits the
+/// length of the packet, or wraps again when it is multiplied by the size of an element.
 void wrap_pairs_of_counts(Tally& tally, const Golden& golden) {
   const std::vector<Field> counts = counts_of(golden);
   Bytes packet;
@@ -234,8 +234,8 @@ void wrap_pairs_of_counts(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Sets neighbouring 64-bit fields to pairs of telling values, so that their differences and sums
-/// wrap.
+/// Sets neighbouring 64-bit fields to pairs of values of telling_values(), so that their
+/// differences and sums wrap.
 void wrap_pairs_of_positions(Tally& tally, const Golden& golden) {
   std::vector<Field> wide;
   for (const Field& field : golden.fields) {

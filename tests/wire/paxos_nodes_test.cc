@@ -85,8 +85,8 @@ std::string in_checkpoint(const Bytes& bytes) {
   return outcome_of_packet(packet, decode_checkpoint);
 }
 
-/// The result for a list as a value and in a checkpoint, which must be equal. Use it for errors
-/// that do not change the length of the list.
+/// The result for a list. It must be the same for the list as a value and in a checkpoint. Use this
+/// function for errors that do not change the length of the list.
 std::string everywhere(const Bytes& bytes) {
   const std::string outcome = list_outcome(bytes);
   EXPECT_EQ(in_checkpoint(bytes), outcome);
@@ -276,7 +276,7 @@ TEST(WirePaxosNodes, ACheckpointSaysWhichListCountsAndWhichWasTheFirst) {
   EXPECT_EQ(with(0, 76, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 0), "bad_value");
-  // With incarnations, `first` is not the hash of the list.
+  // If the list names incarnations, `first` need not be the hash of the list.
   EXPECT_EQ(with_nodes([](Nodes& n) {
               n.number = 0;
               n.first = 76;

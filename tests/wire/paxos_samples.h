@@ -92,6 +92,6 @@ RelaySample random_relay(Random& random);
 Placing random_placing(Random& random);
 Checkpoint random_checkpoint(Random& random);
 std::vector<ViewMember> random_view_members(Random& random);  ///< at least one member
-Nodes random_nodes(Random& random);                           ///< with `number` and `first`
+Nodes random_nodes(Random& random);                           ///< also sets `number` and `first`
 
 }  // namespace peal::wire::test

@@ -457,8 +457,8 @@ TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
   }
 }
 
-// A WORD that is cut before its value is `truncated`, even if its other fields are wrong. Each part
-// has its own block, so that a sanitizer detects reads behind it.
+// A WORD that is cut before its value is `truncated`, even if its other fields are wrong. Each cut
+// WORD has a memory block of its own, so that a sanitizer detects reads behind its end.
 TEST(WirePaxosWord, OfAVoteIsTruncatedInFrontOfTheValue) {
   WordSample sample = plain_word();
   for (const Instance instance : {Instance{12}, Instance{0}}) {

@@ -37,7 +37,8 @@ std::string with_data(const std::function<void(Data&)>& change) {
   return std::string(drop_name(decode_data(packet, decoded)));
 }
 
-/// The result for a frame in which the byte `offset` bytes before the unit has this value.
+/// The result for a frame in which one byte has the value `value`. `offset` is the distance from
+/// this byte to the unit.
 std::string with_data_byte(std::size_t offset, unsigned value) {
   std::vector<std::byte> packet(kDataHeaderBytes);
   encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);

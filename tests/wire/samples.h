@@ -17,7 +17,7 @@ namespace peal::wire::test {
 inline constexpr MemberId kSender{{5}, 50};
 inline constexpr ViewId kSomeView{9, {{1}, 10}};
 
-// The commit tokens of the golden packets, and of the samples, are those of rings.
+// The golden packets and the samples have the commit tokens of rings.
 using order::ring::decode_commit;
 using order::ring::decode_record;
 using order::ring::encode_commit;

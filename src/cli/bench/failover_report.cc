@@ -44,7 +44,7 @@ std::set<std::string> names_of(const FailoverReport& report) {
   return names;
 }
 
-/// By how much the slowest delivery took longer than the longest sync of the run.
+/// The time by which the slowest delivery exceeds the longest sync of the run.
 double above_sync_ms(const FailoverReport& report) {
   return failover_spread(values_of(report, &FailoverSurvivor::delivery_ms)).max -
          report.sync_max_ms;

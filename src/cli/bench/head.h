@@ -10,10 +10,10 @@
 
 namespace peal::cli {
 
-/// The header of each message. The shortest message is only a header. A message `start`, from the
-/// first node, has the time to begin. The sender of `done` sends no more data. The sender of `bye`
-/// has delivered the data of all nodes. These messages are ordered like data, so the nodes need no
-/// other channel.
+/// The header of each message. The shortest message is only a header. A message `start` comes from
+/// the first node, and contains the time at which the load begins. The sender of `done` sends no
+/// more data. The sender of `bye` has delivered the data of all nodes. These messages are ordered
+/// like data, so the nodes need no other channel.
 struct BenchHead {
   enum Kind : std::uint8_t { data, start, done, bye };
   // The low bytes of a time in nanoseconds. They repeat after three days.

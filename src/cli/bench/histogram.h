@@ -28,8 +28,8 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
-  /// The upper end of the lowest bucket for which this bucket and all lower buckets have at least
-  /// `share` (0 to 1) of all values; 0 without values.
+  /// Finds the lowest bucket that, together with all lower buckets, has at least `share` (0 to 1)
+  /// of all values. Returns the upper end of this bucket; 0 without values.
   std::uint64_t percentile(double share) const {
     if (total_ == 0) return 0;
     const double wanted = share * static_cast<double>(total_);

@@ -22,21 +22,22 @@ namespace peal::cli {
 /// The plan of one run, for all its processes.
 struct BenchPlan {
   bool limit = false;  ///< without a protocol: `peal bench limit`
-  /// Each member has its own thread. False: the thread that sends and receives runs the member.
+  /// True: each member has its own thread. False: the thread that sends and receives runs the
+  /// member.
   bool own_thread = false;
-  bool daemon = false;  ///< the sender and receiver is a client of a daemon
+  bool daemon = false;  ///< a client of a daemon sends and receives, not a member
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
   double rate = 0;  ///< messages per second of each node; 0: as many as possible
-  /// Without a rate: the maximum number of messages in progress of each node.
+  /// Without a rate: the maximum number of messages that each node has in progress.
   std::uint64_t under_way = 0;
   double loss = 0;       ///< probability that a data packet is dropped on arrival
   double warm_up_s = 0;  ///< at the beginning, not measured
   double seconds = 0;    ///< length of the measurement
 };
 
-/// The maximum number of messages of each node in progress, if messages are sent as fast as
+/// The maximum number of messages that each node has in progress, if messages are sent as fast as
 /// possible. The default is just enough to keep the ring busy: more messages would only wait in
 /// queues. While messages are sent as fast as possible, latency is this number divided by the rate
 /// of each node, and not a property of the ring.
@@ -99,7 +100,7 @@ struct LimitResult {
   std::uint32_t packet_bytes = 0;  ///< bytes of each packet; all bytes count as payload
   LimitPhase one;                  ///< the first node sends to all
   LimitPhase all;                  ///< all send to all
-  BenchLatency round_trip;         ///< the first node only
+  BenchLatency round_trip;         ///< measured by the first node only
 };
 bool write_limit_result(const std::string& dir, const std::string& name, const LimitResult& result);
 std::optional<LimitResult> read_limit_result(const std::string& dir, const std::string& name);

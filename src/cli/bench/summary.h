@@ -26,7 +26,7 @@ struct BenchFigures {
   double retransmitted_percent = 0;  ///< of the packets sent
   double requested_packets = 0;
   double lost_at_sockets_packets = 0;  ///< lost because a buffer of the kernel was full
-  double dropped_packets = 0;          ///< by --loss
+  double dropped_packets = 0;          ///< dropped because of the option --loss
   double tokens_retransmitted = 0;
   double views_installed = 0;  ///< during the measurement
   double multicast_percent = 0;
@@ -42,7 +42,7 @@ struct BenchFigures {
   double mistaken_percent = 0;
 };
 
-/// The limits of the machine without a protocol.
+/// The limits of the machine, measured without a protocol.
 struct LimitFigures {
   double one_mbit_per_s = 0;  ///< payload at each receiver when the first node sends
   double one_cpu_s_per_delivered_gb = 0;

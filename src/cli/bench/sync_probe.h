@@ -45,7 +45,7 @@ class SyncProbe {
 
   io::Fd file_;
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex mutex_;  // for all members below
+  mutable std::mutex mutex_;  // protects all members below
   std::deque<Sample> samples_;
   std::int64_t under_way_since_ns_ = 0;  // 0: no sync in progress
   std::int64_t longest_ns_ = 0;

@@ -171,7 +171,7 @@ void Crowd::serve(std::uint32_t index, std::uint32_t events) {
   // epoll reports the end of the connection even for a talker that does not read.
   const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
   if (member.reads && (events & EPOLLIN) != 0) talker.read();
-  // Reads to the end, because the daemon sends its reason after all other bytes.
+  // Reads to the end, because the daemon sends its reason for closing after all other bytes.
   while (over && talker.heard().closing.empty()) talker.read();
   if (!over) talker.write();
   if (!talker.heard().closing.empty()) {

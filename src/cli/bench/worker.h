@@ -115,8 +115,8 @@ class BenchWorker {
  private:
   /// True once this node has delivered the last message of every node. Also true if this node has
   /// sent its own last message and another node has left: the other node had delivered the last
-  /// message of every node. A node does not leave earlier. Otherwise the other nodes would wait for
-  /// the next view, and the measurement would include this wait.
+  /// message of every node. A node does not leave earlier, because the other nodes would then wait
+  /// for the next view, and the measurement would include this wait.
   bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
@@ -239,7 +239,7 @@ class BenchWorker {
     link_.wait(*this, now + time);
   }
 
-  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to install one view
+  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // until all nodes have one view
   static constexpr std::int64_t kFinishNs =
       30 * kSecondNs;  // after the end, for messages in progress
   static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
@@ -265,7 +265,7 @@ class BenchWorker {
   bool done_sent_ = false;
   bool blocked_ = false;  ///< the member had no space at the last submit()
   bool bye_sent_ = false;
-  std::uint32_t done_ = 0;  ///< nodes that send no more data
+  std::uint32_t done_ = 0;  ///< number of nodes that send no more data
   std::uint32_t byes_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t sent_ = 0;  ///< the data messages among `submitted_`

@@ -28,7 +28,7 @@ class Joiner {
   Joiner(v0::Client& client, const RecvCommand& command)
       : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this, &client, &command] { join_all(client, command); }) {}
-  /// Close the client before: otherwise the destructor may wait long for a reply.
+  /// Close the client before the destruction. Otherwise the destructor may wait long for a reply.
   ~Joiner() { thread_.join(); }
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
@@ -94,7 +94,7 @@ class Receiver {
                                 pollfd{joiner.fd(), POLLIN, 0}};
       ::poll(fds.data(), fds.size(), -1);
       if (fds[1].revents != 0) return {};
-      // If the session has ended, joins failed for this reason. Then the event Ended has the
+      // If the session has ended, the joins failed because of that. The event Ended then has the
       // details.
       if (fds[2].revents != 0 && !client_.status().ended) return unexpected(joiner.why());
     }
@@ -144,7 +144,7 @@ int run_recv(const RecvCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  // Not earlier: a signal during connect_any() ends the process at once.
+  // Not before connect_any(): a signal during that call must end the process at once.
   const io::StopSignals signals;
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();

@@ -173,7 +173,7 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  // Not earlier: a signal during connect_any() ends the process at once.
+  // Handle signals only from now on: a signal during connect_any() ends the process at once.
   const io::StopSignals signals;
   const auto began = Clock::now();
   Sender sender(*client, command, signals);

@@ -16,7 +16,7 @@ struct LocalCluster {
   std::string dir;
   std::string config;              ///< the path of the configuration file
   std::vector<std::string> names;  ///< n1, n2, …
-  std::string data;                ///< the folder of acceptors' logs; empty: none
+  std::string data;                ///< the folder of acceptors' logs; empty: no logs
 };
 
 /// Whether a cluster's packets are sealed. The key file is DIR/peal.key, which is created if
@@ -30,8 +30,8 @@ struct LocalRules {
   order::OptionValues options{};  ///< options of the engine
   bool multicast = true;          ///< use multicast if it works; false: send a copy to each node
   bool streams = false;           ///< data packets use TCP
-  /// On quorums: the number of acceptors. The first nodes are the acceptors. 0: the engine chooses
-  /// the number.
+  /// For an engine on quorums: the number of acceptors. The first nodes are the acceptors. 0: the
+  /// engine chooses the number.
   std::uint32_t acceptors = 0;
 };
 

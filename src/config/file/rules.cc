@@ -62,8 +62,8 @@ bool read_who(const std::string& text, Who& out) {
   return false;
 }
 
-/// The reason why `value`, which names the clients of a rule, is not accepted, if this machine has
-/// no user or group of that name. Empty if the reason is another one.
+/// If `value`, the clients of a rule, names a user or a group that this machine does not have: the
+/// reason why it is not accepted. Otherwise empty.
 std::string why_nobody(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
   const auto colon = text == nullptr ? std::string::npos : text->find(':');

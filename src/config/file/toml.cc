@@ -17,9 +17,9 @@ bool parses_or_explains(std::string_view text) {
   }
 }
 
-/// The first line such that the parser violates an assertion in the text up to this line. The
-/// parser reads forwards, so later lines do not matter. A text that ends too early may cause a
-/// normal error: then the search continues.
+/// The line at which the parser violates an assertion. Parses the first line, then the first two
+/// lines, and so on, until the assertion fails. The parser reads forwards, so later lines do not
+/// matter. A text that ends too early may cause a normal error: then the search continues.
 std::uint32_t line_of_assertion(std::string_view text) {
   std::uint32_t line = 1;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos;

@@ -20,9 +20,10 @@ class Attempt {
   /// The highest view for which this member has entered Commit.
   const ViewId& committed() const { return committed_; }
   std::uint64_t view_number_max() const { return view_number_max_; }
-  /// Another member knows view numbers up to `number`. So new views must have higher numbers.
+  /// Call when another member knows view numbers up to `number`: new views must have higher
+  /// numbers.
   void note_number(std::uint64_t number);
-  /// This member has a new epoch, and has entered Commit for no view with this epoch.
+  /// Call when this member has a new epoch: it has entered Commit for no view with this epoch.
   void restart() { committed_ = {}; }
 
   /// A commit token for a new view of `members`. No member has added its record yet.

@@ -50,9 +50,9 @@ constexpr std::int64_t kEchoWait = 5;
 // ---- why a trial begins ----
 
 /// If `set` contains the accuser of `from`, only the accuser starts a trial. Otherwise at most two
-/// members of `set` start trials: the first member, and a member that is another one each second.
-/// So the return of `from` does not depend on the links of one member, and a hundred members do not
-/// test at the same time.
+/// members of `set` start trials: the first member, and one other member, which changes each
+/// second. So the return of `from` does not depend on the links of one member, and a hundred
+/// members do not test at the same time.
 void LinkTrial::consider(Instant now, const MemberId& from, const MemberSet& set) {
   const Peer& known = *peers_.find(from.node);
   if (now < known.no_trial_before || peers_.is_left_to_accuser(known, set)) return;

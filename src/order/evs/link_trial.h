@@ -33,8 +33,8 @@ class LinkTrial {
 
   bool active() const { return active_; }
   /// `from` wants to join, and must pass a trial first. `set`: the members of the view or, while
-  /// this member gathers, the processes. This member begins a trial if it is one of the one or two
-  /// members of `set` that test `from`.
+  /// this member gathers, the processes. At most two members of `set` test `from`. This member
+  /// begins a trial if it is one of them.
   void consider(Instant now, const MemberId& from, const MemberSet& set);
   /// Tests the link with `member`, because the view makes no progress. See Membership::suspect().
   void suspect(Instant now, const MemberId& member, bool at_fault);
@@ -53,11 +53,11 @@ class LinkTrial {
   struct Subject {
     MemberId with{};
     bool in_view = false;
-    /// In a second trial: the member that the first trial tested. This member is accused if the
+    /// In a second trial: the member that the first trial tested. The suspect is accused if the
     /// link with `with` works.
     MemberId suspect{};
-    /// True: `suspect` (in a first trial, `with`) is at fault for a stall. This member is accused,
-    /// whatever the trials show.
+    /// True if the suspect (in a first trial, `with`) is at fault for a stall. Then the suspect is
+    /// accused, whatever the trials show.
     bool at_fault = false;
     ViewId view{};
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: each member sends in JOINs which members might be reachable, and for which of these it
-// will not wait. Gather ends when all candidates send exactly the same two sets.
+// Gather: each member sends JOINs with two sets: the members that might be reachable, and those of
+// them for which it will not wait. Gather ends when all candidates send the same two sets.
 //
 // Commit: the representative's commit token makes two rotations. In the first rotation the token
 // collects what every member holds of its old view. The second rotation shows all members the
@@ -352,7 +352,8 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   tracked_.on_view();
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  // The attempt is over, so its timer stops. The engine calls note_life() for the new view.
+  // The attempt at this view is over, so its timer stops. The engine calls note_life() for the new
+  // view.
   timers_.cancel(Timer::silence);
   ++tally_.views_installed;
   out.report({&event::view_installed,

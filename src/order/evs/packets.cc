@@ -87,7 +87,7 @@ Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64
       shift_to_gather(now, &gather::nodes, from, out);
     }
   }
-  Peer* known = peers_.find(from.node);  // null: the list that was adopted now lacks the sender
+  Peer* known = peers_.find(from.node);  // null: this member just adopted a list without the sender
   const bool other = known == nullptr || list != lists_.active();
   if (known != nullptr) known->other_list = other;
   if (!other) return Drop::none;

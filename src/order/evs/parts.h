@@ -66,7 +66,7 @@ class Frames {
 
  private:
   // A control frame may be as large as a datagram. A few buffers are enough: the transport takes
-  // each at once, and the membership keeps only the last packet of TrackedPacket.
+  // each at once, and the membership keeps only one packet (TrackedPacket).
   static constexpr std::uint32_t kBuffers = 64;
 
   const Settings& settings_;

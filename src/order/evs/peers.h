@@ -19,7 +19,7 @@ struct Peer {
   std::uint64_t last_join = 0;  ///< number of the last JOIN of the newest incarnation
   Instant heard{};
   bool was_heard = false;
-  std::uint32_t exclusions = 0;  ///< consecutive exclusions of `excluded`
+  std::uint32_t exclusions = 0;  ///< number of consecutive exclusions of `excluded`
   MemberId excluded{};
   Instant excluded_at{}, muted_until{};
   bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
@@ -29,8 +29,8 @@ struct Peer {
   Instant noticed{};
   bool was_noticed = false;
   bool other_list = false;  ///< the node's active list is not this member's active list
-  /// Number of checks before which the node reported not to hear this view. 0 again after the node
-  /// has heard this view, or was silent for long.
+  /// Number of checks (look_for_deaf()) that found a new report of the node that it does not hear
+  /// this view. 0 again after the node has heard this view, or was silent for long.
   std::uint8_t deaf = 0;
   bool said_deaf = false;  ///< since the last check, the node reported not to hear this view
 };

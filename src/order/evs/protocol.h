@@ -45,7 +45,7 @@ struct Agreement {
 /// data as bytes, in the format that commit_format() returns.
 ///
 /// The engine decides when recovery is complete, and then calls Membership::installed(). It also
-/// decides what is a sign of life of a view, and then calls Membership::note_life().
+/// decides which packets are signs of life of a view, and then calls Membership::note_life().
 class Protocol {
  public:
   virtual ~Protocol() = default;
@@ -56,8 +56,8 @@ class Protocol {
   /// A gathering begins, or this member leaves. The engine must discard the state of the attempt
   /// and the deferred sends of the view. It must keep the packets of the view.
   virtual void abandon() = 0;
-  /// Merges this member's requirements on the next view into `options`. They are empty if no member
-  /// has merged its requirements yet.
+  /// Merges this member's requirements on the next view into `options`. `options` is empty if no
+  /// member has merged its requirements yet.
   virtual void fold_options(wire::CommitOptions& options) const = 0;
   /// Merges what this member holds of its old view into `record`. The record is empty if this
   /// member is the first survivor of its old view. From now on, the engine must not accept anything

@@ -57,7 +57,7 @@ class TrackedPacket {
   Parts p_;
   MemberId to_{};
   BufferRef packet_;
-  std::uint32_t resent_ = 0;  ///< retransmissions of the last packet
+  std::uint32_t resent_ = 0;  ///< number of retransmissions of the last packet
   std::uint32_t resent_score_ = 0;
   Instant suspect_again_{};
 };

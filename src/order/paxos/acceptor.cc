@@ -15,9 +15,9 @@ namespace peal::order::paxos {
 
 /// Reads the records of a log, in order. The last record of an instance counts: a vote in a higher
 /// round replaces earlier votes, and a decided value replaces all votes. A checkpoint shows which
-/// instances were consumed before it. No later vote or decided value is of such an instance. So
-/// values move into the store's history at each checkpoint, and this object holds only the records
-/// between two checkpoints.
+/// instances were consumed before it. No later record has a vote or a decided value for such an
+/// instance. So values move into the store's history at each checkpoint, and this object holds only
+/// the records between two checkpoints.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
@@ -82,9 +82,9 @@ class Acceptor::Replay final : public port::LogReader {
     read.bytes.assign(record.bytes.begin(), record.bytes.end());
   }
 
-  // Ranges that the checkpoint no longer names are dropped. A range that the checkpoint names was
-  // written after the previous checkpoint (`again`), or is in kept_ already. If neither holds, the
-  // range was dropped from kept_ because of its size, and is skipped here too.
+  // Drops the ranges that the checkpoint no longer names. A range that it names was written after
+  // the previous checkpoint (`again`), or was put into kept_ earlier. If kept_ no longer has the
+  // range, it was dropped because of its size, and is skipped here too.
   void keep_ranges(const std::vector<Record::Range>& ranges) {
     std::deque<KeptWords::Range> before;
     before.swap(kept_.ranges());
@@ -397,8 +397,8 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(round_ <= promised_ || PEAL_MUTANT(px_vote_without_promise));
 }
 
-// Positions in the log are added only as durable or not durable: states that differ only in these
-// positions have equal digests.
+// Of a position in the log, the digest contains only whether the position is durable. So states
+// that differ only in such positions have equal digests.
 void Acceptor::add_to(Digest& digest) const {
   for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
   digest.add(promise_written_ ? 1 : 0);

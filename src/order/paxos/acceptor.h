@@ -53,7 +53,7 @@ class Acceptor {
   void put_back();
   bool was_put_back() const { return put_back_; }
 
-  /// The log failed: this acceptor makes no more promises and casts no more votes.
+  /// True if the log failed. Then this acceptor makes no more promises and casts no more votes.
   bool mute() const { return log_.failure().has_value(); }
   /// The highest promised round; lower rounds are refused. This promise may not be in the log yet.
   const Round& promised() const { return promised_; }
@@ -61,7 +61,7 @@ class Acceptor {
   /// is_promised() reports when the promise is on disk.
   bool prepare(const Round& round);
   bool is_promised(const Round& round) const;
-  /// The last promise is being written to disk.
+  /// True while the last promise is being written to disk.
   bool promise_under_way() const;
   /// Phase 2: begins to vote in `round`. Instances below `floor` are decided. False: a higher round
   /// is promised, or the log failed.
@@ -117,7 +117,7 @@ class Acceptor {
   Round promised_{};
   LogPosition promised_at_{};  ///< position of the record of the last requested promise
   bool promise_written_ = true;
-  wire::Lives taken_;  ///< the acceptors named before the restart, as read from the log
+  wire::Lives taken_;  ///< the acceptor incarnations that take() recorded before the restart
   std::vector<MemberId> taken_heard_;
   LogPosition taken_at_{};  ///< position of the last record of take()
   std::vector<Record::Start> starts_;

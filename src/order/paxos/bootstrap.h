@@ -10,8 +10,8 @@
 
 namespace peal::order::paxos {
 
-/// How acceptors bootstrap an order: all acceptors of the list together, each in the incarnation
-/// that all other acceptors name. An acceptor's incarnation is that of its log or, with votes in
+/// How the acceptors of a list bootstrap an order: they begin it once all of them have named the
+/// same incarnations of all of them. An acceptor's incarnation is that of its log or, with votes in
 /// memory, that of its process. README.md explains why this agreement is enough.
 class Bootstrap {
  public:
@@ -22,7 +22,7 @@ class Bootstrap {
   /// these acceptors for the bootstrap. True: they differ from the acceptors named before. Then the
   /// log must record them before any other node is notified.
   bool take(const wire::Nodes& list, const Peers& peers);
-  /// The log has durably recorded the acceptors that this node names.
+  /// Call when the log has durably recorded the acceptors that this node names.
   void note_own(NodeId self);
   /// Another acceptor reports the acceptors that it names. The report counts only if this node
   /// names the same acceptors. The sender repeats its report.

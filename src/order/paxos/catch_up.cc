@@ -17,10 +17,11 @@ constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 /// After this many requests without success, this node requests answers on the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
 
-/// A live node has consumed this instance, and the link to that node works.
+/// True if a live node has consumed this instance, and the link to that node works.
 bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
 
-/// As reaches(); and the node's history has the instance, according to the node's last report.
+/// True if reaches() is true and, according to the node's last report, its history has the
+/// instance.
 bool gives(const Peer& peer, Instance instance) {
   return reaches(peer, instance) && peer.state.oldest <= instance;
 }
@@ -125,8 +126,8 @@ bool CatchUp::waits_longer(Instant now, Instance first) {
 
 /// Another value than before is missing. True: request it at once.
 bool CatchUp::begin(Instant now, Instance first) {
-  // After requested values have arrived, the next missing values are requested at once if they are
-  // as late as the requested ones, or if this node is far behind.
+  // After requested values have arrived, the next missing values are requested at once in two
+  // cases: they have been missing for as long as the requested ones, or this node is far behind.
   const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
   const bool far =
       asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
@@ -143,8 +144,8 @@ bool CatchUp::begin(Instant now, Instance first) {
   return as_late || far;
 }
 
-// Requests the missing values that are as late as the first one, within asked_max_ instances. Sends
-// one packet for each run of consecutive instances, at most kRunsAtOnce packets.
+// Requests the values that have been missing for as long as the first one, within asked_max_
+// instances. Sends one packet for each run of consecutive instances, at most kRunsAtOnce packets.
 void CatchUp::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
   const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();

@@ -15,7 +15,7 @@ namespace peal::order::paxos {
 /// The maximum number of instances in one request.
 Instance asked_max(const Options& options);
 
-/// The peer is another node, seems alive, and has consumed this instance.
+/// True if the peer is another node, seems alive, and has consumed this instance.
 inline bool is_past(const Peer& peer, Instance instance) {
   return !peer.self && !peer.suspected && peer.state.next > instance;
 }
@@ -31,16 +31,17 @@ class CatchUp {
   void work(Instant now, Effects& out);
   /// The time at which work() has something to do; empty while no value is missing.
   std::optional<Instant> next_at() const;
-  /// This node lacks the value of the instance, and needs that value: the instance is decided, or
-  /// this node must vote for the value, as an acceptor, before it votes for later instances.
+  /// True if this node lacks the value of the instance, and needs it. A node needs the values of
+  /// decided instances. An acceptor also needs a value for which it must vote before it votes for
+  /// later instances.
   bool lacks(Instance instance) const;
   /// The value of this instance arrived twice. If the value was requested, the request was too
   /// early.
   void note_twice(Instant now, Instance instance);
-  /// A value was missing at the last call of work().
+  /// True if a value was missing at the last call of work().
   bool is_missing() const { return is_missing_; }
 
-  /// This node sent requests after its last heartbeat; its STATE reports that.
+  /// True if this node sent requests after its last heartbeat; STATE reports it.
   bool asked() const { return asked_; }
   void forget_asked() { asked_ = false; }
 
@@ -63,7 +64,7 @@ class CatchUp {
   bool is_missing_ = false;
   bool on_its_way_ = false;   ///< the first missing value may still be in transit
   Instance missed_ = 0;       ///< the first missing instance
-  Instance missed_upto_ = 0;  ///< missing values up to this instance are as late as the first one
+  Instance missed_upto_ = 0;  ///< missing values up to this instance were missing at missed_at_
   Instant missed_at_{};
   std::uint32_t asks_ = 0;  ///< requests so far for the value of missed_
   Instance asked_upto_ = 0;

@@ -16,15 +16,15 @@ class Checkpointer {
 
   /// Call it after the log was replayed.
   void start();
-  /// This node begins at the present state of the order: it took another node's checkpoint, or
-  /// nothing is decided yet.
+  /// Call when this node begins at the present state of the order: it took another node's
+  /// checkpoint, or nothing is decided yet.
   void begin() { at_ = p_.state.next(); }
-  /// This node votes from now on. Its log lacks the values that were decided before now.
+  /// Call when this node begins to vote. Its log lacks the values that were decided before now.
   void begin_history();
-  /// Another list of nodes is active, and the log has no record of that list.
+  /// Call when another list of nodes is active. The log has no record of that list yet.
   void begin_list();
-  /// The log has a record of the active list. Until then, this acceptor neither promises nor votes
-  /// in rounds of the list.
+  /// True if the log has a record of the active list. Without the record, this acceptor neither
+  /// promises nor votes in rounds of the list.
   bool knows_list() const { return logged_list_ == p_.state.nodes().number; }
 
   /// Records the decided value of the next instance, unless this acceptor voted for that value.
@@ -50,8 +50,8 @@ class Checkpointer {
   Instance at_ = 0;  ///< next instance at the last checkpoint in the log
   bool wanted_ = false;
   Instance noted_from_ = 0;  ///< from this instance on the log has the decided values
-  /// The last list that a checkpoint in the log names. A log that has a promise or a vote but no
-  /// checkpoint is refused at each start.
+  /// Number of the last list that a checkpoint in the log names. A log that has a promise or a vote
+  /// but no checkpoint is refused at each start.
   std::uint64_t logged_list_ = kNotLogged;
 };
 

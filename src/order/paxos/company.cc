@@ -37,8 +37,9 @@ std::size_t common(const NodeSet& a, const NodeSet& b) {
   return count;
 }
 
-/// A node must be heard for a while before it is admitted. A member of the view stays as soon as it
-/// is heard again, because many links may have failed together, and recover one after the other.
+/// True if the peer's packets arrive. A node outside the view must be heard for a while before it
+/// is admitted. For a member of the view it is enough that it is heard again: many links may have
+/// failed together, and they recover one after the other.
 bool arrives(const Peer& peer, const OrderState& state) {
   if (peer.self) return true;
   if (peer.member.epoch == 0) return false;
@@ -56,8 +57,8 @@ bool speaks_of_list(const Peer& peer, const OrderState& state) {
 
 // ---- links ----
 
-/// Reads the nodes' reports about their links. False: all links between the nodes that this node
-/// hears work.
+/// Reads the nodes' reports about their links. Returns true if some link fails between nodes that
+/// this node hears.
 bool Company::read_links(const Peers& peers, const OrderState& state) {
   listed_.clear();
   heard_ = unheard_ = {};
@@ -267,7 +268,7 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
     // If this set does not suit all parts, this node is less fit: another node, which hears other
-    // nodes, may find a set that does.
+    // nodes, may find a set that suits all parts.
     fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
@@ -281,10 +282,10 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   return fitness;
 }
 
-/// True: this node waits for further nodes. Links that failed together recover one after the other,
-/// so the first nodes whose links work wait for the others, rather than exclude them for a moment.
-/// Links also fail one after the other. If too few links worked for only a moment, the wait is
-/// short.
+/// True if this node waits for further nodes. Links that failed together recover one after the
+/// other. So the first nodes whose links work wait for the other nodes, rather than exclude them
+/// for a moment. Links also fail one after the other, so this node may lack enough working links
+/// only for a moment. Then the wait is short.
 bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;

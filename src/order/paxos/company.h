@@ -78,7 +78,7 @@ class Company {
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  /// When links last became too few for a majority; zero: nothing to wait for.
+  /// When links last became too few for a majority; zero: no wait after such a loss.
   Instant lost_at_{};
   Instant found_at_{};  ///< when enough links for a majority worked again
 };

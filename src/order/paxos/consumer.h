@@ -14,7 +14,7 @@ class Consumer {
  public:
   Consumer(const Parts& parts, OwnUnits& own, EarlyUnits& early);
 
-  /// This node consumes without gaps from the present state of the order on.
+  /// Call when this node begins to consume without gaps, at the present state of the order.
   void begin() { from_ = p_.state.key(); }
   /// Consumes the value of the next instance, and returns its outcome.
   OrderState::Outcome apply(const Value& value);

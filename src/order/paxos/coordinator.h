@@ -59,9 +59,8 @@ class Coordinator {
   std::optional<Instant> next_due() const;
   /// Proposes an empty value whose key is at least `key`. False: not possible now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
-  /// Retransmits the proposals of these instances that are still in progress, to a node that lacks
-  /// them. `again`: an earlier retransmission was lost, so this retransmission takes the control
-  /// lane.
+  /// Retransmits to the node `to` the proposals of these instances, if they are still in progress.
+  /// `again`: an earlier retransmission was lost, so this retransmission takes the control lane.
   void repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out);
   /// A node requested lost values from this instance on.
   void note_lost(Instant now, Instance first);
@@ -123,7 +122,7 @@ class Coordinator {
   // State of Phase 2.
   Instance next_ = 0;  ///< the next instance to be proposed
   OrderState tip_;     ///< state after all proposed values
-  /// The instance of the view of tip_; or, if an earlier coordinator proposed that view, the last
+  /// The instance of the view of tip_. If an earlier coordinator proposed that view: the last
   /// instance before this node led.
   Instance view_at_ = 0;
   std::deque<Flight> flight_;  ///< the proposals in progress, from flight_first_ on

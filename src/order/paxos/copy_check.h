@@ -28,7 +28,8 @@ class CopyCheck {
   /// Counts the answers anew: the set of acceptors may have changed.
   void look(const Peers& peers);
 
-  /// A majority, including this node, has answered, and no answer shows that the log is a copy.
+  /// True if a majority, including this node, has answered, and no answer shows that the log is a
+  /// copy.
   bool is_sure() const { return sure_ && !put_back_; }
   bool is_put_back() const { return put_back_; }
   wire::LogWord word() const;

@@ -59,8 +59,8 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
                     members * options.member_window,
           .log = kept_of(values).storage == Storage::disk,
           .optimistic = options.optimistic,
-          // All members' units wait at the coordinator. A restart also reads values that precede
-          // the last checkpoint.
+          // In the worst case, the units of all members wait at the coordinator. A restart also
+          // reads values that precede the last checkpoint.
           .held = 2 * (options.max_gap + options.window + options.checkpoint_every) +
                   members * options.member_window,
           .suspect = options.suspect,

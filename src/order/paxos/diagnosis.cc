@@ -122,8 +122,8 @@ WaitReason Diagnosis::unheard_members() const {
   return waits_for(&wait::unheard, next(), std::move(unheard));
 }
 
-/// A member whose application is full and delays the other members, or will soon delay them: the
-/// coordinator, or a member that has consumed less than this node.
+/// A member whose application is full, so that the member delays the other members, or will soon
+/// delay them. Such a member is the coordinator, or has consumed less than this node.
 MemberId Diagnosis::full_application() const {
   const Peer* leader = from_.election.coordinator();
   for (const Peer& peer : p_.peers.all()) {

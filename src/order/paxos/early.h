@@ -77,15 +77,15 @@ class Early {
   /// announced units without a place. 0 members: this node is not in the view.
   void begin_view(std::size_t members);
   /// Unit `number` of the member with this index arrived, with the timestamp that see() returned.
-  /// Any result but `none`: the unit was announced or received before; or it is further ahead than
-  /// the sender's window allows; or too many units wait already.
+  /// The result is not `none` if the unit was announced or received before, if it is further ahead
+  /// than the sender's window allows, or if too many units wait already.
   wire::Drop take(Instant now, std::size_t index, std::uint64_t number, Unit unit, bool own);
   /// The member whose unit is to be announced now, if any.
   std::optional<std::size_t> next(Instant now) const;
   /// The time at which next() will return a member, unless another unit arrives before.
   std::optional<Instant> next_at() const;
-  /// Removes and returns the next unit of this member, which must be announced at once. The unit's
-  /// timestamp is 0 if it did not arrive.
+  /// Removes and returns the next unit of this member, which must be announced at once. If the unit
+  /// has not arrived, returns a unit whose timestamp is 0.
   Unit take_next(std::size_t index);
   /// Was unit `number` of this member announced?
   bool is_told(std::size_t index, std::uint64_t number) const;
@@ -125,8 +125,8 @@ class Early {
   Lateness lateness_;
 
   std::vector<Member> members_;  ///< the members of the view
-  std::size_t waiting_ = 0;      ///< units of all members that wait to be announced
-  Seq told_ = 0;                 ///< units announced in the view
+  std::size_t waiting_ = 0;      ///< number of units, of all members, that wait to be announced
+  Seq told_ = 0;                 ///< number of units announced in the view
   Rank last_;                    ///< the highest rank of an announced unit
   Seq guess_ = 0;                ///< expected position of the unit that was placed last
 

@@ -31,10 +31,10 @@ class EarlyUnits {
   void tell_due(Instant now, Effects& out);
   /// The time at which the next unit is to be announced or proposed.
   std::optional<Instant> at() const { return at_; }
-  /// A unit has its place `seq`. If the unit was not announced, it is announced first. Returns the
-  /// position that was expected for the unit.
+  /// Call when a unit got its place `seq`. Announces the unit first if it was not announced.
+  /// Returns the position that was expected for the unit.
   Seq place(const Value& value, Seq seq, Effects& out);
-  /// Another view is installed.
+  /// Call when another view is installed.
   void begin_view();
 
  private:

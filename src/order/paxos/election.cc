@@ -95,8 +95,8 @@ Duration Election::turn() const {
   return p_.config.options.suspect + p_.config.options.suspect * rank / 4;
 }
 
-/// The coordinator of the highest round does not serve this node, or did not complete Phase 1 in
-/// time.
+/// True if the coordinator of the highest round does not serve this node, or if it did not complete
+/// Phase 1 in time.
 bool Election::misses_last(Instant now) const {
   if (round_.count == 0) return true;
   const Peer* last = p_.peers.find(round_.coordinator.node);

@@ -25,8 +25,8 @@ class Election {
   /// The coordinator of this round has completed Phase 1. The round is of the active list, and
   /// higher than all rounds known to have completed Phase 1 before.
   void follow(const Round& round);
-  /// As follow(), for the round that this node coordinates. False: this node does not lead, or
-  /// leading() is this node's round already.
+  /// As follow(), for the round that this node coordinates. False if this node does not lead, or if
+  /// leading() is its round already.
   bool follow_self();
   /// The highest round known to have completed Phase 1.
   const Round& leading() const { return leading_; }
@@ -42,9 +42,10 @@ class Election {
   void forgive(Instant now);
   /// This node begins no Phase 1 before `until`.
   void put_off(Instant until) { retry_at_ = std::max(retry_at_, until); }
-  /// The coordinator does not serve this node; STATE reports that.
+  /// True if the coordinator does not serve this node; STATE reports it.
   bool misses() const { return misses_; }
-  /// A majority of the acceptors reports that the coordinator of round() does not serve them.
+  /// True if a majority of the acceptors reports that the coordinator of round() does not serve
+  /// them.
   bool most_miss_last() const;
 
   /// This node adopted an order: forgets the rounds heard of before, which may be of another order.

@@ -373,7 +373,7 @@ void PaxosEngine::begin_order(Effects& out) {
   incarnations_.report_amnesia(consumer_.view(), out);
 }
 
-// Forgets what other nodes reported of orders other than the one that this node has adopted.
+// Forgets the reports of other nodes about orders that differ from this node's order.
 void PaxosEngine::forget_other_orders() {
   election_.forget();
   learner_.forget();

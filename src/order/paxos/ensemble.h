@@ -27,8 +27,8 @@ class Merger {
   /// The value of the last on_key() is a view that excludes these members. The ensemble itself
   /// retains, for these members, the values that were decided before this view.
   virtual void on_excluded(std::span<const MemberId> members) = 0;
-  /// The merged order has not reached a view that on_excluded() reported. Until the merged order
-  /// reaches that view, this node must consume the view again if it restarts.
+  /// True if the merged order has not yet reached a view that on_excluded() reported. If this node
+  /// restarts before that, it must consume the view again.
   virtual bool exclusions_ahead() const = 0;
   /// True: all values that are decided from now on are needed, whether or not this node is in the
   /// ensemble's view.
@@ -42,13 +42,13 @@ class Merger {
   /// For the ensemble of all nodes: the parts (subsets of this list) that have ensembles of their
   /// own. Each view should also have a majority of the nodes and of the acceptors of each part.
   virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
-  /// For the ensemble of a part: has the ensemble of all nodes chosen the node? True in other
-  /// ensembles.
+  /// For the ensemble of a part: should the node be in the view of the ensemble of all nodes? True
+  /// in other ensembles.
   virtual bool in_company_of_all(NodeId node) const = 0;
   /// For the ensemble of a part: is this node fully fit to coordinate the ensemble of all nodes?
   /// True in other ensembles.
   virtual bool fit_for_all() const = 0;
-  /// The log that all ensembles share hangs at this node.
+  /// True if the log that all ensembles share hangs at this node.
   virtual bool disk_hangs() const = 0;
 };
 
@@ -62,12 +62,11 @@ class Ensemble : public Engine {
   virtual std::uint64_t key() const = 0;
   /// Is this node in the active view?
   virtual bool joined() const = 0;
-  /// This node is close enough to the other nodes to catch up without a checkpoint.
+  /// True if this node is close enough to the others to catch up without a checkpoint.
   virtual bool near() const = 0;
-  /// The ensemble has consumed, without gaps, all values so far whose keys are higher than this
-  /// key.
+  /// So far, the ensemble has consumed all values with keys above this key, without gaps.
   virtual std::uint64_t from() const = 0;
-  /// This node coordinates, and has no proposal in progress.
+  /// True if this node coordinates and has no proposal in progress.
   virtual bool idle() const = 0;
   /// If this node coordinates, the key of the last value that it proposed.
   virtual std::optional<std::uint64_t> tip_key() const = 0;
@@ -83,11 +82,11 @@ class Ensemble : public Engine {
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
   /// Should the node be in the view, according to its links? See Company.
   virtual bool chooses(NodeId node) const = 0;
-  /// This node is fully fit to coordinate.
+  /// True if this node is fully fit to coordinate.
   virtual bool fit() const = 0;
   /// Why this ensemble orders nothing, while another ensemble waits for it.
   virtual WaitReason why_awaited() const = 0;
-  /// The log has records to write, but has made none durable for a long time.
+  /// True if the log has records to write, but has made none durable for a long time.
   virtual bool disk_hangs() const = 0;
   /// `ready`: views may admit this node. `from`: lower bound of the keys of views that admit this
   /// node. Initially, views must not admit this node.

@@ -48,7 +48,7 @@ bool GivenList::holds_all(const std::vector<wire::ViewMember>& members, const Pe
   });
 }
 
-/// The peer knows this order and is nearly up to date.
+/// True if the peer knows this order and is nearly up to date.
 bool GivenList::is_near(const OrderState& state, const Peer& peer) const {
   if (peer.self || state.has(peer.member)) return true;
   return peer.state.next != 0 && peer.state.next + lag_ >= state.next();
@@ -70,8 +70,8 @@ wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const 
   return nodes;
 }
 
-/// The incarnation in which the acceptor with this index is to vote: its present one, or the one
-/// that the active list names.
+/// The incarnation in which the acceptor with this index is to vote: the one that the acceptor
+/// reports, if it is heard and nearly up to date. Otherwise the one that the active list names.
 std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
                                   std::size_t index) const {
   const wire::Nodes& nodes = state.nodes();
@@ -97,8 +97,8 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
-/// True: other nodes of the pending list are in the view, and none of them has that list. Then the
-/// pending list is outdated: a list that removes a node is given to all the other nodes, but an
+/// True if other nodes of the pending list are in the view, but none of them has this list. Then
+/// the pending list is outdated. A new list that removes a node is given to all nodes that stay. An
 /// outdated list remains at a single node.
 bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
   bool any = false;
@@ -112,8 +112,9 @@ bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) co
 }
 
 // All members of the view must have the pending list, because they must know the addresses of its
-// nodes. All members must be in the list, because a removed node must have stopped. A majority of
-// the list must be heard and up to date, so that this majority can continue at once.
+// nodes. All members must also be nodes of the pending list, because a removed node must have
+// stopped. Majorities of the list's nodes and of its acceptors must be heard and up to date, so
+// that they can continue at once.
 NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   using Kind = NodesWait::Kind;
   if (next(state) == nullptr) return {};

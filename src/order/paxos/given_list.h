@@ -30,18 +30,18 @@ class GivenList {
 
   /// The value that makes list() active. It names the present incarnation of each acceptor that is
   /// up to date, even if the acceptor is amnesiac: no incarnation has promised or voted in rounds
-  /// of that list yet. For an acceptor that is not heard, or lags, it names the same incarnation as
-  /// the active list, because the acceptor may return with all its votes.
+  /// of that list yet. For an acceptor that is not heard, or that lags, the value names the same
+  /// incarnation as the active list, because the acceptor may return with all its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
-  /// Is an acceptor of the active list heard and up to date, in another incarnation than the list
-  /// names?
+  /// True if an acceptor of the active list is heard and up to date, but the list names another
+  /// incarnation of it.
   bool wants_lives(const OrderState& state, const Peers& peers) const;
   /// The active list with the present incarnations of its acceptors: a value that lets amnesiac
   /// acceptors vote again.
   wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
 
-  /// Does list() contain all members that seem alive?
+  /// True if list() contains all members that seem alive.
   bool holds_all(const std::vector<wire::ViewMember>& members, const Peers& peers) const;
 
   void add_to(Digest& digest) const { digest.add(list_.hash); }

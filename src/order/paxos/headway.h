@@ -50,9 +50,9 @@ class Headway {
   /// Per heartbeat: with loss the limit shrinks by 1/kLess; without, it grows by first_/kMore.
   static constexpr wire::Instance kLess = 8;
   static constexpr wire::Instance kMore = 128;
-  /// After kInVain consecutive heartbeats with loss, queues are not the cause of the losses. Then
-  /// losses are ignored for kAnother heartbeats, and each further time for twice as many, up to
-  /// kAnotherMax.
+  /// If losses continue for kInVain heartbeats although the limit shrinks, queues are not their
+  /// cause. Then losses are ignored for kAnother heartbeats. Each further time, they are ignored
+  /// for twice as many heartbeats, up to kAnotherMax.
   static constexpr unsigned kInVain = 16;
   static constexpr unsigned kAnother = 100;
   static constexpr unsigned kAnotherMax = 6'400;
@@ -61,7 +61,7 @@ class Headway {
     if (ignored_ > 0) {
       --ignored_;
     } else if (!lost) {
-      // Losses ended after the limit shrank, so the cause was queues.
+      // The losses ended after the limit shrank, so full queues had caused them.
       if (in_vain_ > 0) another_ = kAnother;
       in_vain_ = 0;
       limit_ = std::min(most_, limit_ + std::max<wire::Instance>(1, first_ / kMore));

@@ -36,7 +36,7 @@ void History::send(NodeId to, Instance instance, bool again, Effects& out) {
   frame.head = known->head;
   const BufferRef packet = p_.outbox.value_packet(wire::PaxosKind::decided, frame, known->bytes);
   if (!packet) return;
-  // Perhaps packets on the data lane do not reach the node.
+  // If an earlier packet was lost, perhaps packets on the data lane do not reach the node.
   const bool control = again && !PEAL_MUTANT(px_repairs_one_lane);
   out.send(to, control ? Lane::control : p_.outbox.lane_for(packet), packet);
   ++sent_;

@@ -39,9 +39,9 @@ class History {
   void look(ViewId view, Effects& out);
   /// Appends to the log the retained values that the log does not have yet.
   void write() { retained_.write(); }
-  /// All retained values are on disk, or are kept in memory only.
+  /// True if all retained values are on disk, or if retained values are kept in memory only.
   bool durable() const { return retained_.durable(); }
-  /// The log failed: nothing becomes durable any more.
+  /// True if the log of retained values failed. Then nothing becomes durable any more.
   bool failed() const { return retained_.failed(); }
 
   /// The number of values sent so far.

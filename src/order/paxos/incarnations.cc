@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Does the list name the acceptor `node` in the incarnation `life`?
+/// True if the list names the acceptor `node` in the incarnation `life`.
 bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
   const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), node);
   if (at == list.acceptors.end() || *at != node || list.lives.empty()) return false;
@@ -48,7 +48,7 @@ bool Incarnations::tell_lives(Effects& out) {
   if (p_.state.known() || !self.named || p_.acceptor == nullptr || !is_sure()) return false;
   if (bootstrap_.take(p_.state.nodes(), p_.peers)) taken_written_ = false;
   if (bootstrap_.taken().lives.empty()) return false;
-  // The log records the acceptors, because this node must name the same ones after a restart.
+  // The log records the acceptors that this node names: after a restart it must name the same.
   if (!taken_written_) {
     taken_written_ = p_.acceptor->take(bootstrap_.taken(), bootstrap_.heard());
   }
@@ -116,14 +116,15 @@ bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) cons
          (!own || names(said.nodes, self, p_.peers.self().has_life));
 }
 
-// A checkpoint of a node that does not vote is not enough to vote: another order, which this node
-// helped to bootstrap, may have begun meanwhile.
+// If this node has not named the acceptors of `order` itself, the sender must be one of them, and
+// every order that this node may have helped to bootstrap must need the sender. Otherwise such
+// another order may have begun meanwhile.
 bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
   if (bootstrap_.took_those_of(order)) return true;
   return names(order, from.node, from.has_life) && bootstrap_.needs(from);
 }
 
-// Until now, this node knew its order only from nodes that do not vote.
+// Until now, no voting acceptor had confirmed this node's order, so this node did not vote.
 void Incarnations::hear_voter(const Peer& from) {
   if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) return;
   PEAL_PROBE("paxos.told_to_vote");

@@ -27,7 +27,7 @@ class Incarnations {
   void start();
   /// Records in the log on disk that this incarnation begins. False: the log takes no record.
   bool open();
-  /// Call it once per heartbeat: counts the answers of other acceptors about the log.
+  /// Call it once per heartbeat: counts the answers of other acceptors about this node's log.
   void look() { copy_check_.look(p_.peers); }
 
   // ---- bootstrap ----
@@ -44,19 +44,19 @@ class Incarnations {
 
   // ---- rights of this node in the order ----
 
-  /// This node may promise and vote: it is an acceptor of the active list, in the incarnation that
-  /// the list names, and its log has a record of the list.
+  /// True if this node may promise and vote: it is an acceptor of the active list, in the
+  /// incarnation that the list names, and its log has a record of the list.
   bool votes() const;
-  /// This node's log records decided values.
+  /// True if this node's log records decided values.
   bool keeps_log() const;
-  /// This node is an acceptor of the active list, but must not vote.
+  /// True if this node is an acceptor of the active list, but must not vote.
   bool is_amnesiac() const;
-  /// This node may send its checkpoint of the order. An acceptor that takes the checkpoint may vote
-  /// because of it.
+  /// True if this node may send its checkpoint of the order. An acceptor that takes the checkpoint
+  /// may vote because of it.
   bool may_speak_for_order() const;
-  /// This node's log is the latest one, according to a majority of the acceptors.
+  /// True if a majority of the acceptors confirms that this node's log is the latest one.
   bool is_sure() const { return copy_check_.is_sure(); }
-  /// This node's log is an older copy.
+  /// True if this node's log is an older copy.
   bool is_put_back() const { return copy_check_.is_put_back(); }
   wire::LogWord log_word() const { return copy_check_.word(); }
 
@@ -93,8 +93,9 @@ class Incarnations {
   Checkpointer& checkpointer_;
   Bootstrap bootstrap_;
   bool taken_written_ = false;  ///< bootstrap_.taken() was written to the log, durable or not
-  /// This node remembers all promises and votes that it may have given in its acceptor incarnation.
-  /// Another node must confirm that, unless the log records that this node votes in the order.
+  /// True if this node remembers all promises and votes that it may have given in its acceptor
+  /// incarnation. Another node must confirm this, unless the log records that this node votes in
+  /// the order.
   bool may_vote_ = false;
   CopyCheck copy_check_;
   /// Number of the list for which amnesia was reported.

@@ -46,7 +46,7 @@ class KeptWords {
 
     // How much of this range is in the acceptor's log.
     LogPosition at{};         ///< position of the first record of the range
-    std::size_t written = 0;  ///< entries of `words` written from `at` on
+    std::size_t written = 0;  ///< number of entries of `words` written from `at` on
     bool named = false;       ///< a checkpoint after all records of the range names the range
 
     Word word(Instance instance) const;

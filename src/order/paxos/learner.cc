@@ -81,7 +81,7 @@ void Learner::count_votes() {
   if (decided_upto_ > marked_) mark(decided_upto_);
 }
 
-/// The peer's report refers to this order and to the active list.
+/// True if the peer's report refers to this order and to the active list.
 bool Learner::same_list(const Peer& peer) const {
   return (peer.state.first_list == p_.state.nodes().first &&
           peer.state.list == p_.state.nodes().number) ||

@@ -16,9 +16,9 @@ class Learner {
  public:
   explicit Learner(const Parts& parts) : p_(parts) {}
 
-  /// Is the proposal in a round of this node's order and active list? If not, the proposal must not
-  /// be used. A proposal in a round of a later list of the order still shows how far other nodes
-  /// are.
+  /// True if the proposal is in a round of this node's order and active list. If false, the caller
+  /// must not use the proposal. If the proposal is in a round of a later list of the order, this
+  /// function still learns from it how far other nodes are.
   bool is_ours(const Arrival& proposal);
   /// A proposed value arrived. Returns duplicate, out_of_window, or none: the store has the value
   /// now.
@@ -30,7 +30,7 @@ class Learner {
 
   /// Counts the votes that acceptors reported, and marks the instances that these votes decide.
   void count_votes();
-  /// More instances are decided by votes than at the last call.
+  /// True if votes have decided more instances since the last call.
   bool has_news();
   /// The round in which a majority voted last, and the instance up to which a majority voted in
   /// that round.

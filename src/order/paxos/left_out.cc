@@ -9,8 +9,8 @@
 namespace peal::order::paxos {
 namespace {
 
-/// May the member still need values below `end`? Also true as long as this node has not heard the
-/// member, for example after a restart of this node.
+/// True if the member may still need values below `end`. Also true as long as this node has not
+/// heard the member, for example after a restart of this node.
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
   if (peer == nullptr || peer->member.epoch > member.epoch) return false;

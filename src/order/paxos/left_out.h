@@ -30,9 +30,9 @@ class LeftOut {
   LeftOut(const LeftOut&) = delete;
   LeftOut& operator=(const LeftOut&) = delete;
 
-  /// Reads all ranges from the log; call it first. `parts`: the ensembles of this node. False: the
-  /// log cannot be read, or holds a range of another ensemble or a record that this release does
-  /// not know.
+  /// Reads all ranges from the log; call it first. `parts`: the ensembles of this node. False if
+  /// the log cannot be read, holds a range of another ensemble, or holds a record that this release
+  /// does not know.
   bool restore(std::span<const std::uint8_t> parts);
 
   /// Retains, for `members`, the consumed values from `first` on that the store still holds.
@@ -45,9 +45,9 @@ class LeftOut {
 
   /// Appends retained values that the log does not have yet, as many as the log takes now.
   void write();
-  /// All retained values are durable, or there is no log.
+  /// True if all retained values are durable, or if there is no log.
   bool durable() const { return !log_ || log_->durable(); }
-  /// The log failed: nothing becomes durable any more.
+  /// True if the log failed. Then nothing becomes durable any more.
   bool failed() const { return log_ && log_->failed(); }
 
   /// The members for which values were dropped for lack of space since the last call.

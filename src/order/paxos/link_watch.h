@@ -27,10 +27,12 @@ class LinkWatch {
   void check(Effects& out);
   wire::Drop on_check(Peer& from, const BufferRef& packet);
 
-  /// The log of this engine has records to write, but has made none durable for a long time.
+  /// True if the log of this engine has records to write, but has made none durable for a long
+  /// time.
   bool disk_hangs() const { return disk_hangs_; }
-  /// The disk hangs according to this or another ensemble; STATE reports that. Several ensembles
-  /// share a disk, and an ensemble with nothing to write does not notice that the disk hangs.
+  /// True if the disk hangs according to this or another ensemble; STATE reports this. Several
+  /// ensembles share a disk, and an ensemble with nothing to write does not notice that the disk
+  /// hangs.
   bool says_that_disk_hangs() const;
   const Company& company() const { return company_; }
   /// The number of listed nodes of which only some packets arrive.
@@ -41,7 +43,7 @@ class LinkWatch {
  private:
   Parts p_;
   Company company_;
-  std::uint32_t beats_ = 0;  ///< heartbeats sent so far
+  std::uint32_t beats_ = 0;  ///< number of heartbeats sent so far
   bool disk_hangs_ = false;
   LogPosition disk_at_{};    ///< the log was durable up to this position at the last look
   Instant disk_moved_at_{};  ///< when the log last made progress, or had nothing to write

@@ -19,9 +19,9 @@ bool is_served(const Parts& parts, const Peer& peer, Instant now) {
   return peer.self || (!peer.suspected && peer.serve && !parts.peers.is_stuck(now, peer));
 }
 
-// Members stay while they are served. Other nodes are admitted once they are nearly up to date. If
-// such a node was in a view before, it must have consumed the end of that view, so that it has
-// nothing of that view left to deliver.
+// A member of the view stays while is_served() is true for it. Other nodes are admitted once they
+// are nearly up to date. If such a node was in a view before, it must have consumed the end of that
+// view, so that it has nothing of that view left to deliver.
 std::vector<wire::ViewMember> wanted_members(const Parts& parts, const ViewBasis& basis) {
   const OrderState& tip = basis.tip;
   std::vector<wire::ViewMember> wanted;

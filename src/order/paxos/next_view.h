@@ -16,8 +16,8 @@ struct ViewBasis {
   Instant now;
 };
 
-/// The node seems alive, may be in a view of this coordinator according to its links, and makes
-/// progress unless its application is full.
+/// True if the node seems alive, may be in a view of this coordinator according to its links, and
+/// either makes progress or has a full application.
 bool is_served(const Parts& parts, const Peer& peer, Instant now);
 
 /// The members that the next view should have.

@@ -39,8 +39,8 @@ struct Options {
   std::uint32_t window = 2'048;  ///< limit of instances in progress; the window adapts below it
   /// First size of both windows, before anything is measured.
   std::uint32_t window_first = 64;
-  std::uint32_t member_window = 512;  ///< limit of units of one member without a place
-  /// Limit of instances between the slowest member and a new proposal.
+  std::uint32_t member_window = 512;  ///< limit of one member's units that have no place yet
+  /// Maximum number of instances from the slowest member to a new proposal.
   std::uint32_t max_gap = 4'096;
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   /// Limit of the history of decided values, for nodes that lag. Values retained for excluded
@@ -60,8 +60,8 @@ std::span<const Field<Options>> fields();
 /// else one line that names the key, the value and the accepted values.
 std::string validate(const Options& options);
 
-/// Limit of instances between the slowest member and a new proposal: `max_gap`, or fewer if the
-/// history cannot hold as many of the largest values. At least 1.
+/// Maximum number of instances from the slowest member to a new proposal: `max_gap`, or fewer if
+/// the history cannot hold `max_gap` values of the largest size. At least 1.
 wire::Instance gap_max(const Options& options);
 
 /// The acceptors if none are configured: all nodes if there are at most three, three of four nodes,
@@ -97,8 +97,9 @@ struct Config {
   /// Options::max_gap. A node that takes a checkpoint loses decided values that others may still
   /// request.
   std::uint32_t far_behind = 0;
-  /// With several ensembles: the retained values of all ensembles. Their owner has already read
-  /// these values from their log. Must outlive the engine. `part`: the number of this ensemble.
+  /// With several ensembles: the retained values of all ensembles. The owner of `left_out` has
+  /// already read these values from their log. Must outlive the engine. `part`: the number of this
+  /// ensemble.
   LeftOut* left_out = nullptr;
   std::uint8_t part = 0;
 };

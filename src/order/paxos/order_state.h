@@ -40,8 +40,8 @@ void add_to(Digest& digest, const Value& value);
 class OrderState {
  public:
   enum class Outcome : std::uint8_t {
-    /// An empty value; a unit for another view, or a unit that is not the next one of its sender;
-    /// or a view or list that is not the next one.
+    /// The value has no effect: it is empty, a unit for another view, a unit that is not the next
+    /// one of its sender, or a view or list that is not the next one.
     ignored,
     unit,   ///< this unit has its place
     view,   ///< another view is active from the next instance on

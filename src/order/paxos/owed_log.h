@@ -29,9 +29,9 @@ class OwedLog {
   /// Appends retained values that the log does not have yet, as many as the log takes now. If the
   /// log is full of durable records, the oldest range is dropped.
   void write();
-  /// All retained values are on disk, so they survive a crash.
+  /// True if all retained values are on disk, so that they survive a crash.
   bool durable() const;
-  /// The log failed: nothing becomes durable any more.
+  /// True if the log failed. Then nothing becomes durable any more.
   bool failed() const { return log_.failure().has_value(); }
 
   void add_to(Digest& digest) const;

@@ -27,7 +27,7 @@ struct OwedPart {
 struct OwedCopy {
   LogPosition head{};       ///< position of the head record; 0: not appended
   LogPosition last{};       ///< position of the last record of this copy
-  std::uint64_t at = 0;     ///< bytes of the log before this copy
+  std::uint64_t at = 0;     ///< number of bytes appended before this copy
   std::uint64_t bytes = 0;  ///< bytes of the records of this copy
   std::size_t written = 0;  ///< number of values that were appended
 };
@@ -83,8 +83,8 @@ class OwedRanges {
   /// Drops the oldest ranges until `bytes` more fit. False: `bytes` alone exceeds the limit, and no
   /// range was dropped.
   bool make_room(std::uint64_t bytes);
-  /// Appends a value to `range`, which is one of all(). False: the value does not fit even without
-  /// all other ranges, and `range` was dropped.
+  /// Appends a value to `range`, which is one of all(). False: the value does not fit even if all
+  /// other ranges are dropped, and `range` was dropped.
   bool grow(OwedRange& range, const wire::ValueHead& head, ByteView value);
   /// Adds a range after all others. The range must fit.
   void push(OwedRange range);

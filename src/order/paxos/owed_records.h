@@ -15,10 +15,10 @@ namespace peal::order::paxos {
 /// The records of the log of retained values (owed_log.h).
 struct OwedRecord {
   enum class Kind : std::uint8_t {
-    /// `id`, `part`, `instance` (the first), `members`: a range begins, or a newer copy of a range.
+    /// `id`, `part`, `instance` (the first), `members`: begins a range, or a newer copy of a range.
     head = 1,
     value = 2,       ///< `id`, `instance`, `head`, `bytes`: the next value of a range
-    checkpoint = 3,  ///< `ids`: all other ranges are removed
+    checkpoint = 3,  ///< `ids`: the remaining ranges; all others are removed
   };
 
   Kind kind{};

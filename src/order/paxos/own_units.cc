@@ -93,9 +93,9 @@ std::optional<Instant> OwnUnits::resend_at() const {
   return sent_at_ + patience_.wait(vain_);
 }
 
-// The coordinator would request the oldest unit as soon as it had a later one, and has not done so.
-// So no later unit has reached the coordinator, or the coordinator is busy. Only a few units are
-// retransmitted, because nothing shows that all are lost.
+// If a later unit had reached the coordinator, the coordinator would have requested the oldest
+// unit. So no later unit has reached the coordinator, or the coordinator is busy. Only a few units
+// are retransmitted, because nothing shows that all are lost.
 void OwnUnits::resend_late(Instant now, Effects& out) {
   const std::optional<Instant> at = resend_at();
   if (!at || now < *at) return;

@@ -24,8 +24,8 @@ class OwnUnits {
 
   /// Takes units from the host, as many as the window allows, and sends them.
   void pull(Instant now, Effects& out);
-  /// Another node coordinates: sends the units without a place to that node, which did not receive
-  /// those sent to the previous coordinator.
+  /// Another node coordinates now: sends all units without a place to that node, because it did not
+  /// receive the units that were sent to the previous coordinator.
   void follow(Instant now, Effects& out);
   /// This node coordinates from now on: submits its pending units to its own coordinator.
   void submit_to_self();
@@ -44,7 +44,7 @@ class OwnUnits {
   bool is_next(std::uint64_t number) const {
     return !units_.empty() && units_.front().head.number == number;
   }
-  /// The next unit to be placed has its place.
+  /// The first unit without a place has got its place.
   void place(Instant now);
   /// Another view is active: units without a place are void, and the host hands them out again.
   void begin_view();
@@ -79,7 +79,7 @@ class OwnUnits {
   std::uint64_t number_ = 0;  ///< number of the last unit
   Instant sent_at_{};         ///< when units were last sent, or a unit was placed
   Instant resent_at_{};       ///< when units were last retransmitted
-  /// Retransmissions since a unit last measured its own delay (see place()).
+  /// How often resend_late() retransmitted since a unit last measured its own delay (see place()).
   unsigned vain_ = 0;
   Patience patience_;
   Window window_;

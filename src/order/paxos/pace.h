@@ -15,7 +15,7 @@ class Pace {
   /// time in which a node was away.
   Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
-  /// An item that was transmitted only once was answered after this time.
+  /// An item that was transmitted only once was answered after the delay `time`.
   void took(Duration time) { lately_ = std::max(time, lately_ - lately_ / 8); }
   /// `vain`: number of unanswered retransmissions in a row.
   Duration wait(unsigned vain) const {
@@ -38,7 +38,7 @@ class Patience {
   Patience(Duration least, Duration most, Duration limit)
       : least_(least), most_(std::max(least, most)), limit_(std::max(most_, limit)) {}
 
-  /// A value arrived without a request after this time.
+  /// A value arrived without a request, after the delay `time`.
   void took(Instant now, Duration time) {
     if (now - since_ >= seconds(1)) {
       before_ = now - since_ >= seconds(2) ? Duration{} : longest_;

@@ -30,16 +30,17 @@ struct Parts {
   Early* early;  ///< with optimistic delivery, else null
 
   bool in_memory() const { return config.storage == Storage::memory; }
-  /// This node is in the active view.
+  /// True if this node is in the active view.
   bool joined() const { return state.has(config.self); }
-  /// The peer has the same order as this node, so the instances in its reports mean the same here.
-  /// A packet belongs to the order of its sender, because no node ever changes its order.
+  /// True if the peer has the same order as this node. Then the instances in the peer's reports
+  /// mean the same here. A packet belongs to the order of its sender, because no node ever changes
+  /// its order.
   bool shares_order(const Peer& peer) const {
     return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;
   }
-  /// The round's coordinator has the same order as this node. The list number in the round does not
-  /// show that: while this node knows no order, its own list has the number of a first list, but
-  /// may differ from the order's first list.
+  /// True if the round's coordinator has the same order as this node. The list number in the round
+  /// does not show that: while this node knows no order, its own list has the number of a first
+  /// list, but may differ from the order's first list.
   bool knows_order_of(const Round& round) const {
     const Peer* peer = peers.find(round.coordinator.node);
     return peer != nullptr && peer->has_state && peer->state.first_list == state.nodes().first;

@@ -276,8 +276,8 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (peer.state.next == 0) rank += acceptors_;
-    // The fitter acceptor comes first; among equally fit acceptors, one that knows the order. An
-    // acceptor's report is outdated if its heartbeats no longer arrive.
+    // Fitness decides first. Among equally fit acceptors, one that knows the order comes first. An
+    // acceptor's report of its fitness is outdated if its heartbeats no longer arrive.
     const bool tells =
         peer.self || PEAL_MUTANT(px_silent_leads) ||
         (PEAL_MUTANT(px_words_need_data) ? !peer.reception.failing() : peer.reception.tells());

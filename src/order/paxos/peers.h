@@ -20,14 +20,14 @@ inline wire::Instance join_lag(const Options& options) {
   return std::max<wire::Instance>(512, options.max_gap / 2);
 }
 
-/// Up to which position the log of one node was durable, as the node's incarnations reported. These
-/// positions show whether a later incarnation begins with an older copy of the log.
+/// The positions up to which one node's log was durable, as the node's incarnations reported them.
+/// They show whether a later incarnation begins with an older copy of the log.
 class LogsHeard {
  public:
   /// The incarnation with this epoch sent this STATE. An incarnation that reports `sure` has
   /// received all positions that this node remembered of earlier incarnations.
   void note(std::uint64_t epoch, const wire::State& said);
-  /// Another incarnation appeared.
+  /// Call when another incarnation of the node appears.
   void begin();
   /// The positions that earlier incarnations reported of the log with this id.
   std::vector<wire::LogHeard> before(std::uint64_t life) const;
@@ -57,18 +57,19 @@ struct Peer {
   bool put_back = false;     ///< the peer reports that its log is an older copy
   /// An acceptor in the active list whose votes count; false for amnesiac acceptors.
   bool acceptor = false;
-  /// Only in this node's own entry: this node must not vote until another node confirms it.
+  /// Can be true only in this node's own entry: no other node has confirmed yet that this node may
+  /// vote.
   bool silent = false;
   MemberId member{};      ///< the newest known incarnation of the node; epoch 0: none
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
   Duration patience{};        ///< the time without a packet after which the peer is suspected
-  Duration silence{};         ///< the longest time without a packet in the last seconds
-  Duration silence_before{};  ///< `silence` of the previous seconds
-  Instant lately_until{};     ///< when `silence` moves to `silence_before`
+  Duration silence{};         ///< longest time without a packet in this period (kLately)
+  Duration silence_before{};  ///< `silence` of the previous period
+  Instant lately_until{};     ///< end of this period
   Instant shrinks_at{};       ///< when patience shrinks, if nothing lengthens it
-  Duration forgiven{};  ///< the longest suspension of this process in the peer's present silence
-  /// The peer requested decided values; this node's coordinator clears the flag.
+  Duration forgiven{};  ///< longest suspension of this process during the peer's present silence
+  /// The peer requested decided values. This node's Coordinator reads the flag and clears it.
   bool asked = false;
   Reception reception;  ///< how well the peer's packets arrive here
   bool works = true;    ///< this node and the peer hear each other
@@ -80,8 +81,8 @@ struct Peer {
   bool has_state = false;
   wire::State state;     ///< the peer's last STATE; default values until the first STATE
   bool refused = false;  ///< the peer's last STATE was of another list or of another order
-  /// The peer named acceptors for another list (LIVES); an incarnation names them for one list
-  /// only.
+  /// The peer has named acceptors for another list (LIVES). One incarnation of a node names
+  /// acceptors for one list only.
   bool bound = false;
   LogsHeard logs;  ///< what the peer's incarnations reported of its log
 };
@@ -115,8 +116,8 @@ class Peers {
   std::size_t majority() const { return acceptors_ / 2 + 1; }
 
   /// The number of acceptors, including this node, that are or may be in the incarnations that the
-  /// list names. 0 if this node is the only such acceptor and must not vote, because no other node
-  /// can confirm that it may.
+  /// list names. 0 if this node is the only such acceptor and must not vote: then no other node can
+  /// confirm that this node may vote.
   std::size_t lives() const;
   /// A packet of the peer arrived. False: the packet is of an older incarnation than the newest
   /// known one.
@@ -124,20 +125,21 @@ class Peers {
   /// Call it once per heartbeat: looks for nodes without progress whose applications are not full.
   /// This node has consumed all instances below `next`.
   void watch(Instant now, wire::Instance next);
-  /// The peer has made no progress for so long that it is not served: the next view excludes it.
+  /// True if the peer has made no progress for so long that it is not served: the next view
+  /// excludes it.
   bool is_stuck(Instant now, const Peer& peer) const;
-  /// A STATE of the peer arrived. A STATE that was sent before the last one does not replace the
-  /// last one.
+  /// Call when a STATE of the peer arrived. The STATE replaces the one noted before, unless it was
+  /// sent earlier than that one.
   void note_state(Peer& peer, const wire::State& state);
-  /// The log of this node is an older copy.
+  /// Notes that the log of this node is an older copy.
   void put_back();
   /// Forgets the peer's STATE.
   static void forget_state(Peer& peer);
-  /// The peer's last STATE does not apply here. The peer's earlier STATE is outdated, and is
-  /// forgotten.
+  /// Call when the peer's last STATE is of another list or order. Forgets the peer's earlier STATE,
+  /// which is outdated.
   void refuse_state(Peer& peer);
-  /// A coordinator's proposal shows that a majority voted in `round` for all instances up to
-  /// `upto`.
+  /// Call when a coordinator's proposal shows that a majority voted in `round` for all instances up
+  /// to `upto`.
   void note_decided(const wire::Round& round, wire::Instance upto);
   /// Suspects nodes that were silent for too long.
   void tick(Instant now);

@@ -77,7 +77,8 @@ void Phase1::choose() {
   for (const auto& [node, promise] : promises_) {
     for (const wire::VoteRun& run : promise.runs) {
       const Instance end = run.first + run.length;
-      // No acceptor votes further ahead of its decided instances.
+      // No acceptor votes for instance `most` or above: they are too far ahead of its decided
+      // instances.
       const Instance most = base_ + p_.store.ahead_max();
       for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
         Choice& choice = choices_[k];
@@ -127,8 +128,8 @@ void Phase1::fetch(Effects& out) {
   }
 }
 
-// If nothing arrived since the last heartbeat, a request was lost, or the node that has the value
-// is gone.
+// Requests the missing values again if none arrived since the last heartbeat: a request was lost.
+// False: the node that has the next value is gone.
 bool Phase1::fetch_again(Effects& out) {
   if (std::exchange(fetching_.came, false)) {
     fetch(out);
@@ -148,7 +149,7 @@ bool Phase1::fetch_again(Effects& out) {
 void Phase1::on_fetched(const wire::Fetched& frame, const BufferRef& bytes) {
   const auto choice = choices_.find(frame.instance);
   const Round chosen = choice == choices_.end() ? Round{} : choice->second.round;
-  if (frame.round != chosen) return;  // no vote is of round 0
+  if (frame.round != chosen) return;  // also if nothing is chosen: no vote has round 0
   if (!values_.emplace(frame.instance, Value{frame.head, bytes}).second) return;
   fetching_.came = true;
   if (fetching_.awaited > 0) --fetching_.awaited;

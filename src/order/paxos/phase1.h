@@ -35,7 +35,7 @@ class Phase1 {
   /// All instances below the result are decided: nodes that consumed them have the values.
   Instance base() const { return base_; }
 
-  /// True: all chosen values are here. Else fetch() requests missing ones.
+  /// True if all chosen values are here. If not, fetch() requests the missing values.
   bool knows_values();
   void fetch(Effects& out);
   /// Call it once per heartbeat: repeats requests that seem lost. False: the voter of a missing
@@ -62,7 +62,7 @@ class Phase1 {
   struct Fetching {
     Instance known_upto = 0;    ///< all values chosen for instances below this one are here
     Instance asked_upto = 0;    ///< values of instances below this one were requested
-    std::uint32_t awaited = 0;  ///< values that were requested and have not arrived
+    std::uint32_t awaited = 0;  ///< number of requested values that have not arrived
     bool came = false;          ///< a value arrived after the last heartbeat
   };
 

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint32_t kResendsAtOnce = 8;
 /// Consecutive unanswered requests to an acceptor before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
-/// In units of Options::suspect: a coordinator waits so long for all nodes of the list before it
-/// proposes the first view.
+/// How long a coordinator waits for all nodes of the list before it proposes the first view, in
+/// units of Options::suspect.
 constexpr std::int64_t kFirstViewPatience = 3;
 
 }  // namespace
@@ -61,7 +61,7 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   BufferRef packet;
   if (!p_.routes.propose_own(proposal, out)) {
     packet = p_.routes.pack(proposal, value.bytes, fresh);
-    // One copy of the bytes is enough.
+    // Keep only the copy of the bytes that is in the packet.
     if (packet) value.bytes = bytes_behind(packet, p_.routes.header_bytes());
     if (packet) p_.routes.propose(packet, out);
   }
@@ -74,7 +74,8 @@ bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
   if (phase_ != Phase::lead) return false;
   now_ = now;
   if (!forget_consumed() || wants_list() || wants_lives() || !may_propose()) return false;
-  // Members may keep the window full all the time. One empty value at a time may exceed the window.
+  // Members may keep the window full all the time. So one empty value at a time may exceed the
+  // window.
   if (under_way() >= window_.size() && passed_ >= p_.state.next()) return false;
   passed_ = next_;
   propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
@@ -156,8 +157,8 @@ bool Coordinator::propose_units(Effects& out) {
   return any;
 }
 
-// With optimistic delivery: proposes the unit with the lowest timestamp, as all nodes expect, once
-// all units with lower timestamps should have arrived. False: no unit was proposed.
+// With optimistic delivery: proposes the unit with the lowest timestamp, once all units with lower
+// timestamps should have arrived. All nodes expect this order. False: no unit was proposed.
 bool Coordinator::propose_by_stamp(Effects& out) {
   const std::optional<std::size_t> index = waiting_.lowest();
   if (!index || p_.early->due(waiting_.stamp_of(*index)) > now_) return false;
@@ -203,8 +204,8 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   head.kind = wire::ValueKind::view;
   head.view = tip_.next_view();
   head.origin = p_.config.self;
-  // With several ensembles: the key of the view is so high that each new member has all values
-  // after the view.
+  // With several ensembles: each new member has all values above a certain key, and the view's key
+  // is not lower. So each new member has all values after the view.
   for (const wire::ViewMember& each : wanted) {
     const Peer* peer = p_.peers.find(each.member.node);
     if (peer != nullptr && !tip_.has(each.member)) {
@@ -219,8 +220,8 @@ bool Coordinator::wants_list() const {
          p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
 }
 
-/// An acceptor is up to date in another incarnation than the active list names. A list with that
-/// incarnation lets the acceptor vote again.
+/// True if an acceptor is up to date, but the active list names another incarnation of it. A new
+/// list with the present incarnation lets the acceptor vote again.
 bool Coordinator::wants_lives() const {
   return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
 }

@@ -27,7 +27,7 @@ class Recall {
   /// The decided value. Empty until `majority` acceptors have reported, and at least one of them
   /// has reported a vote.
   std::optional<Value> decided(Instance instance, std::size_t majority) const;
-  /// Forgets all reports: other acceptors vote in later instances.
+  /// Forgets all reports. Call when another list is active: its acceptors vote in later instances.
   void clear() { words_.clear(); }
   /// Forgets the reports about instances below `next`, which are consumed.
   void forget_below(Instance next) { words_.erase(words_.begin(), words_.lower_bound(next)); }

@@ -9,19 +9,19 @@
 namespace peal::order::paxos {
 namespace {
 
-/// In units of Options::suspect: if a node is merely silent, the link to it counts as broken only
-/// after so long. The node may have paused for a moment.
+/// The unit is Options::suspect. If a node is merely silent, the link to it counts as broken only
+/// after this time, because the node may have paused for a moment.
 constexpr std::int64_t kFailsFor = 3;
-/// In units of Options::suspect: a lane without a packet for so long fails. On a working link, each
-/// lane carries several packets in that time.
+/// The unit is Options::suspect. A lane fails after this time without a packet. On a working link,
+/// each lane carries several packets in that time.
 constexpr std::int64_t kLaneSilence = 8;
-/// The data lane counts as silent only once at least so many link checks in a row are lost.
+/// The data lane counts as silent only once at least this many link checks in a row are lost.
 constexpr std::int64_t kChecksOfSilence = 4;
-/// In units of Options::suspect: how long a link must be good before it works again; twice as long
-/// after each relapse.
+/// The unit is Options::suspect. A link works again once it has been good for this time. The time
+/// doubles with each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
-/// In units of Options::suspect: a failure within this time after the link worked again is a
+/// The unit is Options::suspect. A failure within this time after the link worked again is a
 /// relapse.
 constexpr std::int64_t kRelapseWithin = 100;
 
@@ -70,8 +70,8 @@ void Reception::forgive(Instant now) {
 }
 
 // Packets that wait in a stream come late, but in order. So the time since the last large check
-// does not show whether large checks are lost. The number of large checks sent so far shows it.
-// Small checks reveal that number, too.
+// does not show whether large checks are lost. The number of large checks sent so far shows their
+// loss. Small checks carry that number, too.
 void Reception::check(std::uint32_t number, std::uint32_t rounds, bool large) {
   checks_.note(number);
   if (rounds_ == 0) last_round_ = rounds;
@@ -97,8 +97,9 @@ void Reception::look(Instant now, bool silent, const Options& options, const Lin
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
-    // Heavy loss or a failing lane is detected only after a long time, so it counts at once. A node
-    // that is merely silent may have paused.
+    // Heavy loss, or a failing lane, is detected only after a long time. So then the link stops
+    // working at once. If the node is merely silent, it may have paused, so the link stops working
+    // only after kFailsFor.
     const bool shown = loses_much || lane_fails;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;

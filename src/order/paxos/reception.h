@@ -12,8 +12,8 @@ namespace peal::order::paxos {
 /// Which of the last 64 numbered packets of a node have arrived.
 class Arrivals {
  public:
-  /// `silence_max`: limit to the number of consecutive losses that count. A link that was cut and
-  /// works again does not count as lossy.
+  /// `silence_max`: limit to the number of consecutive losses that count. So a link that was cut
+  /// and works again does not count as lossy.
   explicit Arrivals(unsigned silence_max) : silence_max_(silence_max) {}
 
   void note(std::uint32_t number);
@@ -52,12 +52,12 @@ class Reception {
             const LinkRhythm& rhythm = kRhythmOfOne);
 
   bool works() const { return works_; }
-  /// The link does not work, and showed no sign of recovery at the last look.
+  /// True if the link does not work, and showed no sign of recovery at the last look.
   bool failing() const { return !works_ && fails_; }
-  /// The node's heartbeats arrive, so its last STATE is recent, even if packets on the data lane
-  /// are lost.
+  /// True if the node's heartbeats arrive. Then its last STATE is recent, even if packets on the
+  /// data lane are lost.
   bool tells() const { return works_ || !(lacks_beats_ || beats_lost_); }
-  /// At the last look, the data lane was silent, or lost large link checks.
+  /// True if, at the last look, the data lane was silent or lost large link checks.
   bool lacks_data() const { return lacks_data_; }
 
  private:
@@ -66,14 +66,14 @@ class Reception {
 
   static constexpr unsigned kBeats = 64;
   static constexpr unsigned kChecks = 24;
-  /// A link fails once it loses so many large link checks in a row, while small ones arrive.
+  /// A link fails once this many large link checks in a row are lost, while small ones arrive.
   static constexpr std::uint32_t kLargeLost = 4;
 
   Arrivals beats_{8};
   Arrivals checks_{3};
-  Instant beat_at_{};         ///< when the last heartbeat arrived on the control lane
-  Instant data_at_{};         ///< when the last packet arrived on the data lane
-  std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: none yet
+  Instant beat_at_{};             ///< when the last heartbeat arrived on the control lane
+  Instant data_at_{};             ///< when the last packet arrived on the data lane
+  std::uint32_t rounds_ = 0;      ///< number of large checks sent, as far as is known; 0: none yet
   std::uint32_t last_round_ = 0;  ///< the number of the last large check that arrived
   bool beats_lost_ = false;       ///< too many heartbeats are lost
   bool checks_lost_ = false;      ///< too many link checks are lost

@@ -51,7 +51,7 @@ void Reconfiguration::report_list(ViewId view, Effects& out) {
   const bool given = hash == given_.list().hash;
   if (given) out.report({&event::nodes_adopted, view, {}, hash, 0});
   // A node that starts with the pending list sees older lists become active until it is a member.
-  // Nobody needs to give it these older lists, so it does not report them.
+  // Nobody has to give it these older lists, so it does not report that it lacks them.
   const bool member = view.number != 0;
   if (!given && member && p_.peers.self().listed) {
     out.report({&event::nodes_not_given, view, {}, hash, 0});

@@ -16,8 +16,9 @@ struct Record {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
     decided = 3,  ///< `instance`, `head`, `bytes`: a decided value that this node did not vote for
-    /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`: for each
-    /// instance from this one up to `state.next` - 1, the last record holds the decided value.
+    /// `round` (the promise, or no round), `state`, `kept`, `starts`, and `instance`. For each
+    /// instance from `instance` up to `state.next` - 1, the last record of that instance holds the
+    /// decided value.
     checkpoint = 4,
     taken = 5,     ///< `lives`, `heard`: the acceptors that this node names for the bootstrap
     kept = 6,      ///< `instance`, `round` (of the vote; no round: it was decided), `head`, `bytes`
@@ -46,9 +47,9 @@ struct Record {
   wire::Round round{};
   wire::Instance instance{};
   wire::ValueHead head;
-  ByteView bytes;  ///< of a value; read_record() makes it point into the record
+  ByteView bytes;  ///< the bytes of a value; read_record() makes them point into the record
   wire::Checkpoint state;
-  std::vector<Range> kept;    ///< of a checkpoint
+  std::vector<Range> kept;    ///< of a checkpoint: the kept ranges
   std::vector<Start> starts;  ///< of a checkpoint: the last starts before it, in order
   std::uint64_t epoch{};
   wire::Lives lives;

@@ -31,8 +31,8 @@ struct Arrival {
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
   bool own = false;      ///< a unit of this node; the packet lacks its bytes
-  /// All proposals of the round that this node has for instances below instance - behind were
-  /// decided by votes in that round.
+  /// True: for each instance below `instance` - `behind`, the proposal of `round`, if this node has
+  /// it, was decided by votes in `round`.
   bool tells_decided = false;
   std::uint16_t chain{};
 };
@@ -46,11 +46,11 @@ class Routes {
 
   /// Size of the header in front of a proposed value.
   virtual std::size_t header_bytes() const = 0;
-  /// Do nodes announce up to which instance a majority has voted? Otherwise all nodes receive all
-  /// votes.
+  /// True if nodes announce the instance up to which a majority has voted. If false, all nodes
+  /// receive all votes.
   virtual bool tells_decided() const = 0;
-  /// Are values sent to most nodes only after the decision? Then votes do not show how full the
-  /// links to these nodes are.
+  /// True if values are sent to most nodes only after the decision. Then votes do not show how full
+  /// the links to these nodes are.
   virtual bool distributes() const = 0;
   /// The maximum number of hops of a value on its way to the last node. While no later value has
   /// arrived, a value may be in transit for this many times the delay between two nodes.
@@ -62,7 +62,7 @@ class Routes {
   /// progress must be sent to the chosen acceptors too. `anew`: this node has just become
   /// coordinator.
   virtual bool choose(Instant now, bool anew) = 0;
-  /// Is this acceptor asked for its vote?
+  /// True if this acceptor is asked for its vote.
   virtual bool asks(const Peer& acceptor) const = 0;
   /// This acceptor was asked repeatedly for its vote, and did not vote.
   virtual void note_slow(Instant now, NodeId acceptor) = 0;
@@ -87,11 +87,11 @@ class Routes {
   /// Announces `said`, the STATE of this node: more of its votes are durable, or its view or list
   /// changed.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
-  /// More instances are decided. Called before any of them is consumed. True: tell_votes() is to
-  /// announce the decision.
+  /// More instances are decided. Called before any of them is consumed. True: the engine must
+  /// announce the decision with tell_votes().
   virtual bool tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
-  /// The engine has done all that it can for now: information that waited for another packet to
-  /// carry it is sent in a packet of its own.
+  /// The engine has done all that it can for now. Information that was to be carried by another
+  /// packet is now sent in a packet of its own.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
   /// Another list of nodes is active: the routes' information about acceptors is obsolete.

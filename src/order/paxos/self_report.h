@@ -36,8 +36,8 @@ class SelfReport {
   void tell(NodeId to, Effects& out) const;
   void tell_all(const wire::State& said, Lane lane, Effects& out) const;
 
-  /// Requests a STATE soon, to report durable votes, decisions, another view or another list. Votes
-  /// that follow shortly are sent in the same packet.
+  /// Makes work() send a STATE soon, to report durable votes, decisions, another view or another
+  /// list. Votes that follow shortly are sent in the same packet.
   void announce() { wanted_ = true; }
   /// Sends the announced STATE, if it is time.
   void work(Instant now, Effects& out);

@@ -14,12 +14,13 @@ using wire::Drop;
 
 namespace {
 
-/// Acceptors are asked for their votes once in so many heartbeats without success.
+/// While nothing makes progress, acceptors are asked for their votes once in this number of
+/// heartbeats.
 constexpr unsigned kRecallTicks = 4;
 
-/// A member stops after so many consecutive heartbeats in which no node had the value that the
-/// member lacks, and no node that may help made progress. Before, the member's knowledge of other
-/// nodes may be outdated.
+/// A member stops after this number of consecutive heartbeats in which no node had the value that
+/// the member lacks, and no node that may help made progress. Earlier, what the member knows of
+/// other nodes may be outdated.
 constexpr unsigned kCutOffTicks = 100;
 /// The same limit while an acceptor is away, because the log of that acceptor may hold the value.
 constexpr unsigned kCutOffTicksAway = 1'000;
@@ -77,7 +78,7 @@ bool StateTransfer::may_skip() const {
   return !p_.joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
 }
 
-/// The next value is missing, and the application has space for it.
+/// True if the next value is missing, and the application has space for it.
 bool StateTransfer::waits_for_others() const {
   return catch_up_.lacks(p_.state.next()) &&
          (p_.config.merger == nullptr || p_.config.merger->has_room());
@@ -106,9 +107,9 @@ void StateTransfer::seek(Effects& out) {
   if (ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) cut_off_ = true;
 }
 
-// Progress of this node, of the merged order, or of an acceptor that may help begins a new count,
-// because missing values may be arriving. An acceptor that may help has not consumed the instance
-// either, but may have voted for its value.
+// A new count begins if this node, the merged order, or an acceptor that may help made progress,
+// because missing values may be arriving. An acceptor that may help has not consumed the instance,
+// but may have voted for its value.
 void StateTransfer::count_tick() {
   const Instance next = p_.state.next();
   Instance behind = next + (p_.config.merger == nullptr ? 0 : p_.config.merger->merged());
@@ -125,7 +126,8 @@ void StateTransfer::count_tick() {
 
 Drop StateTransfer::judge(const Peer& from, const wire::Checkpoint& said) {
   if (p_.state.known() && said.nodes.first != p_.state.nodes().first) return Drop::other_list;
-  // The checkpoint must not be of an order that is over: its sender must have that order now.
+  // The sender must still have the order of the checkpoint: a checkpoint of an order that is over
+  // is dropped.
   if (!from.has_state || from.state.first_list != said.nodes.first) return Drop::wrong_state;
   if (!incarnations_.believes(from, said)) return Drop::wrong_state;
   if (!may_skip() || said.next <= p_.state.next()) return Drop::duplicate;

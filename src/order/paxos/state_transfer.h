@@ -30,10 +30,10 @@ class StateTransfer {
   wire::Drop judge(const Peer& from, const wire::Checkpoint& said);
   /// Skips to this checkpoint.
   void take(const wire::Checkpoint& said);
-  /// No node can help this node any more, so this node has to stop.
+  /// True if no node can help this node any more. Then this node has to stop.
   bool is_cut_off() const { return cut_off_; }
-  /// This node hears a majority of the nodes, and is close enough to them to catch up without a
-  /// checkpoint.
+  /// True if this node hears a majority of the nodes, and is close enough to them to catch up
+  /// without a checkpoint.
   bool is_near() const;
 
   std::uint64_t checkpoints() const { return checkpoints_; }
@@ -52,8 +52,8 @@ class StateTransfer {
   VoteRecall& recall_;
   const Incarnations& incarnations_;
   bool cut_off_ = false;
-  /// Consecutive heartbeats in which no node could help, and neither this node nor a node that may
-  /// help made progress.
+  /// Number of consecutive heartbeats in which no node had the value that this node needs, and in
+  /// which neither this node nor any acceptor that may still provide the value made progress.
   unsigned ticks_ = 0;
   std::size_t heard_ = 0;  ///< number of acceptors heard at the last such heartbeat
   /// Sum of the next instances of this node and of the acceptors that may help, and of

@@ -21,8 +21,8 @@ struct Slot {
   bool decided = false;
 };
 
-/// The instances from the next one to be consumed on, and the history for nodes that are behind: as
-/// many of the decided values before that instance as fit into a fixed amount of memory.
+/// The instances from the next one to be consumed on. Also the history, for nodes that are behind:
+/// the last decided values before that instance, as many as fit into a fixed amount of memory.
 class Store {
  public:
   /// `ahead_max`: limit of the number of slots, including the slot of next().
@@ -69,7 +69,7 @@ class Store {
     wire::ValueHead head;
     const std::byte* bytes = nullptr;
     std::uint32_t size = 0;
-    std::uint64_t tail = 0;  ///< offset in the ring buffer after the value
+    std::uint64_t tail = 0;  ///< offset in the ring buffer at which the value ends
   };
   void drop_oldest();
   void add_to_history(const wire::ValueHead& head, ByteView bytes);

@@ -22,12 +22,13 @@ class VoteRecall {
 
   /// Asks all acceptors about the instances from the next one on.
   void ask(Effects& out);
-  /// All instances that were asked about are consumed, so the following ones may be asked about at
-  /// once.
+  /// True if all instances that were asked about are consumed. Then the following instances may be
+  /// asked about at once.
   bool is_through() const { return p_.state.next() == asked_upto_; }
   void answer(NodeId to, const wire::Recall& question, Effects& out);
   wire::Drop on_word(const Peer& from, const BufferRef& packet);
-  /// True: votes of a majority revealed the value of the next instance.
+  /// If votes of a majority reveal the value of the next instance, passes the value to the learner,
+  /// and returns true.
   bool take();
   /// Call it before this node skips the instances below `end`: keeps its votes for them.
   void keep_words(Instance end);

@@ -26,11 +26,11 @@ class Voter {
   wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   /// Sends the promise, once it is on disk.
   void answer_prepare(Effects& out);
-  /// A coordinator asks for a vote in this round; instances below `floor` are decided. False: a
-  /// higher round is promised or the log failed, and the coordinator is notified. True otherwise,
+  /// A coordinator asks for a vote in this round; instances below `floor` are decided. False if a
+  /// higher round is promised or the log failed; then the coordinator is notified. True otherwise,
   /// even if this node must not vote.
   bool accept(const Round& round, Instance floor, Effects& out);
-  /// Votes for the proposals. True: there are new votes, which count at once because votes are in
+  /// Votes for the proposals. True if there are new votes that count at once, because votes are in
   /// memory.
   bool vote();
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);

@@ -36,7 +36,8 @@ bool WaitingUnits::take(const wire::ValueHead& head, const BufferRef& bytes, boo
   return true;
 }
 
-// A member's units arrive in order, unless some are lost.
+// Notes the gap before the unit, if there is one: a member's units arrive in order, unless some are
+// lost.
 void WaitingUnits::note_came(std::size_t index, std::uint64_t number) {
   Came& came = came_[index];
   const std::uint64_t next = std::max(came.newest, tip_.units_of(index)) + 1;
@@ -58,7 +59,7 @@ void WaitingUnits::look_for_gaps() {
 void WaitingUnits::ask_for_gaps(Effects& out) {
   for (const Gap& gap : gaps_) {
     const NodeId from = tip_.members()[gap.index].member.node;
-    if (from == p_.config.self.node) continue;  // this node has all its units
+    if (from == p_.config.self.node) continue;  // this node has all units of its own
     PEAL_PROBE("paxos.unit_lacking");
     const auto count = std::min<std::uint64_t>(gap.end - gap.first, wire::kLacksMax);
     const wire::Lacks lacks{tip_.view().number, gap.first, static_cast<std::uint16_t>(count)};

@@ -24,7 +24,7 @@ class WaitingUnits {
   void begin_view();
   /// Releases the buffers of all units. Call begin_view() before the next take().
   void clear() { units_.clear(); }
-  /// Adds a unit. False: the unit is refused, because it is for another view, too far ahead, or a
+  /// Adds a unit. False if the unit is refused: it is for another view, too far ahead, or a
   /// duplicate.
   bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
 
@@ -37,7 +37,7 @@ class WaitingUnits {
   std::size_t members() const { return units_.size(); }
   /// The index of the member whose unit is proposed next.
   std::size_t next_turn() { return turn_++ % units_.size(); }
-  /// Is the member's next unit here?
+  /// True if the member's next unit is here.
   bool has_next(std::size_t index) const;
   /// With optimistic delivery: the member whose next unit has the lowest timestamp. stamp_of()
   /// returns the timestamp of a member's first waiting unit.

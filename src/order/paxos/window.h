@@ -20,8 +20,8 @@ class Window {
 
   std::uint32_t size() const { return size_; }
 
-  /// Returns true if one more item may be sent. Call it only if there is such an item: a full
-  /// window may then grow.
+  /// True if one more item may be sent. Call it only if there is such an item, because a call at a
+  /// full window lets the window grow later.
   bool allows(Instant now, std::uint64_t under_way) {
     if (under_way < size_) return true;
     full_at_ = now;
@@ -56,7 +56,7 @@ class Window {
 
  private:
   static constexpr std::uint32_t kLeast = 16;
-  /// Once the limit of the path is known, the window grows by one after so many answers.
+  /// Once the limit of the path is known, the window grows by one after this number of answers.
   static constexpr std::uint32_t kSlowly = 16;
   /// An answer that takes this many times as long as the fastest answers has waited in queues.
   static constexpr std::int64_t kQueued = 4;

@@ -62,7 +62,7 @@ class Chain final : public paxos::Routes {
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
-  /// True if the value is a unit that `peer`, in its present incarnation, has sent. Then `peer` has
+  /// True if the value is a unit that the present incarnation of `peer` has sent. Then `peer` has
   /// the bytes of the unit.
   static bool is_of(const wire::ValueHead& head, const Peer& peer) {
     return head.kind == wire::ValueKind::unit && head.origin == peer.member;

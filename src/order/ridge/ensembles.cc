@@ -244,7 +244,7 @@ void Ensembles::Inner::multicast(Lane lane, const BufferRef& packet) {
   for (const NodeId node : others) all_.out_->send(node, lane, packet);
 }
 
-/// Adds `nodes`, the domain's part of a list that may not be active yet, to `others`.
+/// Adds `nodes` to `others`. `nodes` is the domain's part of a list that may not be active yet.
 void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
   for (const NodeId node : nodes) {
     const auto at = std::lower_bound(others.begin(), others.end(), node);

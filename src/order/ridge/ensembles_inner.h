@@ -25,12 +25,12 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
         Domain its_domain)
       : number(its_number), cluster(its_cluster), domain(its_domain), all_(all), index_(index) {}
 
-  // Host
+  // Overrides of Host.
   std::uint32_t backlog_units() const override;
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
   std::uint32_t receive_room_units() const override;
 
-  // Effects
+  // Overrides of Effects.
   void send(NodeId to, Lane lane, const BufferRef& packet) override {
     all_.out_->send(to, lane, packet);
   }
@@ -41,7 +41,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   void report(const Event& event) override;
   void fatal(std::string_view reason) override { all_.stop(reason); }
 
-  // paxos::Merger
+  // Overrides of paxos::Merger.
   void on_key(std::uint64_t key, bool nothing) override {
     key_ = key;
     if (nothing) {
@@ -105,7 +105,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   const std::uint8_t number;
   const std::uint64_t cluster;  ///< cluster field of the ensemble's packets
   const Domain domain;          ///< the domain whose nodes learn the ensemble
-  std::vector<NodeId> others;   ///< of a domain's ensemble: the other nodes that may learn it
+  std::vector<NodeId> others;   ///< for a domain: the other nodes that may learn the ensemble
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was not empty
   std::uint64_t skip_to = 0;       ///< in rotation: the place that the ensemble should reach

@@ -24,8 +24,9 @@ constexpr Duration kPassingMax = milliseconds(10);
 }  // namespace
 
 // A value can be merged only when no other ensemble can still order a value before it. So while
-// other ensembles order values, an ensemble with nothing to order proposes empty values, each
-// before the keys of the other ensembles reach the key of its last empty value.
+// other ensembles order values, an ensemble with nothing to order proposes empty values. It
+// proposes the next empty value before the keys of the other ensembles reach the key of its last
+// one.
 void Ensembles::let_others_pass() {
   if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
@@ -36,8 +37,8 @@ void Ensembles::let_others_pass() {
   }
 }
 
-/// Greatest key of a value other than an empty value that another ensemble has ordered. 0 if that
-/// key is above kStampMax, because no empty value can reach such a key.
+/// Greatest key that another ensemble has ordered, without the keys of empty values. 0 if that key
+/// is above kStampMax, because no empty value can reach such a key.
 std::uint64_t Ensembles::Inner::last_of_others() const {
   std::uint64_t last = 0;
   for (const auto& other : all_.inner_) {

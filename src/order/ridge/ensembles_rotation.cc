@@ -31,8 +31,8 @@ void Ensembles::Inner::see_where_it_begins() {
 
 // An ensemble skips at each tick while it is behind a value of another ensemble. While any ensemble
 // has ordered a value lately (RotationLine::awake), all ensembles keep up with the line, but each
-// of them skips again only after its last skip was decided. So soon after the last message, nothing
-// is in progress.
+// of them skips again only after its last skip was decided. Therefore nothing remains in progress
+// soon after the last message.
 void Ensembles::skip_turns() {
   const bool tick = line_.tick_due(now_);
   const bool awake = line_.awake(now_);

@@ -21,7 +21,7 @@ constexpr std::size_t kHandedAhead = 16;
 }  // namespace
 
 /// True if this ensemble may take the next unit. While there is little to order, the first ensemble
-/// takes all units. Then the units wait only for empty values of the other ensembles.
+/// takes all units. In that case the units wait only for empty values of the other ensembles.
 ///
 /// A node that learns two domains merges this node's units by the keys of two ensembles. These keys
 /// do not show which unit was sent first. So all units in progress are of one domain, and the first

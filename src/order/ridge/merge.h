@@ -84,7 +84,7 @@ class Merge {
     std::uint64_t key = 0;  ///< key of the last item from push(), or a larger key from advance()
     std::deque<std::pair<std::uint64_t, Item>> waiting;
   };
-  /// The stream's next item has at least this key.
+  /// Lower bound of the key of the stream's next item.
   std::uint64_t bound(std::size_t stream) const {
     const Stream& of = streams_[stream];
     return of.waiting.empty() ? of.key + 1 : of.waiting.front().first;

@@ -47,7 +47,7 @@ class RingRoutes final : public paxos::Routes {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
-  /// Above the maximum number of values that a coordinator has in progress.
+  /// More values than a coordinator ever has in progress.
   static constexpr std::size_t kUnderWayMax = 8'192;
 
   /// Index of `node` in the ring of `coordinator`. kNowhere if `coordinator` is not an acceptor, or
@@ -70,8 +70,8 @@ class RingRoutes final : public paxos::Routes {
   paxos::Round round_{};
   /// Number of the current ring in its round. If a node fails, the coordinator begins a new ring.
   std::uint16_t number_ = 0;
-  /// Element i: the last instance, among those that are i modulo kUnderWayMax, whose value this
-  /// node has sent along the current ring.
+  /// Element i is for the instances that are i modulo kUnderWayMax: the last of them whose value
+  /// this node has sent along the current ring.
   std::array<paxos::Instance, kUnderWayMax> sent_{};
 
   // For a coordinator.

@@ -53,7 +53,7 @@ class SenderOrder {
 
  private:
   const std::uint64_t ahead_max_;
-  std::vector<std::uint64_t> placed_;                ///< by member: its last unit with a place
+  std::vector<std::uint64_t> placed_;                ///< by member: number of its last placed unit
   std::vector<std::map<std::uint64_t, Item>> kept_;  ///< by member and number
 };
 

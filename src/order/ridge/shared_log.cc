@@ -81,8 +81,8 @@ bool SharedLog::replay() {
 
 port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
-// Keeps all records from the first record on that an acceptor needs. The last checkpoint of an
-// acceptor is never before the first record that this acceptor needs, so the log keeps the
+// Keeps the first record that any acceptor needs, and all records after it. The last checkpoint of
+// an acceptor is never before the first record that this acceptor needs, so the log keeps the
 // checkpoint too.
 Result<LogPosition, Errc> SharedLog::checkpoint(ByteView labelled) {
   LogPosition keep_from = parts_.front()->needed_from;

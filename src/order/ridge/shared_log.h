@@ -23,8 +23,8 @@ class SharedLog {
   SharedLog& operator=(const SharedLog&) = delete;
 
   /// Reads all records, and keeps each for its acceptor until that acceptor replays its records.
-  /// Call it before an acceptor uses its log. False: the log cannot be read, or holds a record that
-  /// none of these acceptors wrote.
+  /// Call it before an acceptor uses its log. False if the log cannot be read, or if it holds a
+  /// record that none of these acceptors wrote.
   bool replay();
   /// The log of the acceptor of ensemble `numbers[index]`.
   port::Log& of(std::size_t index);

@@ -16,7 +16,7 @@ class FlowControl {
  public:
   explicit FlowControl(const Parts& parts) : p_(parts) {}
 
-  /// Packets that the other members sent in the last rotation.
+  /// Number of packets that the other members sent in the last rotation.
   std::uint32_t others() const { return minus(p_.token.fcc, fcc_before_); }
   /// Number of units that this member may order after it has answered `answered` requests. `room`:
   /// see ViewPackets::room().
@@ -29,7 +29,7 @@ class FlowControl {
   };
   /// Writes the results of a visit on the token.
   void update_token(Instant now, const Visit& visit);
-  /// True: all members wait until the application of the member credit_index() can take units.
+  /// True if all members wait until the application of the member credit_index() can take units.
   bool is_blocked() const { return credit_ == 0 && credit_index_ != wire::kNoIndex; }
   std::uint16_t credit_index() const { return credit_index_; }
   /// True if this member wants the token. If credit_ is above 0, it wants the token if it has units

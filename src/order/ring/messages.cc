@@ -138,7 +138,8 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
           (data.post || options_.priority == PriorityMethod::aggressive)) {
         prefer_ = Lane::token;
       }
-      // The packet was ordered after this member sent the token. So the token has arrived.
+      // A packet that was ordered after this member sent the token shows that the token has
+      // arrived.
       if (!data.retransmission && data.hop >= hops_.sent) membership_.tracked().lives(now);
       if (fresh) view_.deliver_ready(out);
       return;

@@ -38,7 +38,7 @@ struct Options {
   std::uint32_t global_window = 0;    ///< packets per rotation; 0 means automatic
   std::uint32_t accelerated_window =
       kAutoWindow;  ///< packets after the token; 0 is the original ring
-  /// Maximum lead of a new packet over the last position up to which all members have all packets.
+  /// Maximum distance of a new packet from the position up to which all members have all packets.
   std::uint32_t max_gap = 4'096;
   std::uint32_t retransmit_max = 64;      ///< retransmissions per visit
   std::uint32_t request_ranges_max = 64;  ///< request ranges added per visit
@@ -79,8 +79,8 @@ struct Config {
   Options options;
   std::uint64_t seed{};  ///< for the jitter of timers
   /// Positions, hops, view numbers and JOIN numbers begin after this number. It is 0, except in
-  /// tests of numbers near a power of two. Equal on all nodes. So far below wire::kCounterMax that
-  /// no number reaches that limit.
+  /// tests of numbers near a power of two. Equal on all nodes. It is so far below wire::kCounterMax
+  /// that no number reaches that limit.
   std::uint64_t first_count = 0;
 };
 

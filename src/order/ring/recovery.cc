@@ -189,8 +189,8 @@ void Recovery::finish_old_view(Effects& out) {
   };
 
   // Zone 1, in the old regular view: the packets before the first gap, and before the first safe
-  // packet that no survivor knows to be stable. These tests use the merged record of all survivors,
-  // not only this member's state.
+  // packet that no survivor knows to be stable. Both limits come from the merged record of all
+  // survivors, not only from this member's state.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? view_.safe_line() : old.safe;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) break;
@@ -208,7 +208,8 @@ void Recovery::finish_old_view(Effects& out) {
     out.install(view);
   }
   // Zone 3: the remaining packets, in the transitional view. Behind a gap, deliver only packets of
-  // bound members (bound_). These members certainly have all packets on which their packets depend.
+  // bound members (bound_). Such a member certainly has all packets on which its own packets
+  // depend.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

@@ -50,7 +50,7 @@ class Recovery {
   void finish_old_view(Effects& out);
   /// The attempt has succeeded: stops the guard timer.
   void end();
-  /// The new view is installed: resets the obligation.
+  /// The new view is installed. Behind a gap, this member now has to deliver only its own packets.
   void begin_view();
 
   void add_to(Digest& digest) const;

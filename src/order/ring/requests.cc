@@ -132,9 +132,9 @@ void Requests::answer_in_recovery(Effects& out) {
       *section, [this](Seq seq) { return !recovery_.in_union(seq); }, out);
 }
 
-// Usually the first member after the requester that has the packet answers. But the link from this
-// member to the requester may be dead. Then this member would answer for ever, and no other member
-// would answer. So members take turns after kFairAnswers answers.
+// Usually the packet's first holder after the requester answers. But the link from that holder to
+// the requester may be dead. Then that holder would answer for ever, and no other member would
+// answer. So members take turns after kFairAnswers answers.
 bool Requests::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = p_.membership.state() == evs::State::recovery;

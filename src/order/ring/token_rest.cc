@@ -24,8 +24,8 @@ bool TokenRest::rests(Instant now, bool quiet, bool idle, Instant sent_at) {
     rests_ = 0;
     return false;
   }
-  // If the last rotation was slow, the token was lost and retransmitted. The retransmission took
-  // time that a long rest would need too. So begin with a short rest again.
+  // If the last rotation was slow, the token was lost and retransmitted. Retransmissions and a long
+  // rest share the time until the token timeout. So begin with a short rest again.
   if (now - sent_at > p_.options.token_retransmit) rests_ = 0;
   holding_ = true;
   ++p_.counts.held;

@@ -27,8 +27,9 @@ class TokenRest {
   bool rests(Instant now, bool quiet, bool idle, Instant sent_at);
   /// Holds the token for the time `pace`.
   void pace(Instant now, Duration pace);
-  /// The time of the rest or of the pace is over. True if this member must pass on the token now.
+  /// The time for which the token rests has passed. True if this member must pass on the token now.
   bool end_hold();
+  /// As end_hold(), for the delay that pace() began.
   bool end_pace();
   /// Ends the rest, because a member has units to order. True if the token rested here. Then the
   /// caller works on the token once more.

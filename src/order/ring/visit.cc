@@ -170,7 +170,7 @@ void RingEngine::install(Instant now, Effects& out) {
   if (PEAL_MUTANT(install_before_deliver)) announce();
   recovery_.finish_old_view(out);
   recovery_.end();
-  // Zone 4: the new regular view.
+  // Zone 4, after zones 1 to 3 in recovery.cc: the new regular view.
   limits_ = decode_options(agreement.options);
   limits_.request_lag = std::min<std::uint32_t>(limits_.request_lag, Requests::kHistory - 1);
   hops_ = Hops(first_);

@@ -11,8 +11,8 @@ constexpr std::uint64_t kForgetLossEpochs = 64;
 constexpr std::uint64_t kHeavyLoss = 10'000;  // in millionths, above the tolerated loss rate
 constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
-// A verdict on a retreat needs this number of lost packets, counted or expected at the old loss
-// rate.
+// A verdict on a retreat needs this number of lost packets, or so many packets that the old loss
+// rate would have lost this number.
 constexpr std::uint64_t kEvidence = 30;
 constexpr std::uint32_t kSettling = 1;  // rotations until a new window has reached all members
 // Rates in thousandths of the rate with the current window (home). Twice the window is kept if the
@@ -21,7 +21,7 @@ constexpr std::uint32_t kSettling = 1;  // rotations until a new window has reac
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
-// If the rate is this far from the threshold, kPairsMin pairs of epochs are enough.
+// If the rate is this many thousandths from the threshold, kPairsMin pairs of epochs are enough.
 constexpr std::uint64_t kClear = 60;
 constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
 constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
@@ -120,13 +120,13 @@ GlobalWindow::Verdict GlobalWindow::verdict() const {
 void GlobalWindow::retreat(Instant now, const Tally& epoch) {
   const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
-    // The losses of one epoch may be a burst by chance. So the loss to be cured is a lower bound:
-    // that of this epoch's loss rate, or that of the recent loss rate if it is larger.
+    // The losses of one epoch may be a burst by chance. So the loss rate to be cured is estimated
+    // low. It is the larger of two lower bounds: of this epoch's rate, and of the recent rate.
     const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
   const std::uint64_t window = window_;
-  // Before the verdict, do not go below half of the window before the retreat.
+  // Until the verdict, keep at least half of the window that was in use before the retreat.
   const std::uint64_t floor = std::max<std::uint64_t>(retreat_.window / 2, least_);
   if (heavy) {
     cap_ = static_cast<std::uint32_t>(std::max(window * 9 / 10, floor));
@@ -166,8 +166,8 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
   if (epoch.loss() > tolerated_ + kLightLoss &&
       significant(epoch.losses, epoch.packets * tolerated_ / 1'000'000)) {
     if (phase_ != Phase::trial || trial_.other < trial_.home) return retreat(now, epoch);
-    // The larger window is the cause, even if this epoch used the smaller window, because losses
-    // are counted late.
+    // The larger window caused these losses, even if this epoch used the smaller window, because
+    // losses are counted late.
     if (significant(epoch.losses, epoch.packets * usual / 1'000'000)) {
       cap_ = static_cast<std::uint32_t>((trial_.home + trial_.other) / 2);
       skip_ = 2;

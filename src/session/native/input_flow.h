@@ -29,7 +29,7 @@ class InputFlow {
   /// Frees the memory of a record that is finished or given up. Connections that wait for memory
   /// then try again.
   void release(Connection& from);
-  /// When the connection's unfinished record must be complete; earlier while other connections wait
+  /// Deadline for the connection's unfinished record. It is earlier while other connections wait
   /// for memory.
   Instant record_deadline(const Connection& of) const;
   /// Forgets a connection that is gone; call release() before.

@@ -41,7 +41,8 @@ class Output {
   /// True if no record waits to be written, except events.
   bool empty() const { return control_offset_ == control_.size(); }
   std::size_t unread_bytes() const { return control_.size() - control_offset_; }
-  /// True if the buffer of records is small. Only then is a record added that may be omitted.
+  /// True if the buffer of records is small. A record that may be omitted is added only to a small
+  /// buffer.
   bool is_small() const;
   /// True if refusals remain to be repeated. They must be written before any new refusal.
   bool repeats() const { return repeat_ > 0; }
@@ -55,8 +56,7 @@ class Output {
   std::size_t control_offset_ = 0;
   ChunkRef tail_;       ///< after finish(): a partly written event
   ByteView tail_rest_;  ///< unwritten bytes of `tail_`
-  /// How many bytes the last gather() returned of a partly written event, and of `control_` behind
-  /// this event.
+  /// Numbers of bytes in the last gather(): of a partly written event, and of `control_` behind it.
   std::size_t planned_event_ = 0;
   std::size_t planned_control_ = 0;
   std::uint64_t acked_told_ = 0;

@@ -210,8 +210,8 @@ void GhostAcceptors::fold_round(Life& of, LogPosition position, const Round& rou
   of.log.promised_at = position;
 }
 
-/// Reports an error if the acceptor promises or votes, or reports votes, although another acceptor
-/// has shown its process that its log is an older copy.
+/// Reports the error `what` if another acceptor has shown this process that its log is an older
+/// copy. From then on, the acceptor must neither promise, nor vote, nor report votes.
 void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
   if (!of.told) return;
   report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");

@@ -121,7 +121,7 @@ class GhostAcceptors {
     Instance instance = 0;  ///< instance of a vote; 0: the record is no vote
     std::uint64_t value = 0;
     Instance next = 0;        ///< next instance of a checkpoint
-    std::uint64_t taken = 0;  ///< the order for whose bootstrap the record names the acceptors
+    std::uint64_t taken = 0;  ///< if it records acceptors: id of the order that they bootstrap
     std::uint64_t begun = 0;  ///< epoch of the incarnation that starts
   };
   /// The content of a log.
@@ -136,7 +136,7 @@ class GhostAcceptors {
     Instance next = 0;          ///< next instance of the last checkpoint; 0: no checkpoint
     Instance next_durable = 0;
     LogPosition checkpoint_at{};
-    std::uint64_t taken = 0;  ///< the last order for whose bootstrap the log names the acceptors
+    std::uint64_t taken = 0;  ///< newest record of acceptors: id of the order that they bootstrap
     LogPosition taken_at{};
     std::uint64_t taken_durable = 0;
     std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that the log records
@@ -147,7 +147,7 @@ class GhostAcceptors {
     std::uint64_t id = 0;
     NodeId node{};
     Log log;
-    /// All orders for whose bootstrap this life durably named the acceptors.
+    /// The ids of the orders whose bootstrap acceptors this life has named in durable records.
     std::set<std::uint64_t> took;
     std::uint64_t epoch = 0;  ///< epoch of the process that uses the log
     /// By epoch: the last position that the process of this epoch wrote and that the log can still

@@ -7,7 +7,7 @@
 
 namespace peal::order::paxos {
 
-// An answer from an incarnation that has ended is ignored, because the node need not accept it.
+// Ignores an answer if the incarnation `from` has ended, because `who` need not accept it.
 void GhostAcceptors::told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer) {
   Life* of = current(who.node);
   const Life* teller = current(from.node);
@@ -39,8 +39,8 @@ void GhostAcceptors::said_state(MemberId from, const wire::State& state) {
   }
   Life* of = on_disk_ ? current(from.node) : nullptr;
   if (of == nullptr) return;
-  // If the same STATE reports that the acceptor's log is an older copy, no node counts the votes in
-  // it.
+  // If the same STATE reports that the acceptor's log is an older copy, no node counts the votes
+  // that this STATE reports.
   if (state.log_word != wire::LogWord::put_back) check_silence(*of, "says that it voted");
   if (of->voted != state.voted_round) {
     of->voted = state.voted_round;
@@ -101,8 +101,8 @@ void GhostAcceptors::said_lives(MemberId from, const wire::Lives& lives) {
   report_("founded", name(*of) + " says who begins an order, and that is not durable");
 }
 
-// An order may begin only after each of its acceptors has durably accepted all of them for the
-// bootstrap.
+// An order may begin only after each of its acceptors has durably named all acceptors of the order
+// for the bootstrap.
 void GhostAcceptors::said_checkpoint(MemberId from, const wire::Checkpoint& state) {
   const Claimant who{from.node};
   const wire::Nodes& nodes = state.nodes;

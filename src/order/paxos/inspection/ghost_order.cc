@@ -154,7 +154,7 @@ void GhostOrders::vote_durable(std::uint64_t first, NodeId node, std::uint64_t l
   advance(known);
 }
 
-/// Did a majority of the acceptors vote for the same value in the same round as `vote`? Each
+/// True if a majority of the acceptors voted for the same value in the same round as `vote`. Each
 /// acceptor has one vote in a round. `with_lost`: lost votes count too.
 bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vote,
                               bool with_lost) {
@@ -169,7 +169,7 @@ bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vo
 
 /// Decides the instance by counting lost votes too: a node takes the instance as decided, so it
 /// must have received these votes. `value`: the value that the node takes as decided, if known.
-/// False: there is no majority.
+/// False if there is no majority.
 bool GhostOrders::decide_with_lost(const Order& known, Slot& at,
                                    std::optional<std::uint64_t> value) {
   const auto vote = std::find_if(at.votes.begin(), at.votes.end(), [&](const Vote& each) {

@@ -39,14 +39,14 @@ class GhostOrders {
   static constexpr std::size_t kInstancesMax = 1U << 17;
   static constexpr std::size_t kOrdersMax = 32;
 
-  /// `counts_votes`: votes are visible. Otherwise, a value is decided if any node reports it as
-  /// decided.
+  /// `counts_votes`: true if votes are visible, so that they decide values. If false, a value
+  /// counts as decided once any node reports it as decided.
   GhostOrders(bool counts_votes, GhostReport report)
       : counts_votes_(counts_votes), report_(std::move(report)) {}
 
   /// This list is active at a node. True if the order of the list was unknown so far.
   bool note_list(const wire::Nodes& nodes, const Claimant& who);
-  /// Does list `number` of this order name the acceptor in this incarnation?
+  /// True if list `number` of this order names the acceptor in this incarnation.
   bool names(std::uint64_t order, std::uint64_t number, NodeId node, std::uint64_t life) const;
 
   /// An acceptor wrote this vote to its log; it is not durable yet.
@@ -68,7 +68,7 @@ class GhostOrders {
   void claim_state(const wire::Checkpoint& state, const Claimant& who);
   /// The decided value, if it is known here.
   std::optional<std::uint64_t> decided(std::uint64_t order, Instance instance) const;
-  /// Is the instance decided, or too old to be known here?
+  /// True if the instance is decided, or too old to be known here.
   bool is_decided(std::uint64_t order, Instance instance) const;
 
  private:
