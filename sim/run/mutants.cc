@@ -137,8 +137,8 @@ std::vector<sim_hooks::Mutant> all_mutants() {
     // Leave out mutants that other tests hunt. The hunt does not run the code of sessions (sm1,
     // sm2, ..., tests/session) or of the log (wm1, wm2, ..., tests/wal). Some mutants of Paxos need
     // a combination of rounds that a few hundred scenarios do not produce; tests/order explores
-    // every run of a small system. Acceptors vote in order, so no scenario decides a unit twice or
-    // after its view; tests/order shows that the engine would ignore such a unit.
+    // every run of a small system. Acceptors vote in order, so in no scenario is a unit decided
+    // twice, or after its view has ended; tests/order tests that the engine ignores such a unit.
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,

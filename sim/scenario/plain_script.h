@@ -15,7 +15,8 @@ class PlainScript {
   /// If `file` is null, nothing is written.
   explicit PlainScript(std::FILE* file) : file_(file) {}
 
-  /// Call when all nodes have started: the `cluster` line takes the time until `now`.
+  /// Call when all nodes have started. The script's `cluster` line itself lasts until `now`, so no
+  /// `run` line is written for this time.
   void built(Instant now) { written_ = now; }
   /// Writes a command that is executed at `now`. An empty command only lets time pass.
   void command(const std::string& text, Instant now);

@@ -152,8 +152,8 @@ class Groups {
   State state_ = State::transitional;
   MemberId self_{};
   ViewId view_{};               ///< the last regular view
-  order::MemberSet members_;    ///< of `view_`
-  order::MemberSet survivors_;  ///< of `view_`: the members of the transitional view after it
+  order::MemberSet members_;    ///< members of `view_`
+  order::MemberSet survivors_;  ///< members of the transitional view that follows `view_`
   order::MemberSet synced_;     ///< daemons whose tables are known to equal `table_`
   Table table_;
   Exchange exchange_{options_};

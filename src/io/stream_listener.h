@@ -31,8 +31,8 @@ class StreamListener {
   enum class Answer : std::uint8_t {
     taken,    ///< a connection; there may be more
     nothing,  ///< no connection waits; the descriptor reports the next one
-    /// A connection was closed (no descriptor left, or an unknown user) or has ended; there may be
-    /// more.
+    /// The listener closed a connection (no descriptor was left, or the user is unknown), or the
+    /// connection ended by itself. More connections may wait.
     refused,
     exhausted,  ///< the machine lacks resources; try again later
   };

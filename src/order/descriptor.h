@@ -83,9 +83,9 @@ struct Descriptor {
   std::span<const Option> (*options)() = nullptr;
   /// `nodes`: number of configured nodes. Any accepted option values are valid arguments.
   Needs (*needs)(const OptionValues& values, std::size_t nodes) = nullptr;
-  /// Checks that the options fit each other and the domains. Each value alone is accepted. The
-  /// error is one line. It begins with a key, and names the accepted values or the key to leave
-  /// out.
+  /// Checks that the options are compatible with each other and with the domains. The caller has
+  /// already checked each value by itself. The error is one line. It begins with a key, and names
+  /// the accepted values or the key to leave out.
   Result<void, std::string> (*validate)(const OptionValues& values,
                                         const std::vector<DomainNodes>& domains) = nullptr;
   /// The engine builds its own packets in `packets`. Each unit that the host hands over must have

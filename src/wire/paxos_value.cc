@@ -24,8 +24,8 @@ static_assert(kMembersMax < kHasLives);
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
-/// Reads the count of members. Returns 0 if the count is too large, or if fewer bytes are left than
-/// so many members need.
+/// Reads the count of members. Returns 0 if the count is too large, or if too few bytes are left
+/// for that number of members.
 std::uint16_t read_member_count(ByteReader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);

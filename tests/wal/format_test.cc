@@ -149,8 +149,9 @@ TEST(Frame, OnlyAnEndHasNothingBehindItsHead) {
   }
 }
 
-/// A record may contain any bytes, but its writer does not know the seed of the segment. Other
-/// segments have other seeds.
+/// A record may contain any bytes, even a frame of another segment. These bytes are not taken for a
+/// frame of this segment, because each segment has a seed of its own, which the writer of a record
+/// does not know.
 TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
   const auto bytes = frame_of("vote", 42);
   EXPECT_EQ(frame_bytes_by_head(bytes, 42), bytes.size());

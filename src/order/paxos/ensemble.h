@@ -42,11 +42,11 @@ class Merger {
   /// For the ensemble of all nodes: the parts (subsets of this list) that have ensembles of their
   /// own. Each view should also have a majority of the nodes and of the acceptors of each part.
   virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
-  /// For the ensemble of a part: should the node be in the view of the ensemble of all nodes? True
-  /// in other ensembles.
+  /// Should the node be in the view of the ensemble of all nodes? Only the ensemble of a subset of
+  /// the nodes asks this; for every other ensemble the answer is true.
   virtual bool in_company_of_all(NodeId node) const = 0;
-  /// For the ensemble of a part: is this node fully fit to coordinate the ensemble of all nodes?
-  /// True in other ensembles.
+  /// Is this node fully fit to coordinate the ensemble of all nodes? Only the ensemble of a subset
+  /// of the nodes asks this; for every other ensemble the answer is true.
   virtual bool fit_for_all() const = 0;
   /// True if the log that all ensembles share hangs at this node.
   virtual bool disk_hangs() const = 0;

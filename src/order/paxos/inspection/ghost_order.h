@@ -78,7 +78,8 @@ class GhostOrders {
     Round round{};
     std::uint64_t value = 0;
     bool counts = false;  ///< the vote is durable, and the list of its round names the acceptor
-    /// An older copy, in which this vote has not been found, replaced the acceptor's log.
+    /// True if the acceptor's log was replaced by an older copy, and this vote has not been found
+    /// in that copy.
     bool lost = false;
   };
   struct Slot {
