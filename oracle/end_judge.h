@@ -9,7 +9,7 @@ namespace peal::oracle {
 
 /// Judges properties that need the whole history: E2 for members of a transitional view, the rest
 /// of E7 and E8, uniform, the part of chain about deliveries, and acyclic; without a common clock
-/// also E9.
+/// also E9. With Options::companies, CompanyJudge judges E7 and acyclic.
 class EndJudge {
  public:
   explicit EndJudge(Verdict& verdict) : v_(verdict) {}

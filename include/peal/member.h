@@ -42,9 +42,11 @@ struct Message {
   std::span<const std::byte> payload;  ///< the message's bytes; may be empty
 
   // The message's place in the order, equal at every member. In the order of one view, places
-  // ascend in (position, index).
-  std::string_view view;      ///< the view in which the message was ordered
-  std::uint64_t position{};   ///< counts from 1; with domains, the positions have gaps
+  // ascend in (position, index). With ToTo, places are equal at members that leave the view
+  // together or end in it, and `fifo` and `causal` messages have no place (service.h).
+  std::string_view view;  ///< the view to which the message belongs
+  /// Counts from 1; with domains, the positions have gaps. 0: the message has no place.
+  std::uint64_t position{};
   std::uint32_t index{};      ///< distinguishes messages of the same position, from 0
   bool transitional = false;  ///< true: delivered in the transitional view that follows `view`
   std::string_view domain;    ///< the domain whose nodes learn the message; empty: all nodes do
@@ -117,7 +119,7 @@ struct Status {
   std::uint64_t queued_bytes{};
   /// Approximate bytes of messages that wait to be read by next().
   std::uint64_t unread_bytes{};
-  std::string order;  ///< "ring", "paxos" or "ridge": see Config::order
+  std::string order;  ///< "ring", "paxos", "ridge" or "toto": see Config::order
   /// The chosen options of the ordering protocol. The key of each option is that in a configuration
   /// file, such as "ridge.ensembles" with the value "3".
   std::map<std::string, std::string> options;

@@ -18,6 +18,7 @@ oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Optio
   out.layer = layer;
   out.universe = options.lists_change ? 0 : options.nodes;
   out.quorum = options.engine->traits.quorum;
+  out.companies = options.engine->traits.companies;
   out.domains = options.domains;
   out.violations_max = 8;
   out.names = names;
@@ -109,7 +110,7 @@ void HistoryRecorder::submitted(Instant now, const trace::MessageId& message, st
 
 void HistoryRecorder::originated(Instant now, const trace::MessageId& message, const ViewId& view,
                                  Seq seq, std::uint32_t index, Service service) {
-  seq -= options_.first_count;
+  seq = recorded(seq);
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
   event.message = message;
   event.view = view;
@@ -139,7 +140,7 @@ trace::Event& HistoryRecorder::of_message(trace::Kind kind, Instant now, MemberI
   trace::Event& event = fresh(kind, trace::Layer::order, now, who);
   event.message = {message.sender, message.number};
   event.view = message.view;
-  event.seq = message.seq - options_.first_count;
+  event.seq = recorded(message.seq);
   event.index = message.index;
   event.service = message.service;
   event.hash = digest_of(message.payload);
@@ -169,6 +170,9 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
   return *units_cache_.second;
 }
 
+/// Positions are recorded as if the count had begun at 1. A causal unit has the position 0.
+Seq HistoryRecorder::recorded(Seq seq) const { return seq == 0 ? 0 : seq - options_.first_count; }
+
 /// With domains, the engine maps each position to its domain.
 std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
   return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
@@ -176,6 +180,7 @@ std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
 
 void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
                                       Service service, ByteView unit) {
+  if (options_.engine->traits.companies) return;  // units have no name that all members know
   seq -= options_.first_count;
   UnitsOfView& units = units_of(view);
   UnitRecord& record = units.by_seq[seq];
@@ -219,6 +224,7 @@ std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq 
 }
 
 void HistoryRecorder::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
+  if (options_.engine->traits.companies) return;
   const Seq seq = delivery.seq - options_.first_count;
   trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::unit, now, who);
   event.message = {delivery.origin, unit_number(delivery, seq)};

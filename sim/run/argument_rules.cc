@@ -72,6 +72,10 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
     return "--accelerated-window is not accepted here: it must come with --order " +
            std::string(usual.name);
   }
+  if (a.swarm.groups && engine.engine().traits.companies) {
+    return "--groups is not accepted here: daemons do not accept the engine " +
+           std::string(engine.engine().name);
+  }
   if (a.swarm.domains > 0 && !engine.engine().traits.ensembles) {
     return "--domains is not accepted here: " + std::string(engine.engine().name) +
            " has no domains";

@@ -149,9 +149,28 @@ class Daemon::Turns final : public io::LoopHost {
   io::LoopHost& node_;
 };
 
+/// Daemons compare the places of messages to tell clients of gaps. Places must mean the same to
+/// all.
+std::string refusal_of_engine(const order::Descriptor& engine) {
+  if (!engine.traits.companies) return {};
+  std::string accepted;
+  for (const order::Descriptor* each : order::engines()) {
+    if (each->traits.companies) continue;
+    accepted += (accepted.empty() ? "" : ", ") + quote(each->name);
+  }
+  return "order = " + quote(engine.name) +
+         " is not accepted by a daemon: members that leave a view apart may have delivered its "
+         "last "
+         "messages in different orders, and clients could not be told of each gap; accepted is " +
+         accepted + "; programs that embed a member may use " + quote(engine.name);
+}
+
 Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options, Owner& owner) {
   if (auto checked = config::validate(options.member); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
+  }
+  if (std::string wrong = refusal_of_engine(*options.member.order); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
   const session::Options sessions = with_node(options.sessions, options.member);
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {

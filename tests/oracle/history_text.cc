@@ -102,6 +102,8 @@ class HistoryReader {
       out_.as_written = true;
     } else if (text == "quorum") {
       out_.quorum = true;
+    } else if (text == "companies") {
+      out_.companies = true;
     } else if (text == "cut") {
       out_.cut = true;
     } else if (text == "layer unit") {
@@ -284,7 +286,8 @@ class HistoryReader {
       Event event = make_message(member, Kind::originate, known, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
       Seq& next = next_[event.view];
-      const TextPosition position = extras.position.value_or(TextPosition{next + 1, 0});
+      const Seq usual = has_no_place(event.service) ? 0 : next + 1;
+      const TextPosition position = extras.position.value_or(TextPosition{usual, 0});
       next = std::max(next, position.seq);
       if (!known.position.has_value()) known.position = position;
       event.seq = position.seq;
@@ -302,8 +305,9 @@ class HistoryReader {
         return fail("nobody sends '" + std::string(name) + "': say from whom, and @ where");
       }
       const TextMessage& sent = message(member, name, extras);
-      const std::optional<TextPosition> position =
+      std::optional<TextPosition> position =
           extras.position.has_value() ? extras.position : sent.position;
+      if (!position.has_value() && has_no_place(sent.service)) position = TextPosition{};
       if (!position.has_value()) return fail("'" + std::string(name) + "' needs a position");
       Event event = make_message(member, kind, sent, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
@@ -314,6 +318,10 @@ class HistoryReader {
       event.index = position->index;
       emit(event);
     }
+  }
+
+  bool has_no_place(Service service) const {
+    return out_.companies && (service == Service::fifo || service == Service::causal);
   }
 
   Event make(MemberId member, Kind kind) const {

@@ -34,7 +34,20 @@ void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encod
   if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
 }
 
+/// The same packet, after `encode` has written again what stands before the unit or value.
+template <class Encode>
+std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
+  const ByteView rest = packet.subspan(front_bytes);
+  std::copy(rest.begin(), rest.end(), scratch().subspan(front_bytes).begin());
+  encode(scratch().first(packet.size()));
+  return packet.size();
+}
+
 /// The body of a frame of paxos.h.
 void examine_paxos(ByteView packet, const Header& header, Verdict& out);
+/// The body of a frame of toto.h.
+void examine_toto(ByteView packet, const Header& header, Verdict& out);
+/// The body of a COMMIT with ToTo's options and records.
+void examine_toto_commit(ByteView packet, const Header& header, Verdict& out);
 
 }  // namespace peal::wire::test

@@ -12,7 +12,8 @@
 #include "outcome.h"
 #include "wire/paxos.h"
 
-// Shared by the tests of the rules of paxos.h: each checks a field in every frame that contains it.
+// Shared by the tests of the rules of paxos.h and toto.h: each function checks a field in every
+// frame that contains it.
 
 namespace peal::wire::test {
 

@@ -75,6 +75,11 @@ void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   options.groups = words.yes_no("groups").value_or(false);
   options.sessions = words.yes_no("sessions").value_or(false);
   if (options.sessions && !options.groups) words.fail("sessions=yes needs groups=yes");
+  const order::Descriptor& engine = options.engine.engine();
+  if (options.groups && engine.traits.companies) {
+    words.fail("groups=yes is not accepted with order=" + std::string(engine.name) +
+               ": daemons do not accept this engine");
+  }
   const std::string driver = words.value("driver").value_or("any");
   if (driver != "any" && driver != "preferred") {
     words.fail("driver=" + driver + ": accepted is any or preferred");
