@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notes about mutants follow the code: tools/mutate refuses one that does not, minutes later."""
 
+from mutation.code_lines import code_of
+
 from .tree import Finding
 
 NOTES = "tools/mutate-survivors"
@@ -18,7 +20,7 @@ def check_mutant_notes(tree):
         elif word == "line":
             file = tree.get(path)
             if file is not None and path not in code:
-                code[path] = {line.split("  //")[0].strip() for line in file.lines}
+                code[path] = {code_of(line) for line in file.lines}
             if rest.strip() not in code.get(path, ()):
                 yield Finding(NOTES, number, "mutant-notes",
                               f"{path} has no line '{rest.strip()}': remove or mend this note")

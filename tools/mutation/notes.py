@@ -7,10 +7,8 @@ import re
 from dataclasses import dataclass
 
 from .build import Failure
+from .code_lines import code_of
 from .expressions import shown
-
-# A line up to its // comment; the slashes of a literal begin none.
-_CODE = re.compile(r'''(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!//).)*''')
 
 
 def rows(text):
@@ -48,11 +46,6 @@ def read_outside(text, name):
             raise Failure(f"{name}:{number}: a row is FILES | WHERE | REASON")
         result.append(Outside(parts[0], parts[1]))
     return result
-
-
-def code_of(line):
-    """A source line without its // comment: a note outlives other words about the same code."""
-    return _CODE.match(line).group().strip()
 
 
 def line_of(mutant, texts):
