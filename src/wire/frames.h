@@ -144,7 +144,9 @@ struct Token {
   std::uint32_t losses{};  ///< number of positions first requested in the last rotation
   /// Number of members that sent as many packets as they were allowed, and have more to send.
   std::uint32_t limited{};
-  std::uint32_t backlog{};                ///< total number of units that wait at the members
+  /// Total number of units that wait at the members. While the members repair an old view: total
+  /// number of packets that they miss.
+  std::uint32_t backlog{};
   std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
   std::uint16_t credit_index = kNoIndex;  ///< ring index of the member with the space `credit`
   std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none

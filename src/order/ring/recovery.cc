@@ -12,7 +12,10 @@
 namespace peal::order::ring {
 namespace {
 
-constexpr std::uint64_t kGuardRounds = 500;
+// The same number as for a stall in a view. A packet that any link delivers, even one that loses
+// most of them, arrives in fewer rotations.
+constexpr std::uint64_t kGuardRounds = 50;
+constexpr std::uint32_t kMissingMax = 1U << 28;
 
 }  // namespace
 
@@ -72,6 +75,7 @@ void Recovery::begin(Instant now, const evs::Agreement& agreement, Effects& out)
   last_hop_ = first_;
   rounds_ = 0;
   since_ = now;
+  missing_said_ = missing_together_ = 0;
   gave_time_ = false;
   other_incomplete_.reset();
   p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
@@ -100,7 +104,8 @@ std::uint64_t Recovery::missing_count() const {
 }
 
 void Recovery::check() {
-  done_ = missing_count() == 0;
+  missing_ = missing_count();
+  done_ = missing_ == 0;
   // After this member's report that it is complete, other members may deliver packets of bound_
   // members behind a gap. So before the report, this member takes over the obligation to deliver
   // these packets too. The obligation remains if this attempt fails.
@@ -111,10 +116,18 @@ void Recovery::check() {
 
 // ---- the token ----
 
-void Recovery::on_visit() {
+void Recovery::on_visit(Instant now) {
   PEAL_ASSERT(active_ && p_.membership.state() == evs::State::recovery);
   last_hop_ = p_.token.hop;
+  std::uint32_t& together = p_.token.backlog;
+  together -= std::min(together, missing_said_);
+  missing_said_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(missing_, kMissingMax));
+  together = std::min(together, kMissingMax) + missing_said_;
   ++rounds_;
+  if (together == missing_together_) return;
+  missing_together_ = together;
+  rounds_ = 0;
+  since_ = now;
 }
 
 bool Recovery::mark_token() {

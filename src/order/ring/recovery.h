@@ -37,10 +37,13 @@ class Recovery {
   void begin(Instant now, const evs::Agreement& agreement, Effects& out);
 
   void check();
-  void on_visit();
+  /// Writes on the token how many packets this member misses, and reads from the token whether any
+  /// member has got one since the last rotation.
+  void on_visit(Instant now);
   /// Writes on the token whether this member misses packets. True if no member misses packets.
   bool mark_token();
-  /// True if the attempt has taken too many rotations, and at least the time Options::stall.
+  /// True if no member has got a missing packet for many rotations, and at least for the time
+  /// Options::stall.
   bool is_overdue(Instant now) const;
   /// The attempt takes too long: accuses the member that blocks the attempt. If this member itself
   /// blocks the attempt, it first gives the other members time to accuse it.
@@ -70,8 +73,11 @@ class Recovery {
   OldViewRecord old_;  ///< what the survivors hold together
   MemberSet bound_;    ///< in this attempt: members whose packets are delivered even behind a gap
   std::uint64_t last_hop_ = 0;
-  std::uint64_t rounds_ = 0;
-  Instant since_{};
+  std::uint64_t missing_ = 0;           ///< packets that this member misses
+  std::uint32_t missing_said_ = 0;      ///< this member's part of the number on the token
+  std::uint32_t missing_together_ = 0;  ///< the number on the token: packets that members miss
+  std::uint64_t rounds_ = 0;            ///< rotations since that number changed
+  Instant since_{};                     ///< when that number changed
   bool gave_time_ = false;  ///< this member blocked recovery, and gave others time to accuse it
   bool done_ = false;
   /// If this member misses packets: index of another member that missed packets when the token last

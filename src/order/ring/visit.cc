@@ -139,7 +139,7 @@ void RingEngine::install_alone(Instant now, Effects& out) {
 }
 
 void RingEngine::visit_recovery(Instant now, Effects& out) {
-  recovery_.on_visit();
+  recovery_.on_visit(now);
   membership_.note_life(now);
   membership_.tracked().arrived();
   requests_.answer_in_recovery(out);
