@@ -88,12 +88,19 @@ def run_case(options, name, size, number):
         conditions = bench.conditions() if problem is not None else []
         bench.close()
     seconds = time.monotonic() - began
-    print(f"{'ok  ' if problem is None else 'FAIL'} {name} {size} nodes: "
-          f"{problem or figure} ({seconds:.1f} s)", *conditions, sep="\n     ", flush=True)
+    result = {"case": name, "nodes": size, "ok": problem is None, "seconds": round(seconds, 1),
+              "figure": figure, "problem": problem, "conditions": conditions, **bench.figures}
+    say(result)
     if problem is None and not options.keep:
         bench.discard()
-    return {"case": name, "nodes": size, "ok": problem is None, "seconds": round(seconds, 1),
-            "figure": figure, "problem": problem, "conditions": conditions, **bench.figures}
+    return result
+
+
+def say(result):
+    """Prints the line of a result, and what the machine was like if it failed."""
+    print(f"{'ok  ' if result['ok'] else 'FAIL'} {result['case']} {result['nodes']} nodes: "
+          f"{result['problem'] or result['figure']} ({result['seconds']:.1f} s)",
+          *result["conditions"], sep="\n     ", flush=True)
 
 
 def go_first():
@@ -115,6 +122,10 @@ def run_all(options):
     failed = [result for result in results if not result["ok"]]
     if options.json:
         print(json.dumps({"results": results}, indent=2))
+    if failed and len(results) > 1:
+        print("\nOnce more, what failed:")
+        for result in failed:
+            say(result)
     if failed:
         print(f"logs and traces are in {options.folder}/CASE-NODES/")
     print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
