@@ -310,7 +310,6 @@ TEST(SettingsNotice, PacketsThatProveNoDifferenceAreIgnored) {
   const auto hear = [&](const std::vector<std::byte>& bytes) {
     if (bench.notice.on_packet(bench.now, kPeer, bytes)) ++taken;
   };
-  hear(NoticeBench::packet_of(own, entries, true, kPeer));                 // our own settings
   hear(NoticeBench::packet_of(own ^ (1ULL << 40), entries, true, kPeer));  // another cluster
   hear(bench.packet(entries, true, NodeId{3}));                            // another sender
   std::vector<std::byte> bytes = bench.packet(entries, true);
@@ -403,6 +402,29 @@ TEST(SettingsNotice, TwoNodesTellEachOtherAndStop) {
   ASSERT_EQ(b.told.size(), 1U);
   EXPECT_NE(a.told[0].find("ring.token_loss_ms is 999 there and "), std::string::npos);
   EXPECT_NE(b.told[0].find(" there and 999 here; it must"), std::string::npos);
+}
+
+// A packet under the name of node b had other settings, but was not of node b: a program forged it,
+// or it is of an earlier run of node b. Node b answers the question, and neither node reports
+// anything.
+TEST(SettingsNotice, ANodeWithTheSameSettingsAnswersAndIsNotReported) {
+  config::Settings same = settings_of();
+  same.name = "b";
+  NoticeBench a;
+  NoticeBench b(same);
+  a.notice.on_other_settings(a.now, kPeer);
+  ASSERT_EQ(a.sent.size(), 1U);
+  EXPECT_TRUE(b.notice.on_packet(b.now, kOwn, a.sent[0].bytes)) << "no engine counts it";
+  EXPECT_TRUE(b.notice.on_packet(b.now, kOwn, a.sent[0].bytes));
+  ASSERT_EQ(b.sent.size(), 1U) << "one answer a second";
+  EXPECT_FALSE(b.sent[0].asks);
+  EXPECT_TRUE(a.notice.on_packet(a.now, kPeer, b.sent[0].bytes));
+  for (NoticeBench* each : {&a, &b}) {
+    for (int second = 0; second < 30; ++second) each->pass(seconds(1));
+    EXPECT_TRUE(each->told.empty());
+    EXPECT_FALSE(each->notice.next_deadline());
+  }
+  EXPECT_EQ(a.sent.size(), 1U);
 }
 
 }  // namespace
