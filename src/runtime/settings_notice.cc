@@ -105,7 +105,7 @@ bool SettingsNotice::on_packet(Instant now, NodeId from, ByteView packet) {
   wire::SettingsFrame theirs;
   if (wire::decode_header(packet, header, checksum_) != wire::Drop::none) return false;
   if (header.kind != wire::FrameKind::settings || header.sender.node != from) return false;
-  if (header.cluster == cluster_ || header.cluster >> 32 != cluster_ >> 32) return false;
+  if (header.cluster >> 32 != cluster_ >> 32) return false;
   if (wire::decode_settings(packet, theirs) != wire::Drop::none) return false;
   Peer* known = peer(from);
   if (known == nullptr) return false;
@@ -113,6 +113,11 @@ bool SettingsNotice::on_packet(Instant now, NodeId from, ByteView packet) {
   if (theirs.asks && now >= known->answer_from) {
     known->answer_from = now + kAnswerEvery;
     send(from, false);
+  }
+  // The packet that led to the question was not of this node, or of an earlier run.
+  if (header.cluster == cluster_) {
+    plan();
+    return true;
   }
   known->line = line_about(from, theirs);
   outputs_.reason(from, known->line);

@@ -46,8 +46,9 @@ class SettingsNotice {
   /// settings that may differ.
   void on_other_settings(Instant now, NodeId node);
   /// A packet of kind SETTINGS arrived from the address of `from`. Returns true if the packet is
-  /// valid and from a node of this cluster with other settings. Otherwise give the packet to the
-  /// engine, which drops it and counts the reason.
+  /// valid and from a node of this cluster. Otherwise give the packet to the engine, which drops it
+  /// and counts the reason. A node with the same settings is answered too, and not reported: it was
+  /// asked because of a packet that was not its own.
   bool on_packet(Instant now, NodeId from, ByteView packet);
   /// A view has this node, so its settings no longer differ: forgets the node.
   void forget(NodeId node);
