@@ -242,4 +242,12 @@ function(peal_test name)
   target_link_libraries(${name} PRIVATE
     peal_flags ${T_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  if(T_COMPUTES)
+    peal_long_test(${name})
+  endif()
+endfunction()
+
+# peal_long_test(NAME): CTest starts it first, so that no processor waits for it at the end.
+function(peal_long_test name)
+  set_tests_properties(${name} PROPERTIES COST 100)
 endfunction()
