@@ -52,10 +52,13 @@ typedef enum peal_reason {
   PEAL_REASON_SHUTDOWN = 18        ///< the daemon is stopping
 } peal_reason;
 
-/// The ordering guarantee of one message.
+/// The ordering guarantee of one message. PEAL_FIFO and PEAL_CAUSAL differ from PEAL_AGREED with
+/// the engine "toto" only: such a message has no place in the order, and waits for no
+/// acknowledgement. The other engines deliver it like a PEAL_AGREED message. service.h has the
+/// details.
 typedef enum peal_service {
-  PEAL_FIFO = 0,    ///< delivered like PEAL_AGREED
-  PEAL_CAUSAL = 1,  ///< delivered like PEAL_AGREED
+  PEAL_FIFO = 0,    ///< like PEAL_CAUSAL
+  PEAL_CAUSAL = 1,  ///< delivered after everything that the sender had sent or delivered before
   PEAL_AGREED = 2,  ///< delivered in one total order
   PEAL_SAFE = 3     ///< in the same order, but only once every daemon of the view has the message
 } peal_service;
@@ -72,7 +75,8 @@ typedef enum peal_slow_policy {
 
 /// The kinds of events. Each comment lists the fields of peal_event that the kind uses.
 typedef enum peal_event_kind {
-  PEAL_MESSAGE = 0,       ///< uses sender, targets, service, type, place, payload
+  /// Uses sender, targets, service, type, place, payload; and number if place.position is 0.
+  PEAL_MESSAGE = 0,
   PEAL_GROUP_VIEW = 1,    ///< uses group, id, cause, reason, changed, members
   PEAL_TRANSITIONAL = 2,  ///< uses group: some members of the group are unreachable
   PEAL_LEFT = 3,          ///< uses group: this client has left the group

@@ -33,6 +33,14 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order in parallel, and subsets of the nodes may form domains.
   bool ensembles = false;
+  /// A position of a view means the same only to a company: members that leave the view together,
+  /// or end in it. Members that crash or are cut off may deliver its last messages in another
+  /// order.
+  bool companies = false;
+  /// Units with Service::causal have no position: they are delivered as soon as the units that
+  /// caused them are. False: the engine gets no such units, and orders causal and fifo messages
+  /// with agreed ones.
+  bool causal = false;
   /// The engine installs one view only. It orders nothing after a member has failed or was cut off,
   /// so the simulator injects no such faults.
   bool one_view = false;

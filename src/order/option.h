@@ -17,6 +17,7 @@ struct Option {
   enum class Kind : std::uint8_t {
     number,
     duration,   ///< in nanoseconds
+    fraction,   ///< in thousandths
     word,       ///< one of `words`; the first word has the number `least`
     flag,       ///< true or false
     acceptors,  ///< a list of nodes; NodeList contains the list, OptionValues does not
@@ -49,10 +50,12 @@ struct Option {
     const auto dot = key.find('.');
     return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
   }
-  /// True for a number or a duration that users may set.
-  bool is_tunable() const { return (kind == Kind::number || kind == Kind::duration) && !internal; }
+  /// True for a number, a duration or a fraction that users may set.
+  bool is_tunable() const { return (kind == Kind::number || is_decimal()) && !internal; }
+  /// True if a file may give digits after the point: for durations and fractions.
+  bool is_decimal() const { return kind == Kind::duration || kind == Kind::fraction; }
   /// The option's value divided by the number in a file: 1,000,000 for token_loss_ms, because the
-  /// value is in nanoseconds. 1 for all kinds except durations.
+  /// value is in nanoseconds; 1,000 for a fraction. 1 for all other kinds.
   std::int64_t unit() const;
 };
 

@@ -114,7 +114,7 @@ TEST(Chaos, NonsenseIsDroppedByAllAlike) {
       if (random.chance(0.1)) bytes.resize(random.below(bytes.size() + 1));
       const Seq place = 1'000'000 + static_cast<Seq>(step);
       for (const auto& daemon : cluster.daemons) {
-        daemon->groups->on_message(cluster[from].id, Service::agreed, {place, 0}, bytes);
+        daemon->groups->on_message({cluster[from].id, place, Service::agreed, {place, 0}}, bytes);
       }
       if (random.chance(0.5)) cluster.order_one(from);
     }

@@ -134,10 +134,11 @@ bool Cluster::order_one(char from, std::string_view to) {
   } else {
     return false;
   }
-  const Place place{++placed_[sender.in], 0};
+  const Ordered ordered{
+      sender.id, ++numbered_[sender.id], message.service, {++placed_[sender.in], 0}};
   for (const auto& daemon : daemons) {
     const bool chosen = to.empty() ? daemon->in == sender.in : to.find(daemon->letter) != to.npos;
-    if (chosen) daemon->groups->on_message(sender.id, message.service, place, message.bytes);
+    if (chosen) daemon->groups->on_message(ordered, message.bytes);
   }
   return true;
 }

@@ -88,6 +88,7 @@ class Cluster {
 
   std::uint64_t views_ = 0;
   std::map<ViewId, Seq> placed_;  ///< by view: the newest position
+  std::map<MemberId, std::uint64_t> numbered_;  ///< by sender: number of its newest message
 };
 
 }  // namespace peal::group::test

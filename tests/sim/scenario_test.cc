@@ -85,7 +85,7 @@ TEST(Scenario, SaysHowACommandIsWritten) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\" or \"ridge\""},
+      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},
       {"cluster order=ring optimistic=yes", "optimistic=yes: accepted with order=paxos or ridge"},

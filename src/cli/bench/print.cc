@@ -9,6 +9,7 @@
 #include "cli/bench/network.h"
 #include "cli/engine_options.h"
 #include "cli/text.h"
+#include "trace/words.h"
 
 namespace peal::cli {
 namespace {
@@ -40,7 +41,7 @@ std::string wanted_rate(const BenchCommand& c) {
 void print_setting(const BenchCommand& c) {
   std::string line = counted(c.nodes, "node") + ", messages of " + counted(c.payload_bytes, "byte");
   if (!c.limit_only) {
-    line += is_safe(c.service) ? ", safe, " : ", agreed, ";
+    line += ", " + std::string(trace::word_of(c.service)) + ", ";
     line += wanted_rate(c);
   }
   line += c.loopback ? "; on the loopback interface" : "; in network namespaces on one bridge";
@@ -127,14 +128,17 @@ std::string receivers_text(const BenchReport& report) {
 }
 
 void print_order(const BenchReport& report) {
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0, unplaced = 0;
   std::size_t views = 0;
   for (const BenchRun& run : report.runs) {
     messages += run.messages;
+    unplaced += run.unplaced_messages;
     views += run.views;
   }
+  const char* same = unplaced > 0 ? "that of each sender, and the same messages at all nodes"
+                                  : "the same at all nodes";
   std::printf("%-12s%s: %s in %s%s\n", "order",
-              report.one_order() ? "the same at all nodes" : "NOT THE SAME AT ALL NODES",
+              report.one_order() ? same : "NOT THE SAME AT ALL NODES",
               counted(messages, "message").c_str(), counted(views, "view").c_str(),
               report.one_order() ? ", none lost, none twice" : "");
 }
@@ -233,7 +237,7 @@ Json setting_of(const BenchCommand& c) {
     out["storage"] = order::chosen_word(c.options, kStorage);
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
-  out["service"] = is_safe(c.service) ? "safe" : "agreed";
+  out["service"] = trace::word_of(c.service);
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
   if (c.rate.is_max()) {
@@ -254,6 +258,7 @@ Json json_of(const BenchRun& run) {
   out["receivers_mbit_per_s"] = run.receivers_mbit_per_s;
   out["one_order"] = run.one_order;
   out["messages_compared"] = run.messages;
+  out["messages_without_place"] = run.unplaced_messages;
   out["views"] = run.views;
   out["counters"] = run.counters;
   return out;

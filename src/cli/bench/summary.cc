@@ -70,19 +70,22 @@ double least_us(const BenchLatency& latency) {
 }
 
 /// Checks each view in which a node delivered messages. Clears `run.one_order` unless all nodes
-/// installed that view and delivered the same messages in it, in the same order.
+/// installed that view and delivered the same messages in it; those that have a place in the same
+/// order.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {
-      if (view.digest.messages == 0) continue;
+      if (view.messages() == 0) continue;
       if (&result == &results.front()) {
         ++run.views;
-        run.messages += view.digest.messages;
+        run.messages += view.messages();
+        run.unplaced_messages += view.unplaced_messages;
       }
       for (const BenchResult& other : results) {
         const auto same = std::find_if(other.views.begin(), other.views.end(),
                                        [&](const BenchView& at) { return at.id == view.id; });
-        if (same == other.views.end() || same->digest.value != view.digest.value) {
+        if (same == other.views.end() || same->digest.value != view.digest.value ||
+            same->unplaced_digest != view.unplaced_digest) {
           run.one_order = false;
         }
       }
