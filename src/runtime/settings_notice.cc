@@ -114,14 +114,13 @@ bool SettingsNotice::on_packet(Instant now, NodeId from, ByteView packet) {
     known->answer_from = now + kAnswerEvery;
     send(from, false);
   }
-  // The packet that led to the question was not of this node, or of an earlier run.
-  if (header.cluster == cluster_) {
-    plan();
-    return true;
+  // If the settings are the same, the packet that led to the question was not of that node, or of
+  // an earlier run.
+  if (header.cluster != cluster_) {
+    known->line = line_about(from, theirs);
+    outputs_.reason(from, known->line);
+    say(now, *known, known->line);
   }
-  known->line = line_about(from, theirs);
-  outputs_.reason(from, known->line);
-  say(now, *known, known->line);
   plan();
   return true;
 }

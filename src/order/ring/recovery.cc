@@ -12,9 +12,6 @@
 namespace peal::order::ring {
 namespace {
 
-// The same number as for a stall in a view. A packet that any link delivers, even one that loses
-// most of them, arrives in fewer rotations.
-constexpr std::uint64_t kGuardRounds = 50;
 constexpr std::uint32_t kMissingMax = 1U << 28;
 
 }  // namespace
@@ -80,7 +77,7 @@ void Recovery::begin(Instant now, const evs::Agreement& agreement, Effects& out)
   other_incomplete_.reset();
   p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
   check();
-  out.report({&event::recovery_started, agreement.view, {}, missing_count(), 0});
+  out.report({&event::recovery_started, agreement.view, {}, missing_, 0});
 }
 
 // ---- what is missing ----
@@ -95,8 +92,9 @@ bool Recovery::in_union(Seq seq) const {
   return old.holds(seq);
 }
 
-std::uint64_t Recovery::missing_count() const {
-  std::uint64_t missing = 0;
+// The record is at most as long as the store (accepts()), so the number is small.
+std::uint32_t Recovery::missing_count() const {
+  std::uint32_t missing = 0;
   for (Seq seq = view_.stored().contiguous() + 1; seq <= old_.high; ++seq) {
     if ((in_union(seq) || PEAL_MUTANT(waits_for_lost)) && !view_.stored().has(seq)) ++missing;
   }
@@ -105,11 +103,10 @@ std::uint64_t Recovery::missing_count() const {
 
 void Recovery::check() {
   missing_ = missing_count();
-  done_ = missing_ == 0;
   // After this member's report that it is complete, other members may deliver packets of bound_
   // members behind a gap. So before the report, this member takes over the obligation to deliver
   // these packets too. The obligation remains if this attempt fails.
-  if (done_ && !PEAL_MUTANT(m1_obligation_forgotten)) {
+  if (done() && !PEAL_MUTANT(m1_obligation_forgotten)) {
     obligation_ = set_union(obligation_, bound_);
   }
 }
@@ -119,20 +116,18 @@ void Recovery::check() {
 void Recovery::on_visit(Instant now) {
   PEAL_ASSERT(active_ && p_.membership.state() == evs::State::recovery);
   last_hop_ = p_.token.hop;
-  std::uint32_t& together = p_.token.backlog;
-  together -= std::min(together, missing_said_);
-  missing_said_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(missing_, kMissingMax));
-  together = std::min(together, kMissingMax) + missing_said_;
+  p_.token.backlog = std::min(minus(p_.token.backlog, missing_said_), kMissingMax) + missing_;
+  missing_said_ = missing_;
   ++rounds_;
-  if (together == missing_together_) return;
-  missing_together_ = together;
+  if (p_.token.backlog == missing_together_) return;
+  missing_together_ = p_.token.backlog;
   rounds_ = 0;
   since_ = now;
 }
 
 bool Recovery::mark_token() {
   const auto n = static_cast<std::uint16_t>(agreement_.members.size());
-  if (done_) {
+  if (done()) {
     p_.token.recovery_run = static_cast<std::uint16_t>(std::min(p_.token.recovery_run + 1, 4 * n));
   } else {
     if (!PEAL_MUTANT(incomplete_run_kept)) p_.token.recovery_run = 0;
@@ -144,11 +139,11 @@ bool Recovery::mark_token() {
   }
   const std::uint16_t enough =
       PEAL_MUTANT(m3_install_one_short) && n > 1 ? static_cast<std::uint16_t>(n - 1) : n;
-  return p_.token.recovery_run >= enough && (done_ || PEAL_MUTANT(m3_install_one_short));
+  return p_.token.recovery_run >= enough && (done() || PEAL_MUTANT(m3_install_one_short));
 }
 
 bool Recovery::is_overdue(Instant now) const {
-  return rounds_ > kGuardRounds && now - since_ >= p_.options.stall;
+  return rounds_ > kStallRounds && now - since_ >= p_.options.stall;
 }
 
 void Recovery::on_guard(Instant now, Effects& out) {
@@ -189,7 +184,7 @@ MemberId Recovery::incomplete_member(std::optional<std::uint16_t> index) const {
 // ---- installation ----
 
 void Recovery::finish_old_view(Effects& out) {
-  PEAL_ASSERT(active_ && (done_ || PEAL_MUTANT(m3_install_one_short)));
+  PEAL_ASSERT(active_ && (done() || PEAL_MUTANT(m3_install_one_short)));
   const evs::Agreement& agreement = agreement_;
   const OldViewRecord& old = old_;
   const MemberSet& survivors = agreement.old_view.survivors;
@@ -259,7 +254,7 @@ void Recovery::check_invariants() const {
   if (!active_) return;
   PEAL_ASSERT(agreement_.members[agreement_.index] == p_.membership.self());
   PEAL_ASSERT(p_.timers.armed(kRecoveryGuardTimer) || PEAL_MUTANT(guard_never));
-  if (done_ && !PEAL_MUTANT(m1_obligation_forgotten)) PEAL_ASSERT(is_subset(bound_, obligation_));
+  if (done() && !PEAL_MUTANT(m1_obligation_forgotten)) PEAL_ASSERT(is_subset(bound_, obligation_));
 }
 
 }  // namespace peal::order::ring

@@ -25,7 +25,9 @@ class Recovery {
   const evs::Agreement& agreement() const { return agreement_; }
   /// Hop of the last token of this attempt.
   std::uint64_t last_hop() const { return last_hop_; }
-  bool done() const { return done_; }  ///< this member has all packets that the survivors hold
+  bool done() const {
+    return missing_ == 0;
+  }  ///< this member has all packets that the survivors hold
   /// Highest position of the old view that any survivor received.
   Seq high() const { return old_.high; }
   bool in_union(Seq seq) const;
@@ -60,7 +62,7 @@ class Recovery {
   void check_invariants() const;
 
  private:
-  std::uint64_t missing_count() const;
+  std::uint32_t missing_count() const;
   MemberId incomplete_member(std::optional<std::uint16_t> index) const;
 
   Parts p_;
@@ -73,13 +75,12 @@ class Recovery {
   OldViewRecord old_;  ///< what the survivors hold together
   MemberSet bound_;    ///< in this attempt: members whose packets are delivered even behind a gap
   std::uint64_t last_hop_ = 0;
-  std::uint64_t missing_ = 0;           ///< packets that this member misses
+  std::uint32_t missing_ = 0;           ///< packets that this member misses
   std::uint32_t missing_said_ = 0;      ///< this member's part of the number on the token
   std::uint32_t missing_together_ = 0;  ///< the number on the token: packets that members miss
   std::uint64_t rounds_ = 0;            ///< rotations since that number changed
   Instant since_{};                     ///< when that number changed
   bool gave_time_ = false;  ///< this member blocked recovery, and gave others time to accuse it
-  bool done_ = false;
   /// If this member misses packets: index of another member that missed packets when the token last
   /// visited that member.
   std::optional<std::uint16_t> other_incomplete_;

@@ -4,11 +4,6 @@
 #include "base/hooks.h"
 
 namespace peal::order::ring {
-namespace {
-
-constexpr std::uint32_t kStallRounds = 50;
-
-}  // namespace
 
 void StallWatch::on_token(Instant now) {
   const bool blocked = p_.token.aru == aru_ && p_.token.aru_index == index_ &&
