@@ -26,7 +26,7 @@ void pack_messages(benchmark::State& state) {
   node::SubmitQueue queue{node::Limits{}};
   BufferPool pool(2'048, 256);
   node::SubmitQueue control{node::Limits{}};
-  node::Packer packer(queue, control, pool);
+  node::Packer packer(queue, control, pool, false);
   const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {
     for (std::int64_t i = 0; i < kMessages; ++i) {

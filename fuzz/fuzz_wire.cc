@@ -22,18 +22,29 @@ void stop_if_wrong(const wire::test::Verdict& verdict) {
   std::abort();
 }
 
+/// The packet does not say which protocol wrote the options and records of a COMMIT: try each.
+void examine_all(ByteView packet) {
+  using wire::test::Records;
+  stop_if_wrong(wire::test::examine(packet, wire::Checksum::present, Records::ring));
+  if (wire::frame_kind_of(packet) != wire::FrameKind::commit) return;
+  stop_if_wrong(wire::test::examine(packet, wire::Checksum::present, Records::toto));
+}
+
 /// The number of kinds of frames in frames.h.
 constexpr unsigned kRingKinds = 9;
 
 /// Returns a known kind unchanged, and maps any other number to a known kind.
 std::uint8_t known_kind(std::uint8_t kind) {
-  if ((kind >= 1 && kind <= kRingKinds) ||
-      wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) {
+  const auto frame = static_cast<wire::FrameKind>(kind);
+  if ((kind >= 1 && kind <= kRingKinds) || wire::is_paxos_kind(frame) ||
+      wire::is_toto_kind(frame)) {
     return kind;
   }
-  const unsigned index = kind % (kRingKinds + wire::kPaxosKinds);
+  unsigned index = kind % (kRingKinds + wire::kPaxosKinds + wire::kTotoKinds);
   if (index < kRingKinds) return static_cast<std::uint8_t>(1 + index);
-  return static_cast<std::uint8_t>(wire::kPaxosKindFirst + (index - kRingKinds));
+  index -= kRingKinds;
+  if (index < wire::kPaxosKinds) return static_cast<std::uint8_t>(wire::kPaxosKindFirst + index);
+  return static_cast<std::uint8_t>(wire::kTotoKindFirst + (index - wire::kPaxosKinds));
 }
 
 /// Sets magic, version, a known kind, a sender, length and checksum to valid values.
@@ -57,9 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto packet = std::make_unique<std::byte[]>(size);
   if (size != 0) std::memcpy(packet.get(), data, size);
   const ByteSpan bytes(packet.get(), size);
-  stop_if_wrong(wire::test::examine(bytes));
+  examine_all(bytes);
   if (size < wire::kHeaderBytes) return 0;
   put_right(bytes);
-  stop_if_wrong(wire::test::examine(bytes));
+  examine_all(bytes);
   return 0;
 }

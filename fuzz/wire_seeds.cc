@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "golden.h"
+#include "order/toto/commit_record.h"
 #include "paxos_samples.h"
 #include "samples.h"
 #include "seeds.h"
+#include "toto_samples.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
@@ -61,7 +63,12 @@ bool write_all(Folder folder) {
          write_some(folder, "word",
                     [](Random& random) { return packet_of(random_word(random)); }) &&
          write_some(folder, "relay",
-                    [](Random& random) { return packet_of(random_relay(random)); });
+                    [](Random& random) { return packet_of(random_relay(random)); }) &&
+         write_some(folder, "node",
+                    [](Random& random) { return packet_of(random_node(random)); }) &&
+         write_random(folder, "toto-lacks", random_toto_lacks, encode_toto_lacks) &&
+         write_random(folder, "toto-status", random_toto_status, encode_toto_status) &&
+         write_random(folder, "toto-commit", random_toto_commit, order::toto::encode_commit);
 }
 
 }  // namespace

@@ -22,20 +22,34 @@ void CausalOrder::add(const trace::Event& event) {
   queues_[member].events.push_back(event);
 }
 
-// True if the event delivers a message that has no origination yet. Then records that the member
-// waits for the message.
+// True if the event delivers a message, and this delivery cannot be judged yet. Then records that
+// the member waits for the message.
 bool CausalOrder::must_wait(Index member, const trace::Event& event) {
   if (event.kind != Kind::deliver) return false;
   const Index message = judge_.history().message(event);
-  if (judge_.history().messages[message].originated) return false;
+  if (can_be_judged(message, event)) return false;
   queues_[member].waits_for = message;
   waiters_[message].push_back(member);
   return true;
 }
 
+bool CausalOrder::can_be_judged(Index message, const trace::Event& event) {
+  History& history = judge_.history();
+  if (history.messages[message].originated) return true;
+  if (!options_.companies) return false;
+  const MessageRecord& record = history.messages[message];
+  if (options_.layer == trace::Layer::order && !record.submitted) return false;
+  return history.span_in(history.view(event.view), record.sender) != kNone;
+}
+
 void CausalOrder::hand_over(const trace::Event& event) {
+  const bool names_message = event.kind == Kind::originate || event.kind == Kind::submit;
+  const Index message = names_message ? judge_.history().message(event) : kNone;
   judge_.add(event);
-  if (event.kind == Kind::originate) wake(judge_.history().message(event));
+  if (event.kind == Kind::originate) wake(message);
+  if (!options_.companies) return;
+  if (event.kind == Kind::submit) wake(message);
+  if (event.kind == Kind::view && !event.transitional) wake_all();
 }
 
 void CausalOrder::wake(Index message) {
@@ -48,6 +62,15 @@ void CausalOrder::wake(Index message) {
   waiters_.erase(found);
 }
 
+void CausalOrder::wake_all() {
+  waiters_.clear();
+  for (Index member = 0; member < queues_.size(); ++member) {
+    if (queues_[member].waits_for == kNone) continue;
+    queues_[member].waits_for = kNone;
+    runnable_.push_back(member);
+  }
+}
+
 void CausalOrder::run() {
   while (!runnable_.empty()) {
     const Index member = runnable_.back();
@@ -56,9 +79,13 @@ void CausalOrder::run() {
   }
 }
 
-// True if deliveries of the event's message can be judged once the judge has this event.
+// True if the judge, after this event, can judge deliveries of the event's message. With
+// History::counts_units no event is looked up: a unit has no name until all earlier events of its
+// member are judged, and its deliveries wait for no submission.
 bool CausalOrder::announces(const trace::Event& event) const {
-  return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
+  if (judge_.history().counts_units) return false;
+  return event.kind == Kind::originate ||
+         ((options_.quorum || options_.companies) && event.kind == Kind::submit);
 }
 
 // Passes on a member's events, up to the first event that must wait.

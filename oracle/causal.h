@@ -11,9 +11,10 @@
 namespace peal::oracle {
 
 /// Passes events to the judge in a causally possible order, for processes without a common clock.
-/// Each process's own order is kept. A delivery waits for the origination of its message. Memory
-/// grows with the number of waiting events. Few events wait if events arrive roughly in real-time
-/// order.
+/// Each process's own order is kept. A delivery waits for the origination of its message. With
+/// Options::companies, it waits for the submission, and until the sender has installed the view:
+/// two members may each originate a message after they deliver the other's message. Memory grows
+/// with the number of waiting events. Few events wait if events arrive roughly in real-time order.
 class CausalOrder {
  public:
   CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
@@ -26,12 +27,14 @@ class CausalOrder {
  private:
   struct Queue {
     std::deque<trace::Event> events;
-    Index waits_for = kNone;  ///< the message whose origination the member waits for
+    Index waits_for = kNone;  ///< the message that the member's next event delivers
   };
 
   bool must_wait(Index member, const trace::Event& event);
+  bool can_be_judged(Index message, const trace::Event& event);
   void hand_over(const trace::Event& event);
   void wake(Index message);
+  void wake_all();
   void run();
   void drain(Queue& queue, Index member);
   Index next_to_release() const;

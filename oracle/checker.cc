@@ -11,8 +11,8 @@ namespace peal::oracle {
 
 std::string_view property_id(Property property) {
   static constexpr std::array<std::string_view, kPropertyCount> kIds{
-      "E1", "E2",      "E3",      "E4",      "E5",    "E6",    "E7",  "E8",
-      "E9", "acyclic", "primary", "uniform", "chain", "early", "told"};
+      "E1", "E2",      "E3",      "E4",      "E5",    "E6",    "E7",         "E8",
+      "E9", "acyclic", "primary", "uniform", "chain", "early", "activation", "told"};
   return kIds[static_cast<std::size_t>(property)];
 }
 

@@ -32,12 +32,13 @@ enum class Property : std::uint8_t {
   primary,
   uniform,  ///< judged only with Options::quorum, like `chain`
   chain,
-  early,  ///< optimistic delivery
-  told,   ///< a member's views show whether it may have missed messages
+  early,       ///< optimistic delivery
+  activation,  ///< with Options::companies: a company decides messages in equal sets
+  told,        ///< a member's views show whether it may have missed messages
 };
-inline constexpr std::size_t kPropertyCount = 15;
+inline constexpr std::size_t kPropertyCount = 16;
 
-/// "E1" to "E9", "acyclic", "primary", "uniform", "chain", "early", "told".
+/// "E1" to "E9", "acyclic", "primary", "uniform", "chain", "early", "activation", "told".
 std::string_view property_id(Property property);
 
 struct Options {
@@ -54,6 +55,10 @@ struct Options {
   /// place. If any member delivers a message in a regular view, every member that goes on from this
   /// view to another view delivers the message, too. See oracle/README.md.
   bool quorum = false;
+  /// A message has its place only in a company: the members that leave a view together, or end in
+  /// it. Other members may deliver the last messages of the view in another order. Fifo and causal
+  /// messages have no place; their position is 0. Not with `quorum`. See oracle/README.md.
+  bool companies = false;
   /// Domains of the engine (order/ridge/layout.h): for each domain its sorted nodes; domain 1 is
   /// the first. Only a domain's nodes deliver the domain's messages. At these nodes, one total
   /// order contains the domain's messages and the messages for all nodes.

@@ -17,7 +17,11 @@ void DeliveryJudge::deliver(Index member, const trace::Event& event) {
   Span& span = v_.history.spans[process.span];
   check_same_message(member, message, event);
   early_.check_delivered(member, message, event);
-  check_position(member, span, message, event);
+  if (v_.options.companies) {
+    check_place_in_company(member, span, message, event);
+  } else {
+    check_position(member, span, message, event);
+  }
   check_fifo(member, span, message, event);
   check_causality(member, span, message, event);
   append(span, message, event);
@@ -37,9 +41,10 @@ bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::E
     });
     return false;
   }
-  if (v_.options.quorum && !check_own(member, message, event)) return false;
+  const bool late = v_.options.quorum || v_.options.companies;
+  if (late && !check_own(member, message, event)) return false;
   if (!v_.history.messages[message].originated && !accept_unwitnessed(message, event) &&
-      !(v_.options.quorum && accept_voted(message, event))) {
+      !(late && accept_voted(message, event))) {
     v_.violate(Property::e3_integrity, member, event.at_ns, [&] {
       return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
              v_.view_text(process.view) + ", and nobody originated it before";
@@ -113,7 +118,8 @@ void DeliveryJudge::check_same_message(Index member, Index message, const trace:
              " of view " + v_.view_text(record.view) + " than " + v_.message_text(message);
     });
   }
-  if (record.seq != event.seq || record.index != event.index) {
+  const bool same_place = record.seq == event.seq && record.index == event.index;
+  if (!same_place && !v_.options.companies) {
     v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
       return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
              v_.position(event.seq, event.index) + " of view " + v_.view_text(record.view) +
@@ -129,11 +135,7 @@ void DeliveryJudge::check_position(Index member, Span& span, Index message,
   if (record.seq < span.last_seq ||
       (record.seq == span.last_seq && record.index <= span.last_index &&
        v_.history.delivery_count(span) != 0)) {
-    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
-      return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
-             v_.position(record.seq, record.index) + " of view " + v_.view_text(span.view) +
-             " after position " + v_.position(span.last_seq, span.last_index);
-    });
+    report_descent(member, span, {record.seq, record.index, message}, event);
     span.hole_reported = true;
     return;
   }
@@ -155,6 +157,66 @@ void DeliveryJudge::check_position(Index member, Span& span, Index message,
                         v_.position(view.order[count].seq, view.order[count].index)
                   : "position " + std::to_string(count + 1)) +
            ", which comes before";
+  });
+}
+
+// E7, with Options::companies: positions ascend at each member, from 1 on, and a sender delivers
+// its message where it originated the message. Positions count units, so units skip no position.
+// CompanyJudge compares the members of a company.
+void DeliveryJudge::check_place_in_company(Index member, Span& span, Index message,
+                                           const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  const Place place{event.seq, event.index, message};
+  const Place known = v_.history.place_in(span, message);
+  if (record.sender == member && place != known) {
+    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers its own " + v_.message_text(message) + " at " +
+             v_.position(place.seq, place.index) + ", but originated it at " +
+             v_.position(known.seq, known.index);
+    });
+  }
+  if (place != known) span.elsewhere[message] = place;
+  origins_.check_has_place(member, message, event);
+  if (!has_place(record.service)) return;
+  if (place.seq < span.last_seq || (place.seq == span.last_seq && place.index <= span.last_index)) {
+    return report_descent(member, span, place, event);
+  }
+  const bool counted = v_.options.layer == trace::Layer::unit && !v_.options.sparse;
+  if (counted && place.seq != span.last_seq + 1) {
+    v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers " + v_.message_text(message) + " at " +
+             v_.position(place.seq, place.index) + " of view " + v_.view_text(span.view) +
+             " directly after position " + std::to_string(span.last_seq);
+    });
+  }
+  span.last_seq = place.seq;
+  span.last_index = place.index;
+  note_set(member, span, event);
+}
+
+// activation: the numbers of sets ascend. CompanyJudge compares the sets.
+void DeliveryJudge::note_set(Index member, Span& span, const trace::Event& event) {
+  if (event.set == 0) return;  // the history does not name sets
+  if (!span.sets.empty() && span.sets.back().number == event.set) {
+    ++span.sets.back().messages;
+    return;
+  }
+  if (!span.sets.empty() && span.sets.back().number > event.set) {
+    v_.violate(Property::activation, member, event.at_ns, [&] {
+      return v_.name(member) + " delivers a message of set " + std::to_string(event.set) +
+             " of view " + v_.view_text(span.view) + " after one of set " +
+             std::to_string(span.sets.back().number);
+    });
+  }
+  span.sets.push_back({event.set, 1});
+}
+
+void DeliveryJudge::report_descent(Index member, const Span& span, const Place& place,
+                                   const trace::Event& event) {
+  v_.violate(Property::e7_total_order, member, event.at_ns, [&] {
+    return v_.name(member) + " delivers " + v_.message_text(place.message) + " at " +
+           v_.position(place.seq, place.index) + " of view " + v_.view_text(span.view) +
+           " after position " + v_.position(span.last_seq, span.last_index);
   });
 }
 
@@ -190,12 +252,14 @@ void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const tr
 }
 
 // E6, second half: this member has delivered every message that the sender had delivered in this
-// view before the origination. Usually both members delivered prefixes of View::log, and comparing
-// the two lengths is enough.
+// view before the origination (with Options::companies: before the submission, if that was in this
+// view). Usually both members delivered prefixes of View::log, and comparing the two lengths is
+// enough.
 void DeliveryJudge::check_causality(Index member, Span& span, Index message,
                                     const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   if (record.known == 0 || record.sender == member || record.slot == kNone) return;
+  if (v_.options.companies && record.known_in != record.view) return;
   const View& view = v_.history.views[span.view];
   const Span& sender = v_.history.spans[view.spans[record.slot]];
   if (record.known <= span.common && sender.apart.empty()) return;
@@ -205,11 +269,7 @@ void DeliveryJudge::check_causality(Index member, Span& span, Index message,
   while (span.verified < known) {
     const Index before = view.log[span.verified++];
     if (process.has_delivered(before) || before == message) continue;
-    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
-      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
-             v_.view_text(span.view) + " without " + v_.message_text(before) + ", which " +
-             v_.name(record.sender) + " had delivered before it originated the message";
-    });
+    report_missing_cause(member, message, before, event);
     span.verified = known;
   }
   if (record.known > known) check_causality_apart(member, span, message, event);
@@ -230,13 +290,20 @@ void DeliveryJudge::check_causality_apart(Index member, Span& span, Index messag
   while (mark->second < known) {
     const Index before = sender.apart[mark->second++];
     if (process.has_delivered(before) || before == message) continue;
-    v_.violate(Property::e6_causality, member, event.at_ns, [&] {
-      return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
-             v_.view_text(span.view) + " without " + v_.message_text(before) + ", which " +
-             v_.name(record.sender) + " had delivered before it originated the message";
-    });
+    report_missing_cause(member, message, before, event);
     mark->second = known;
   }
+}
+
+void DeliveryJudge::report_missing_cause(Index member, Index message, Index cause,
+                                         const trace::Event& event) {
+  const MessageRecord& record = v_.history.messages[message];
+  v_.violate(Property::e6_causality, member, event.at_ns, [&] {
+    return v_.name(member) + " delivers " + v_.message_text(message) + " in view " +
+           v_.view_text(record.view) + " without " + v_.message_text(cause) + ", which " +
+           v_.name(record.sender) + " had delivered before it " +
+           (v_.options.companies ? "submitted" : "originated") + " the message";
+  });
 }
 
 // E8, first half: if a message is delivered as safe before the transitional view, all members of
@@ -287,9 +354,9 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
   return false;
 }
 
-// With Options::quorum, a delivery counts as the origination of a submitted message (or of any
-// unit) if the sender is a member of the view and has installed it. Returns false if the delivery
-// does not count.
+// With Options::quorum or Options::companies, a delivery counts as the origination of a submitted
+// message (or of any unit) if the sender is a member of the view and has installed it. Returns
+// false if the delivery does not count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;
@@ -300,8 +367,9 @@ bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   const Index at = view.spans[slot];
   // Without a common clock, the sender's view event may come later, or be missing.
   if (at == kNone && v_.options.live_order) return false;
-  origins_.check_order(record.sender, record, message, event);
+  origins_.check_order(message, event);
   stand_for_origination(message, event);
+  origins_.check_barrier(message, in, event);
   if (at == kNone) return true;
   std::vector<Index>& sent = v_.history.spans[at].sent;
   record.nth = static_cast<std::uint32_t>(sent.size());

@@ -8,8 +8,8 @@
 namespace peal::oracle {
 
 /// Judges deliveries: the parts of E3, E6, E7 and E8 that can be judged at once. With
-/// Options::quorum, a delivery may count as the message's origination; the sender learns the place
-/// later.
+/// Options::quorum or Options::companies, a delivery may count as the message's origination; the
+/// sender learns the place later.
 class DeliveryJudge {
  public:
   DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)
@@ -25,9 +25,14 @@ class DeliveryJudge {
   void stand_for_origination(Index message, const trace::Event& event);
   void check_same_message(Index member, Index message, const trace::Event& event);
   void check_position(Index member, Span& span, Index message, const trace::Event& event);
+  void check_place_in_company(Index member, Span& span, Index message, const trace::Event& event);
+  void note_set(Index member, Span& span, const trace::Event& event);
+  void report_descent(Index member, const Span& span, const Place& place,
+                      const trace::Event& event);
   void check_fifo(Index member, Span& span, Index message, const trace::Event& event);
   void check_causality(Index member, Span& span, Index message, const trace::Event& event);
   void check_causality_apart(Index member, Span& span, Index message, const trace::Event& event);
+  void report_missing_cause(Index member, Index message, Index cause, const trace::Event& event);
   void check_installed(const Span& span, Index message, const trace::Event& event);
   void append(Span& span, Index message, const trace::Event& event);
   bool check_own(Index member, Index message, const trace::Event& event);

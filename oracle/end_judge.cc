@@ -11,10 +11,11 @@ void EndJudge::finish() {
   finish_views();
   for (const Transition& transition : v_.history.transitions) {
     finish_travel(transition);
-    finish_holes(transition);
+    // With Options::companies, CompanyJudge looks for holes.
+    if (!v_.options.companies) finish_holes(transition);
     finish_safe(transition);
   }
-  finish_cycles();
+  if (!v_.options.companies) finish_cycles();
   finish_figures();
 }
 
@@ -255,16 +256,10 @@ bool EndJudge::expect_safe(Index member, Index message, const Span& span,
 void EndJudge::finish_cycles() {
   const std::vector<Step> cycle = find_cycle(v_.history);
   if (cycle.empty()) return;
-  constexpr std::size_t kShown = 8;
   v_.violate(Property::acyclic, cycle.front().member,
              v_.history.processes[cycle.front().member].last_at, [&] {
-               std::string text =
-                   "deliveries go round in a circle of " + std::to_string(cycle.size()) + ": ";
-               for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
-                 text += v_.message_text(cycle[i].message) + " before (at " +
-                         v_.name(cycle[i].member) + ") ";
-               }
-               return text + (cycle.size() > kShown ? "…" : v_.message_text(cycle.front().message));
+               return "deliveries go round in a circle of " + std::to_string(cycle.size()) + ": " +
+                      v_.cycle_text(cycle);
              });
 }
 

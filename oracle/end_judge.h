@@ -9,7 +9,7 @@ namespace peal::oracle {
 
 /// Judges properties that need the whole history: `uniform`, `acyclic`, the part of `chain` about
 /// deliveries, E2 for members of a transitional view, and the rest of E7 and E8. Without a common
-/// clock, judges E9 too.
+/// clock, judges E9 too. With Options::companies, CompanyJudge judges E7 and `acyclic`.
 class EndJudge {
  public:
   explicit EndJudge(Verdict& verdict) : v_(verdict) {}

@@ -262,6 +262,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
                         ", which this program does not know: accepted is " + order::engine_names());
     }
     for_order.quorum = engine->traits.quorum;
+    for_order.companies = engine->traits.companies;
   }
   for_order.domains = merge.domains();
   Options for_unit = for_order;

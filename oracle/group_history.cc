@@ -2,6 +2,7 @@
 #include "oracle/group_history.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace peal::oracle {
 namespace {
@@ -97,10 +98,18 @@ Index GroupHistory::find_state(Index group, const GroupViewId& id) const {
   return known == states_of_[group].end() ? kNone : known->second;
 }
 
+Index GroupHistory::find_variant(Index group, const GroupViewId& id,
+                                 const std::vector<Index>& members) const {
+  Index state = find_state(group, id);
+  while (state != kNone && states[state].members != members) state = states[state].variant;
+  return state;
+}
+
 Index GroupHistory::add_state(Index group, const GroupViewId& id, std::vector<Index> members) {
   const Index index = next_index(states.size());
-  states_of_[group].emplace(id, index);
+  const auto [first, added] = states_of_[group].emplace(id, index);
   GroupState& state = states.emplace_back();
+  if (!added) state.variant = std::exchange(first->second, index);
   state.group = group;
   state.id = id;
   state.members = std::move(members);

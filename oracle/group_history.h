@@ -73,6 +73,8 @@ struct GroupMessage {
   Index sender = kNone;
   Index targets = kNone;  ///< kNone: sent() was not called for the message
   OwnCopy own = OwnCopy::unknown;
+  Placing placing = Placing::placed;
+  ViewId view{};                ///< in which nodes deliver the message; zero: not known yet
   std::uint32_t strangers = 0;  ///< number of receivers that are in none of the message's groups
 };
 
@@ -104,6 +106,10 @@ struct GroupState {
   GroupCause cause{};
   Index told = kNone;  ///< first client that got this state; kNone: only a table has it
   MemberId table_of{};
+  // With GroupChecker::Options::companies, several companies may have given one id to different
+  // states.
+  Index variant = kNone;        ///< another state with this id; kNone: there is none
+  std::vector<MemberId> nodes;  ///< nodes whose clients got this state
 };
 
 /// The events of one group at one client.
@@ -137,8 +143,11 @@ class GroupHistory {
   /// The client's membership in the group, or kNone.
   Index find_membership(Index client, Index group) const;
   Index membership(Index client, Index group);
-  /// The state with this id, or kNone.
+  /// The first state with this id, or kNone.
   Index find_state(Index group, const GroupViewId& id) const;
+  /// The state with this id and these members, or kNone.
+  Index find_variant(Index group, const GroupViewId& id, const std::vector<Index>& members) const;
+  /// Adds a state. If there is one with this id, the new state is a variant of it.
   Index add_state(Index group, const GroupViewId& id, std::vector<Index> members);
 
  private:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/group_companies.h"
 #include "oracle/group_history.h"
 #include "oracle/groups.h"
 
@@ -47,6 +48,7 @@ struct GroupVerdict {
 
   const GroupChecker::Options options;
   GroupHistory history;
+  GroupCompanies companies;
   GroupReport report;
   std::int64_t last_at = 0;
 };

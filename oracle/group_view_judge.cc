@@ -11,6 +11,10 @@ bool contains(const std::vector<Index>& sorted, Index item) {
   return std::binary_search(sorted.begin(), sorted.end(), item);
 }
 
+bool has(const std::vector<MemberId>& nodes, MemberId node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
 }  // namespace
 
 void GroupViewJudge::connected(std::int64_t at, const ClientId& id, std::string_view private_name) {
@@ -52,7 +56,7 @@ void GroupViewJudge::viewed(std::int64_t at, const ClientId& to, const std::stri
   const Index agreed = agreed_state(client, name, view, at);
   const Index previous = membership.state;
   if (previous == kNone) membership.begun = view.id.view;
-  membership.state = v_.history.find_state(name, view.id);
+  membership.state = agreed != kNone ? agreed : v_.history.find_state(name, view.id);
   membership.last_state = membership.state;
   std::vector<Index> messages;
   messages.swap(membership.since);
@@ -97,7 +101,8 @@ void GroupViewJudge::left(std::int64_t at, const ClientId& to, const std::string
 Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& view,
                                    std::int64_t at) {
   std::vector<Index> members = v_.history.clients_of(view.members);
-  Index index = v_.history.find_state(group, view.id);
+  Index index = v_.options.companies ? v_.history.find_variant(group, view.id, members)
+                                     : v_.history.find_state(group, view.id);
   const bool known = index != kNone;
   if (!known) index = v_.history.add_state(group, view.id, members);
   GroupState& state = v_.history.states[index];
@@ -127,7 +132,33 @@ Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& v
     });
     return kNone;
   }
+  const MemberId node = v_.history.clients[client].id.node;
+  if (!has(state.nodes, node)) state.nodes.push_back(node);
   return index;
+}
+
+// G2, with Options::companies: nodes that leave a view together have one state for each id of this
+// view.
+void GroupViewJudge::finish() {
+  for (const GroupState& state : v_.history.states) {
+    for (Index other = state.variant; other != kNone; other = v_.history.states[other].variant) {
+      const GroupState& variant = v_.history.states[other];
+      if (!differs_in_a_company(state, variant)) continue;
+      v_.violate(GroupProperty::g2_view_agreement, v_.last_at, [&] {
+        return "view " + v_.id_text(state.id) + " of " + v_.group_text(state.group) +
+               " has members " + v_.clients_text(state.members) + " and " +
+               v_.clients_text(variant.members) + " at nodes that leave the view together";
+      });
+    }
+  }
+}
+
+bool GroupViewJudge::differs_in_a_company(const GroupState& one, const GroupState& other) const {
+  const auto company = [&](MemberId node) { return v_.companies.company_of(node, one.id.view); };
+  return std::any_of(one.nodes.begin(), one.nodes.end(), [&](MemberId node) {
+    return std::any_of(other.nodes.begin(), other.nodes.end(),
+                       [&](MemberId its) { return company(node) == company(its); });
+  });
 }
 
 // G2: a view caused by a join has one member more than the client's previous view; a view caused by

@@ -13,7 +13,8 @@
 namespace peal::oracle {
 
 /// Judges the connections of clients, and the views of their groups: G2, G4, and G6 except for
-/// messages.
+/// messages. With GroupChecker::Options::companies, nodes that leave a view apart may give one id
+/// to different states, so G2 is judged at the end.
 class GroupViewJudge {
  public:
   GroupViewJudge(GroupVerdict& verdict, GapJudge& gaps, MessageJudge& messages)
@@ -24,9 +25,11 @@ class GroupViewJudge {
   void viewed(std::int64_t at, const ClientId& to, const std::string& group, const GroupView& view);
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
   void left(std::int64_t at, const ClientId& to, const std::string& group);
+  void finish();
 
  private:
   Index agreed_state(Index client, Index group, const GroupView& view, std::int64_t at);
+  bool differs_in_a_company(const GroupState& one, const GroupState& other) const;
   void check_cause(Index client, Index previous, Index state, std::int64_t at);
   bool ascends(const Membership& membership, const GroupViewId& id, std::int64_t at);
   void came_together(Index client, Index previous, Index state, std::vector<Index> together,

@@ -23,6 +23,7 @@ struct GroupChecker::Judge {
 
   GroupReport finish() {
     tables.finish();
+    views.finish();
     messages.finish_order();
     GroupFigures& figures = verdict.report.figures;
     figures.states = verdict.history.states.size();
@@ -80,12 +81,18 @@ void GroupChecker::gapped(std::int64_t at, const ClientId& to, const std::string
 }
 
 void GroupChecker::ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
-                           std::span<const std::string> groups) {
+                           std::span<const std::string> groups, Placing placing) {
   judge_->gaps.ordered(at, node, message, groups);
+  judge_->messages.ordered(node, message, placing);
 }
 
 void GroupChecker::entered(std::int64_t /*at*/, MemberId node, const ViewId& view) {
+  judge_->verdict.companies.entered(node, view);
   judge_->gaps.entered(node, view);
+}
+
+void GroupChecker::parted(std::int64_t /*at*/, MemberId node, const ViewId& next) {
+  judge_->verdict.companies.parted(node, next);
 }
 
 void GroupChecker::gone(std::int64_t at, const ClientId& client) { judge_->views.gone(at, client); }

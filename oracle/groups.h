@@ -46,6 +46,10 @@ enum class GroupCause : std::uint8_t { join, leave, disconnect, network };
 /// Whether a client wants to receive its own messages to its groups.
 enum class OwnCopy : std::uint8_t { unknown, wanted, unwanted };
 
+/// Whether a message has a place in the order. Causal and fifo messages have none, if the engine
+/// delivers them without one.
+enum class Placing : std::uint8_t { placed, unplaced };
+
 /// A new state of a group, as reported to one client.
 struct GroupView {
   GroupViewId id;
@@ -121,6 +125,9 @@ class GroupChecker {
     /// client may get events later. Then the calls of reached() show where among a client's events
     /// each exchange completed.
     bool at_once = true;
+    /// As oracle::Options::companies: G2 and G7 hold for the nodes that leave a view together.
+    /// Then call parted() for each transitional view.
+    bool companies = false;
   };
 
   GroupChecker();
@@ -153,9 +160,11 @@ class GroupChecker {
   /// The node has reached this message in the order, whether or not a client of the node gets the
   /// message.
   void ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
-               std::span<const std::string> groups);
+               std::span<const std::string> groups, Placing placing = Placing::placed);
   /// The node installed a regular view.
   void entered(std::int64_t at, MemberId node, const ViewId& view);
+  /// The node installed the transitional view between its view and the view `next`.
+  void parted(std::int64_t at, MemberId node, const ViewId& next);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
   /// The client's node has completed the exchange of tables in `view`. The place of this call

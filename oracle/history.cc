@@ -82,6 +82,7 @@ Index History::add_message(Index sender, std::uint64_t number) {
 
 Index History::message(const trace::Event& event) {
   const Index sender = member(event.message.sender);
+  if (counts_units) return counted_unit(sender, event);
   const std::uint64_t number = event.message.number;
   if (number == 0) {
     // A unit without a number is identified by its position.
@@ -106,6 +107,45 @@ Index History::message(const trace::Event& event) {
     process.far_numbers.emplace(number, index);
   }
   return index;
+}
+
+Index History::counted_unit(Index sender, const trace::Event& event) {
+  const Index at = member(event.node);
+  const Index in = view(event.view);
+  const Process& process = processes[at];
+  std::uint32_t nth = 0;
+  if (process.view == in) {
+    const Span& span = spans[process.span];
+    const auto taken = span.units_taken.find(sender);
+    if (event.kind == trace::Kind::originate) {
+      nth = span.units_placed;
+    } else if (taken != span.units_taken.end()) {
+      nth = taken->second;
+    }
+  }
+  const std::uint64_t key = (std::uint64_t{sender} << 32U) | nth;
+  const auto [known, fresh] =
+      views[in].counted.try_emplace(key, static_cast<Index>(messages.size()));
+  if (fresh) messages[add_message(sender, 0)].nth = nth;
+  return known->second;
+}
+
+void History::count_unit(const trace::Event& event) {
+  if (!counts_units) return;
+  const Process& process = processes[member(event.node)];
+  if (process.span == kNone || process.view_id != event.view) return;
+  Span& span = spans[process.span];
+  if (event.kind == trace::Kind::originate) {
+    ++span.units_placed;
+  } else {
+    ++span.units_taken[member(event.message.sender)];
+  }
+}
+
+Place History::place_in(const Span& span, Index message) const {
+  const auto differs = span.elsewhere.find(message);
+  if (differs != span.elsewhere.end()) return differs->second;
+  return {messages[message].seq, messages[message].index, message};
 }
 
 Index History::slot_of(const View& view, Index member) const {

@@ -22,6 +22,25 @@
 
 namespace peal::oracle {
 
+/// With Options::companies: whether messages of this service have a place in the order.
+constexpr bool has_place(Service service) {
+  return service == Service::agreed || service == Service::safe;
+}
+
+struct Place {
+  Seq seq = 0;
+  std::uint32_t index = 0;
+  Index message = kNone;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// Messages that were decided together.
+struct DecidedSet {
+  std::uint64_t number = 0;    ///< its number in the view, from 1
+  std::uint32_t messages = 0;  ///< delivered so far
+  friend bool operator==(const DecidedSet&, const DecidedSet&) = default;
+};
+
 struct MessageRecord {
   std::uint64_t hash = 0;
   std::uint64_t number = 0;
@@ -30,9 +49,12 @@ struct MessageRecord {
   Index sender = kNone;
   Index view = kNone;         ///< where the message was originated
   std::uint32_t ordinal = 0;  ///< the message's index in View::order
-  std::uint32_t known = 0;  ///< number of the sender's deliveries in `view` before the origination
-  std::uint32_t nth = 0;    ///< index among the sender's messages in `view`
-  Index slot = kNone;       ///< the sender's index in View::spans; kNone: not known
+  /// Number of the sender's regular deliveries in `view` before the origination. With
+  /// Options::companies: in `known_in`, before the submission.
+  std::uint32_t known = 0;
+  Index known_in = kNone;  ///< the view where the sender was when it submitted the message
+  std::uint32_t nth = 0;   ///< index among the sender's messages in `view`
+  Index slot = kNone;      ///< the sender's index in View::spans; kNone: not known
   Service service = Service::agreed;
   bool submitted = false;
   bool originated = false;
@@ -56,20 +78,23 @@ struct Span {
   std::vector<Index> tail;   ///< transitional deliveries
   Seq last_seq = 0;          ///< position of the last delivery
   std::uint32_t last_index = 0;
+  /// With Options::companies, by message: the places at this member that differ from the place in
+  /// MessageRecord.
+  std::unordered_map<Index, Place> elsewhere;
+  /// With Options::companies: the delivered sets of messages that were decided together.
+  std::vector<DecidedSet> sets;
 
   std::vector<Index> sent;           ///< own messages originated in `view`
   std::vector<std::uint32_t> heard;  ///< by sender's slot: number of deliveries from this sender
-  std::uint32_t verified = 0;        ///< E6: length of the prefix of View::log already checked
+  /// If History::counts_units: the number of own originated units and, by sender, the number of
+  /// delivered units.
+  std::uint32_t units_placed = 0;
+  std::unordered_map<Index, std::uint32_t> units_taken;
+  std::uint32_t verified = 0;  ///< E6: length of the prefix of View::log already checked
   /// E6: pairs of a sender's span and the length of the prefix of Span::apart already checked.
   std::vector<std::pair<Index, std::uint32_t>> verified_apart;
 
   std::uint32_t regular_count() const { return common + static_cast<std::uint32_t>(apart.size()); }
-};
-
-struct Place {
-  Seq seq = 0;
-  std::uint32_t index = 0;
-  Index message = kNone;
 };
 
 struct View {
@@ -89,6 +114,8 @@ struct View {
   Index barrier_message = kNone;  ///< the first message originated in the view
   Index stable_message = kNone;   ///< the first message delivered as safe before a transition
   std::unordered_map<Seq, Index> unnumbered;  ///< units without a number, by position
+  /// If History::counts_units: units by sender (upper half) and by number in the view, from 0.
+  std::unordered_map<std::uint64_t, Index> counted;
 };
 
 struct Transition {
@@ -120,7 +147,11 @@ struct Process {
   EarlyPlace early_last;                        ///< the last place announced in `view`
   std::unordered_map<Index, std::uint64_t> early_numbers;  ///< by sender: last number in `early`
   std::int64_t last_at = 0;
+  /// The highest number of an own message that this member originated, or that another member
+  /// delivered before.
   std::uint64_t last_originated = 0;
+  /// With Options::companies: the highest number of an own message that this member originated.
+  std::uint64_t last_placed = 0;
   std::uint64_t last_submitted = 0;
   std::vector<Index> spans;                              ///< in the order of installation
   std::vector<Index> by_number;                          ///< own messages by number; kNone: unknown
@@ -148,19 +179,28 @@ class History {
   std::vector<View> views;
   std::vector<Transition> transitions;
   std::vector<Span> spans;
+  /// True: units are identified by counting, since their events have no numbers that all members
+  /// know. The n-th unit of a sender that a member delivers in a view is the n-th unit that the
+  /// sender sent in the view.
+  bool counts_units = false;
 
   Index member(const MemberId& id);
   Index view(const ViewId& id);
   /// The transitional view between two regular views; kNone if no member installed it.
   Index find_transition(Index old, Index next) const;
   Index add_transition(Index old, Index next);
-  /// The message of a submit, originate, deliver or early event.
+  /// The message of a submit, originate, deliver or early event. If counts_units: all earlier
+  /// events of the event's member must have been judged.
   Index message(const trace::Event& event);
+  /// If counts_units: counts the unit of an originate or deliver event that has been judged.
+  void count_unit(const trace::Event& event);
 
   /// The member's index in View::spans, or kNone.
   Index slot_of(const View& view, Index member) const;
   /// The member's span in the view, or kNone.
   Index span_in(Index view, Index member) const;
+  /// The place of a message at the member of a span.
+  Place place_in(const Span& span, Index message) const;
   /// Unless View::sorted is true: sorts View::order by position, and sets the messages' ordinals.
   void sort_order(View& view);
   /// The k-th regular delivery of a span.
@@ -187,6 +227,7 @@ class History {
   };
 
   Index add_message(Index sender, std::uint64_t number);
+  Index counted_unit(Index sender, const trace::Event& event);
 
   std::vector<Newest> newest_;  ///< by node: the incarnation looked up last
   std::unordered_map<MemberId, Index, HashId> members_;

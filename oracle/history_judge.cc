@@ -18,8 +18,8 @@ void HistoryJudge::add(const trace::Event& event) {
     case Kind::crash:
     case Kind::leave: return end(process, event);
     case Kind::submit: return origins_.submit(member, event);
-    case Kind::originate: return origins_.originate(member, event);
-    case Kind::deliver: return deliveries_.deliver(member, event);
+    case Kind::originate: origins_.originate(member, event); return v_.history.count_unit(event);
+    case Kind::deliver: deliveries_.deliver(member, event); return v_.history.count_unit(event);
     case Kind::early: return early_.tell(member, event);
     case Kind::view:
       return event.transitional ? views_.install_transitional(member, event)
@@ -48,6 +48,7 @@ void HistoryJudge::end(Process& process, const trace::Event& event) {
 
 Report HistoryJudge::finish() {
   end_.finish();
+  if (v_.options.companies) companies_.finish();
   told_.finish();
   early_.finish();
   return std::move(v_.report);

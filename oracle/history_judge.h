@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "oracle/company_judge.h"
 #include "oracle/delivery_judge.h"
 #include "oracle/early_judge.h"
 #include "oracle/end_judge.h"
@@ -14,8 +15,9 @@
 
 namespace peal::oracle {
 
-/// Judges a history. Without Options::quorum, the caller must add each origination before the
-/// message's deliveries, unless set_unwitnessed_ok() declares that the origination will never come.
+/// Judges a history. Without Options::quorum and Options::companies, the caller must add each
+/// origination before the message's deliveries, unless set_unwitnessed_ok() declares that the
+/// origination will never come.
 class HistoryJudge {
  public:
   explicit HistoryJudge(const Options& options) : v_(options) {}
@@ -42,6 +44,7 @@ class HistoryJudge {
   ViewJudge views_{v_};
   ToldJudge told_{v_};
   EndJudge end_{v_};
+  CompanyJudge companies_{v_};
 };
 
 }  // namespace peal::oracle

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace peal::oracle {
@@ -13,7 +14,9 @@ void MessageJudge::finish_order() {
     const Follower& next = next_[message];
     if (next.message != kNone) edges_.push_back({message, next.message, next.client});
   }
-  const std::vector<Step> cycle = find_cycle(v_.history.messages.size(), edges_);
+  const std::vector<Step> cycle = v_.options.companies
+                                      ? find_cycle_in_companies()
+                                      : find_cycle(v_.history.messages.size(), edges_);
   if (cycle.empty()) return;
   v_.violate(GroupProperty::g7_one_order, v_.history.clients[cycle[0].member].last_at, [&] {
     constexpr std::size_t kShown = 8;
@@ -26,6 +29,36 @@ void MessageJudge::finish_order() {
     if (cycle.size() > kShown) text += ", and so on, " + std::to_string(cycle.size()) + " steps";
     return text;
   });
+}
+
+// Each pair of a message and a company becomes a node of the graph. Edges from one view to another
+// are left out: they close no cycle, since each message is of one view and each client's views
+// ascend.
+std::vector<Step> MessageJudge::find_cycle_in_companies() const {
+  std::map<std::pair<Index, CompanyId>, Index> nodes;
+  std::vector<Index> messages;
+  const auto node_of = [&](Index message, Index client) {
+    const MemberId at = v_.history.clients[client].id.node;
+    const CompanyId company = v_.companies.company_of(at, v_.history.messages[message].view);
+    const auto [entry, added] =
+        nodes.try_emplace({message, company}, static_cast<Index>(messages.size()));
+    if (added) messages.push_back(message);
+    return entry->second;
+  };
+  std::vector<Edge> edges;
+  for (const Edge& edge : edges_) {
+    if (v_.history.messages[edge.from].view != v_.history.messages[edge.to].view) continue;
+    edges.push_back({node_of(edge.from, edge.member), node_of(edge.to, edge.member), edge.member});
+  }
+  std::vector<Step> cycle = find_cycle(messages.size(), edges);
+  for (Step& step : cycle) step.message = messages[step.message];
+  return cycle;
+}
+
+void MessageJudge::ordered(MemberId node, const GroupMessageId& id, Placing placing) {
+  GroupMessage& record = v_.history.messages[v_.history.message(id)];
+  record.placing = placing;
+  record.view = v_.companies.view_of(node);
 }
 
 void MessageJudge::sent(std::int64_t at, const GroupMessageId& id,
@@ -72,7 +105,7 @@ void MessageJudge::delivered(std::int64_t at, const ClientId& to, const GroupMes
   }
   check_content(client, message, groups, hash, at);
   if (!collect(client, message)) check_stranger(client, message, at);
-  follow(client, message);
+  if (v_.history.messages[message].placing == Placing::placed) follow(client, message);
 }
 
 // The order of the names in a message does not matter.
@@ -108,7 +141,8 @@ bool MessageJudge::collect(Index client, Index message) {
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
     const Index index = v_.history.find_membership(client, group);
     if (index == kNone || v_.history.memberships[index].state == kNone) continue;
-    v_.history.memberships[index].since.push_back(message);
+    const bool placed = v_.history.messages[message].placing == Placing::placed;
+    if (placed) v_.history.memberships[index].since.push_back(message);
     member = true;
   }
   return member;
@@ -151,6 +185,10 @@ void MessageJudge::follow(Index client, Index message) {
   const Index last = record.last;
   record.last = message;
   if (last == kNone) return;
+  if (v_.options.companies) {
+    edges_.push_back({last, message, client});
+    return;
+  }
   if (last >= next_.size()) next_.resize(v_.history.messages.size());
   Follower& next = next_[last];
   if (next.message == kNone) next = {message, client};

@@ -15,13 +15,15 @@ namespace peal::oracle {
 
 /// Judges messages to groups: G3, G6 and G7. G3: clients that went together from one view of a
 /// group to the next delivered the same messages to the group between the two views. G7: the union
-/// of all clients' delivery orders has no cycle.
+/// of all clients' delivery orders has no cycle. With GroupChecker::Options::companies, G7 holds
+/// for each company. G3 and G7 do not apply to messages without a place.
 class MessageJudge {
  public:
   MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
 
   void sent(std::int64_t at, const GroupMessageId& id, std::span<const std::string> groups,
             std::uint64_t hash, OwnCopy own);
+  void ordered(MemberId node, const GroupMessageId& id, Placing placing);
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
                  std::span<const std::string> groups, std::uint64_t hash);
   void check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
@@ -40,12 +42,14 @@ class MessageJudge {
   void check_stranger(Index client, Index message, std::int64_t at);
   void follow(Index client, Index message);
   bool may_lack(Index client, Index message) const;
+  std::vector<Step> find_cycle_in_companies() const;
 
   GroupVerdict& v_;
   GapJudge& gaps_;
   std::unordered_map<Index, Index> private_names_;  ///< by private name: the client with this name
   std::vector<Follower> next_;  ///< by message: the first successor seen at a client
-  std::vector<Edge> edges_;     ///< successors that differ from the successor in `next_`
+  /// Successors that differ from the successor in `next_`; with Options::companies, all.
+  std::vector<Edge> edges_;
 };
 
 }  // namespace peal::oracle

@@ -28,6 +28,7 @@ void TableJudge::exchanged(std::int64_t at, MemberId node, const ViewId& view,
 
 void TableJudge::final_table(MemberId node, const ViewId& view,
                              std::span<const GroupTableEntry> entries) {
+  v_.companies.ended(node);
   Table& table = tables_[node];
   table.view = view;
   table.groups.clear();
@@ -54,7 +55,8 @@ void TableJudge::finish_tables() {
 
 // G2: a state has the same members in tables and in views of clients.
 void TableJudge::check_entry(MemberId node, Index group, const TableGroup& entry) {
-  Index index = v_.history.find_state(group, entry.id);
+  Index index = v_.options.companies ? v_.history.find_variant(group, entry.id, entry.members)
+                                     : v_.history.find_state(group, entry.id);
   const bool known = index != kNone;
   if (!known) {
     index = v_.history.add_state(group, entry.id, entry.members);
@@ -116,6 +118,9 @@ void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id
   if (state == kNone) return report("which was told that it is no member, or nothing");
   if (v_.history.states[state].id != id) {
     report("which was told view " + v_.id_text(v_.history.states[state].id) + " last");
+  } else if (v_.options.companies &&
+             v_.history.states[state].members != tables_.at(node).groups.at(group).members) {
+    report("which was told other members: " + v_.clients_text(v_.history.states[state].members));
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/verdict.h"
 
+#include <algorithm>
+
 #include "trace/json.h"
 
 namespace peal::oracle {
@@ -35,6 +37,9 @@ std::string Verdict::view_text(Index view) const {
 std::string Verdict::message_text(Index message) const {
   const MessageRecord& record = history.messages[message];
   if (record.number != 0) return name(record.sender) + ":" + std::to_string(record.number);
+  if (history.counts_units) {
+    return "unit " + std::to_string(record.nth + 1) + " of " + name(record.sender);
+  }
   return "the unit of " + name(record.sender) + " at " + position(record.seq, record.index);
 }
 
@@ -61,6 +66,15 @@ std::string Verdict::where_text(const Process& process) const {
   if (process.view == kNone) return "in no view";
   if (!process.transitional) return "in view " + view_text(process.view);
   return "in the transitional view after " + view_text(process.view);
+}
+
+std::string Verdict::cycle_text(const std::vector<Step>& cycle) const {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
+    text += message_text(cycle[i].message) + " before (at " + name(cycle[i].member) + ") ";
+  }
+  return text + (cycle.size() > kShown ? "…" : message_text(cycle.front().message));
 }
 
 // The first difference between the regular deliveries of two spans. With `tails`: between the

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle/checker.h"
+#include "oracle/cycles.h"
 #include "oracle/history.h"
 #include "trace/event.h"
 
@@ -14,7 +15,9 @@ namespace peal::oracle {
 /// The data that all judges of one history share: the history so far, and the violations found in
 /// it. Also has functions that make texts of both, with names as in traces.
 struct Verdict {
-  explicit Verdict(const Options& its_options) : options(its_options) {}
+  explicit Verdict(const Options& its_options) : options(its_options) {
+    history.counts_units = options.companies && options.layer == trace::Layer::unit;
+  }
 
   /// E1: an incarnation that crashed or left has no further events. If `member` had crashed
   /// or left, reports a violation and returns false. A start event is optional.
@@ -27,6 +30,8 @@ struct Verdict {
   std::string transition_text(const Transition& transition) const;
   std::string members_text(const std::vector<Index>& members) const;
   std::string where_text(const Process& process) const;
+  /// The steps of a cycle in delivery orders; of a long cycle only the first steps.
+  std::string cycle_text(const std::vector<Step>& cycle) const;
   /// The first difference between the regular deliveries of two spans. With `tails`: between the
   /// transitional deliveries.
   std::string difference(const Span& a, const Span& b, bool tails) const;

@@ -219,6 +219,7 @@ void ViewJudge::close_span(Index member, Index next, const trace::Event& event) 
 
 void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
                                     const trace::Event& event) {
+  if (v_.options.companies) return;  // CompanyJudge
   const Process& process = v_.history.processes[member];
   const auto lost = std::find_if(span.sent.begin(), span.sent.end(), [&](Index message) {
     return v_.history.messages[message].witnessed && !process.has_delivered(message);
@@ -232,7 +233,8 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
 }
 
 // E5: members that go together from one view to the next delivered the same messages before the
-// transitional view. With `tails`: in the transitional view.
+// transitional view. With `tails`: in the transitional view. With Options::companies, the order of
+// messages without places does not matter.
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
@@ -247,13 +249,31 @@ void ViewJudge::check_atomicity(const Transition& transition, Index index, bool 
   const Span& first = v_.history.spans[*found];
   const bool same =
       tails ? first.tail == span.tail : first.common == span.common && first.apart == span.apart;
-  if (same) return;
+  if (same || (v_.options.companies && differ_in_causal_only(first, span, tails))) return;
   v_.violate(Property::e5_failure_atomicity, span.member, event.at_ns, [&] {
     return v_.name(span.member) + " and " + v_.name(first.member) + " both go " +
            (tails ? "through " : "into ") + v_.transition_text(transition) +
            ", but before it ended they delivered different messages: " +
            v_.difference(span, first, tails);
   });
+}
+
+// True if the two spans have the same sequence of messages with places, and the same set of
+// messages without places. With `tails`: in the transitional view.
+bool ViewJudge::differ_in_causal_only(const Span& a, const Span& b, bool tails) const {
+  std::vector<Index> ordered[2], causal[2];
+  for (int i = 0; i < 2; ++i) {
+    const Span& span = i == 0 ? a : b;
+    const std::uint32_t first = tails ? span.regular_count() : 0;
+    const std::uint32_t end = tails ? v_.history.delivery_count(span) : span.regular_count();
+    for (std::uint32_t k = first; k < end; ++k) {
+      const Index message = v_.history.delivery(span, k);
+      const bool placed = has_place(v_.history.messages[message].service);
+      (placed ? ordered[i] : causal[i]).push_back(message);
+    }
+    std::sort(causal[i].begin(), causal[i].end());
+  }
+  return ordered[0] == ordered[1] && causal[0] == causal[1];
 }
 
 // A primary view has more than half of the nodes, and a node in common with each primary view at

@@ -10,7 +10,7 @@
 namespace peal::oracle {
 
 /// Judges view changes: the properties E1, E2, E4, E5 and primary. With Options::quorum, also the
-/// part of the property chain that is about views.
+/// part of the property chain that is about views. With Options::companies, CompanyJudge judges E4.
 class ViewJudge {
  public:
   explicit ViewJudge(Verdict& verdict) : v_(verdict) {}
@@ -28,6 +28,7 @@ class ViewJudge {
   void check_self_delivery(Index member, const Span& span, Index next, const trace::Event& event);
   void check_atomicity(const Transition& transition, Index index, bool tails,
                        const trace::Event& event);
+  bool differ_in_causal_only(const Span& a, const Span& b, bool tails) const;
   void check_primary(Index member, Index index, const trace::Event& event);
   std::uint32_t node_count(const View& view) const;
   bool share_a_node(const View& a, const View& b) const;

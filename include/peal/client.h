@@ -17,6 +17,7 @@
 
 // A client of a daemon (`peal node`) joins groups by name, and sends messages to one or several
 // groups. It receives the events of its groups in one order, which is the same for all clients.
+// With ToTo, `fifo` and `causal` messages are no part of that order (service.h).
 //
 //   auto client = peal::Client::connect({});
 //   client->join("chat");
@@ -154,7 +155,7 @@ class Client {
                      std::chrono::milliseconds patience = std::chrono::seconds(10));
 
   /// Queues a message to groups and private names. All of them receive the message at the same
-  /// place in the order.
+  /// place in the order, if it has a place: see Service.
   ///
   /// @param targets  1 to 64 names, of 1 to 128 bytes each, in any order.
   /// @param payload  0 to ClientStatus::message_bytes_max bytes; copied before return.
@@ -174,8 +175,9 @@ class Client {
                           std::span<const std::byte> payload, std::chrono::milliseconds patience,
                           const SendOptions& options = {});
 
-  /// Waits until all messages sent before are acknowledged. Each of them then has its place in the
-  /// order and every daemon of the view has it, or the daemon refused it (Refused).
+  /// Waits until all messages sent before are acknowledged. Each of them was then delivered, at its
+  /// place in the order if it has one, and every daemon of the view has it; or the daemon refused
+  /// it (Refused).
   ///
   /// @return  success; or timed_out, closed (Ended says which messages lack an acknowledgement).
   /// Blocks: up to `patience`. Acknowledgements arrive after earlier events: see send_for().

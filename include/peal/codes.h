@@ -52,12 +52,16 @@ typedef enum peal_reason {
   PEAL_REASON_SHUTDOWN = 18        ///< the daemon is stopping
 } peal_reason;
 
-/// The ordering guarantee of one message.
+/// The ordering guarantee of one message. PEAL_FIFO and PEAL_CAUSAL differ from PEAL_AGREED with
+/// the engine "toto" only: such a message has no place in the order, and needs no acknowledgement
+/// of its own. The other engines deliver it like a PEAL_AGREED message. service.h and
+/// docs/client.md have the details.
 typedef enum peal_service {
-  PEAL_FIFO = 0,    ///< delivered like PEAL_AGREED
-  PEAL_CAUSAL = 1,  ///< delivered like PEAL_AGREED
-  PEAL_AGREED = 2,  ///< delivered in one total order
-  PEAL_SAFE = 3     ///< in the same order, but only once every daemon of the view has the message
+  PEAL_FIFO = 0,    ///< like PEAL_CAUSAL
+  PEAL_CAUSAL = 1,  ///< delivered after everything that the sender had sent or delivered before
+  /// Delivered in one total order; with "toto", equal at daemons that leave a view together.
+  PEAL_AGREED = 2,
+  PEAL_SAFE = 3  ///< in the same order, but only once every daemon of the view has the message
 } peal_service;
 
 /// What the daemon does if a member does not read the messages of a group fast enough.
@@ -72,13 +76,14 @@ typedef enum peal_slow_policy {
 
 /// The kinds of events. Each comment lists the fields of peal_event that the kind uses.
 typedef enum peal_event_kind {
-  PEAL_MESSAGE = 0,       ///< uses sender, targets, service, type, place, payload
+  /// Uses sender, targets, service, type, place, payload; and number if place.position is 0.
+  PEAL_MESSAGE = 0,
   PEAL_GROUP_VIEW = 1,    ///< uses group, id, cause, reason, changed, members
   PEAL_TRANSITIONAL = 2,  ///< uses group: some members of the group are unreachable
   PEAL_LEFT = 3,          ///< uses group: this client has left the group
   /// Uses group (empty: this client's private name), gap_reason, messages, bytes, place and last
-  /// (of the first and the last missing message). With PEAL_GAP_AWAY, all but group and gap_reason
-  /// are 0.
+  /// (of the first and the last missing message that has a place). With PEAL_GAP_AWAY, all but
+  /// group and gap_reason are 0.
   PEAL_GAP = 4,
   PEAL_SLOW_WARNING = 5,  ///< uses group, policy, bytes, bytes_max, age_ms, age_ms_max
   PEAL_REFUSAL = 6,  ///< uses number, reason, text: the daemon refused a message of this client

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -81,6 +82,12 @@ enum class Storage : std::uint8_t {
   memory,
 };
 
+/// When ToTo delivers messages.
+enum class TotoDelivery : std::uint8_t {
+  toto,     ///< once no concurrent message can come before them: a majority of votes is enough
+  all_ack,  ///< once every member has acknowledged: simpler, and as slow as the slowest member
+};
+
 /// How decided values reach all nodes with Ridge.
 enum class Dissemination : std::uint8_t {
   /// Along a chain of acceptors, then from a distributor to all nodes outside the chain. The nodes
@@ -104,6 +111,31 @@ struct Ring {
   /// Times and limits by their names in the table [ring] of docs/configuration.md, for example
   /// {"token_loss_ms", 500}. The defaults suit a local network. Times must be equal on all nodes.
   std::map<std::string, double> tunables{};
+};
+
+/// The members of a view order messages by the messages' causes, without a token and without a
+/// coordinator: each message, and each acknowledgement, is a vote. Each side of a partition
+/// continues. A message has its place in two network delays, whichever member sends it. No message
+/// is written to disk. A member that crashes or is cut off may have delivered its last agreed
+/// messages in another order than the other members; safe messages have one order
+/// (src/order/toto/README.md). Messages with Service::causal or Service::fifo have no place; alone,
+/// such a message is delivered after one network delay. All options but `ack_rate` must be equal on
+/// all nodes.
+struct Toto {
+  /// Share of the members whose votes let a message win over concurrent ones, 0.5 to 1; at least a
+  /// majority of the view in any case.
+  double win = 0.5;
+  TotoDelivery delivery = TotoDelivery::toto;  ///< which messages a message waits for
+  /// Maximum number of acknowledgements per second that a member without messages sends, 1 to
+  /// 1,000,000.
+  std::uint32_t ack_rate = 20'000;
+  /// A member that sends nothing for this long, or acknowledges nothing, is excluded: 20 ms to 60
+  /// s.
+  std::chrono::milliseconds fault{300};
+  /// Maximum number of packets of one member that are not yet acknowledged by every member, 4 to
+  /// 2,048.
+  std::uint32_t window = 128;
+  PrimaryRule primary = PrimaryRule::none;  ///< which views are primary
 };
 
 /// A majority of the acceptors orders the messages; every view is primary.
@@ -170,13 +202,13 @@ struct Config {
   bool insecure = false;
 
   /// The ordering protocol: `config.order = peal::Ridge{.ensembles = 3}`.
-  std::variant<Ring, Paxos, Ridge> order;
+  std::variant<Ring, Paxos, Ridge, Toto> order;
 
   /// How datagrams with data are sent to the other nodes.
   std::variant<Multicast, MulticastGroup> multicast = Multicast::automatic;
   Data data = Data::datagrams;  ///< how data travel between nodes
   /// Size of the largest packet in bytes, without IP and UDP headers, up to 65507. The minimum is
-  /// 257 with the ring and 289 with Paxos and Ridge, or 256 if insecure. Datagrams above the
+  /// 257 with the ring and 289 with Paxos, Ridge and ToTo, or 256 if insecure. Datagrams above the
   /// network's MTU cost speed. 0: 1,472, or 16,384 with streams.
   std::uint32_t packet_bytes = 0;
 

@@ -19,22 +19,27 @@ namespace peal {
 inline namespace v0 {
 
 /// A place in the order. The places of the events that one client receives ascend. A message to
-/// several groups has the same place for all its receivers.
+/// several groups has the same place for all its receivers. With ToTo, `fifo` and `causal` messages
+/// have no place (service.h): their position and index are 0.
 struct Place {
-  std::uint64_t view{};      ///< number of the view of daemons in which the event was ordered
-  std::uint64_t position{};  ///< position in `view`, from 1
+  std::uint64_t view{};      ///< number of the view of daemons in which the event was delivered
+  std::uint64_t position{};  ///< position in `view`, from 1; 0: the message has no place
   std::uint32_t index{};     ///< distinguishes events of the same position, from 0
 };
 
-/// A message at its place in the order. The data that it points to are valid until the next call of
-/// next(), wait() or wait_until(), and at most as long as the client exists.
+/// A message that a client sent to groups or to private names. The data that it points to are valid
+/// until the next call of next(), wait() or wait_until(), and at most as long as the client exists.
 struct GroupMessage {
   std::string_view sender;                    ///< private name of the sender: "#name#node"
   std::span<const std::string_view> targets;  ///< groups and private names of the message; sorted
   Service service{};                          ///< the ordering guarantee that the sender chose
   std::uint16_t type{};                       ///< a number that the sending application chose
   Place place;                                ///< the place of the message
-  std::span<const std::byte> payload;         ///< the message's bytes; may be empty
+  /// Only if the message has no place; otherwise 0. The number counts the messages of the sender's
+  /// daemon, from 1: together with `place.view` and `sender`, it identifies the message. The
+  /// numbers of one sender ascend, with gaps.
+  std::uint64_t number{};
+  std::span<const std::byte> payload;  ///< the message's bytes; may be empty
 
   /// The payload as text.
   std::string_view text() const {
@@ -94,8 +99,10 @@ struct Gap {
   /// Number of missing messages. With `away`, the number is unknown: it and the fields below are 0.
   std::uint64_t messages{};
   std::uint64_t bytes{};  ///< total bytes of the payloads of the missing messages
-  Place first;            ///< place of the first missing message
-  Place last;             ///< place of the last missing message
+  /// Place of the first missing message that has a place. If none has one, the positions of `first`
+  /// and `last` are 0.
+  Place first;
+  Place last;  ///< place of the last missing message that has a place
 };
 
 /// What the daemon does if a member does not read the messages of a group fast enough.
@@ -135,8 +142,8 @@ struct Disconnected {
 /// events.
 struct Reconnected {};
 
-/// The last event of a client. Each message from number `unsettled_first` on may or may not have a
-/// place in the order.
+/// The last event of a client. Each message from number `unsettled_first` on may or may not have
+/// been delivered.
 struct Ended {
   bool on_request = false;  ///< true if close() was called
   Reason reason{};          ///< why the session ended

@@ -32,8 +32,8 @@ namespace peal {
 /// Namespace of this version: see types.h.
 inline namespace v0 {
 
-/// A message at its place in the order. The data that it points to are valid until the next call of
-/// next() or wait().
+/// A delivered message. The data that it points to are valid until the next call of next() or
+/// wait().
 struct Message {
   std::string_view sender;             ///< id of the sending member, such as "a.210987654321"
   std::uint64_t number{};              ///< counts the sender's messages, from 1
@@ -42,10 +42,14 @@ struct Message {
   std::span<const std::byte> payload;  ///< the message's bytes; may be empty
 
   // The message's place in the order, equal at every member. In the order of one view, places
-  // ascend in (position, index).
-  std::string_view view;      ///< the view in which the message was ordered
-  std::uint64_t position{};   ///< counts from 1; with domains, the positions have gaps
-  std::uint32_t index{};      ///< distinguishes messages of the same position, from 0
+  // ascend in (position, index). With ToTo, places are equal at members that leave the view
+  // together or end in it, and `fifo` and `causal` messages have no place (service.h).
+  std::string_view view;  ///< the view to which the message belongs
+  /// Counts from 1; with domains, the positions have gaps. 0: the message has no place; `sender`
+  /// and `number` identify it.
+  std::uint64_t position{};
+  /// Distinguishes messages of the same position, from 0. 0 if the message has no place.
+  std::uint32_t index{};
   bool transitional = false;  ///< true: delivered in the transitional view that follows `view`
   std::string_view domain;    ///< the domain whose nodes learn the message; empty: all nodes do
   bool as_guessed = false;    ///< with Ridge::optimistic: Early predicted exactly this place
@@ -117,7 +121,7 @@ struct Status {
   std::uint64_t queued_bytes{};
   /// Approximate bytes of messages that wait to be read by next().
   std::uint64_t unread_bytes{};
-  std::string order;  ///< "ring", "paxos" or "ridge": see Config::order
+  std::string order;  ///< "ring", "paxos", "ridge" or "toto": see Config::order
   /// The chosen options of the ordering protocol. The key of each option is that in a configuration
   /// file, such as "ridge.ensembles" with the value "3".
   std::map<std::string, std::string> options;
@@ -174,6 +178,8 @@ class Member {
   /// Queues a message for ordered delivery to all members of the view, including this one.
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
+  /// @param service  the ordering guarantee. All protocols but Toto deliver `fifo` and `causal`
+  ///                 messages like `agreed` messages.
   /// @param domain   name of a domain in Ridge::domains that this node belongs to. Only the nodes
   ///                 of the domain learn the message. The message gets its place only after all
   ///                 earlier messages of this member to other domains, or to all nodes, have their

@@ -96,10 +96,11 @@ typedef struct peal_text {
   size_t size;       ///< number of bytes
 } peal_text;
 
-/// A place in the order. Later places are larger in (view, position, index).
+/// A place in the order. Later places are larger in (view, position, index). With the engine
+/// "toto", PEAL_FIFO and PEAL_CAUSAL messages have no place: position and index are 0.
 typedef struct peal_place {
-  uint64_t view;      ///< number of the view of daemons in which the event was ordered
-  uint64_t position;  ///< position in `view`, from 1
+  uint64_t view;      ///< number of the view of daemons in which the event was delivered
+  uint64_t position;  ///< position in `view`, from 1; 0: the message has no place
   uint32_t index;     ///< distinguishes events of the same position, from 0
   uint32_t reserved;  ///< always 0
 } peal_place;
@@ -138,9 +139,13 @@ typedef struct peal_event {
   size_t member_count;               ///< number of members
   const void* payload;               ///< the bytes of the message
   size_t payload_bytes;              ///< size of `payload` in bytes
-  peal_place place;                  ///< place of the message, or of the first missing message
-  peal_place last;                   ///< place of the last missing message
-  uint64_t number;                   ///< number of a message, as returned by peal_send()
+  /// Place of the message. PEAL_GAP: place of the first missing message that has a place. If none
+  /// has one, the positions of `place` and `last` are 0.
+  peal_place place;
+  peal_place last;  ///< PEAL_GAP: place of the last missing message that has a place
+  /// Number of a message, as returned by peal_send(). In a PEAL_MESSAGE without a place: as
+  /// GroupMessage::number.
+  uint64_t number;
   /// PEAL_GAP: number of missing messages. PEAL_ENDED: number of messages without an
   /// acknowledgement.
   uint64_t messages;
@@ -212,9 +217,10 @@ int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms);
 int64_t peal_send(peal_client* client, const char* const* targets, size_t target_count,
                   const void* payload, size_t payload_bytes, const peal_send_options* options,
                   int64_t patience_ms);
-/// Waits until all messages sent before are acknowledged. Each of them then has its place in the
-/// order and every daemon of the view has it, or the daemon refused it (PEAL_REFUSAL). Returns 0;
-/// or PEAL_TIMED_OUT, PEAL_CLOSED, PEAL_INVALID_OPTION. Blocks: up to `patience_ms`.
+/// Waits until all messages sent before are acknowledged. Each of them was then delivered, at its
+/// place in the order if it has one, and every daemon of the view has it; or the daemon refused it
+/// (PEAL_REFUSAL). Returns 0; or PEAL_TIMED_OUT, PEAL_CLOSED, PEAL_INVALID_OPTION. Blocks: up to
+/// `patience_ms`.
 int32_t peal_flush(peal_client* client, int64_t patience_ms);
 
 /// Waits up to `patience_ms` for the next event. Returns 1 if `*event` is an event, and 0 if there

@@ -70,7 +70,8 @@ struct Error {
 
 /// Confirms that a message was queued; the message may not have its place in the order yet. A
 /// member's message has its place once this member delivered the message. A client's message has
-/// its place once flush() succeeded, unless the daemon refused the message.
+/// its place once flush() succeeded, unless the daemon refused the message. With ToTo, `fifo` and
+/// `causal` messages get no place (service.h).
 struct Ticket {
   std::uint64_t number{};  ///< counts the messages of this member or client, from 1
 };

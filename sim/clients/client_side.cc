@@ -68,8 +68,10 @@ void ClientSide::replace_control_of_node(ByteView message) {
 }
 
 void ClientSide::note_order(const oracle::GroupMessageId& message,
-                            const std::vector<std::string>& targets) {
-  process_.world.recorder().groups().ordered(now(), process_.self, message, targets);
+                            const std::vector<std::string>& targets, Seq place) {
+  process_.world.recorder().groups().ordered(
+      now(), process_.self, message, targets,
+      place == 0 ? oracle::Placing::unplaced : oracle::Placing::placed);
 }
 
 void ClientSide::count_exchanges(const group::Groups::Counters& before) {

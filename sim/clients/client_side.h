@@ -106,7 +106,8 @@ class ClientSide {
   void count_exchanges(const group::Groups::Counters& before);
   void check_counters() const;
   std::int64_t now() const;
-  void note_order(const oracle::GroupMessageId& message, const std::vector<std::string>& targets);
+  void note_order(const oracle::GroupMessageId& message, const std::vector<std::string>& targets,
+                  Seq place);
 
   Process& process_;
 };
@@ -117,7 +118,7 @@ void ClientSide::note_order(const node::Message& message, IdOf id_of) {
   if (message.payload.empty() || group::decode(message.payload, data) != wire::Drop::none) return;
   if (data.payload.size() < kNumberBytes) return;
   const std::vector<std::string> targets(data.targets.begin(), data.targets.end());
-  note_order({id_of(data.client), load<std::uint64_t>(data.payload)}, targets);
+  note_order({id_of(data.client), load<std::uint64_t>(data.payload)}, targets, message.seq);
 }
 
 }  // namespace peal::sim

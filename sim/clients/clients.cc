@@ -23,6 +23,7 @@ group::Options options_of(const Process& process, const ClientMix& mix) {
   options.nodes = world.nodes;
   options.message_bytes_max = world.limits.message_bytes_max;
   options.domains = domains_of(process, mix);
+  options.companies = world.engine.engine().traits.companies;
   return options;
 }
 
@@ -166,7 +167,9 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
 
 void Clients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups_.counters();
-  if (!view.transitional) {
+  if (view.transitional) {
+    process_.world.recorder().groups().parted(now(), process_.self, view.id);
+  } else {
     process_.world.recorder().groups().entered(now(), process_.self, view.id);
   }
   groups_.on_view(view, process_.self);
@@ -181,8 +184,9 @@ void Clients::on_message(const node::Message& message) {
   note_order(message, [&message](const group::Client& client) {
     return oracle::ClientId{message.sender, client.connection};
   });
-  groups_.on_message(message.sender, message.service, {message.seq, message.index},
-                     message.payload);
+  groups_.on_message(
+      {message.sender, message.number, message.service, {message.seq, message.index}},
+      message.payload);
   check_counters();
 }
 

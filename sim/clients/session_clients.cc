@@ -31,6 +31,7 @@ session::Options options_of(const Process& process, const ClientMix& mix, Random
   options.clients.push_back({});
   options.groups.push_back({{}, "*", true, true, true});
   options.domains = domains_of(process, mix);
+  options.companies = world.engine.engine().traits.companies;
   return options;
 }
 

@@ -14,7 +14,9 @@ namespace peal::sim {
 
 void SessionClients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups().counters();
-  if (!view.transitional) {
+  if (view.transitional) {
+    process_.world.recorder().groups().parted(now(), process_.self, view.id);
+  } else {
     process_.world.recorder().groups().entered(now(), process_.self, view.id);
   }
   sessions_.on_view(local_now(), view, process_.self);

@@ -39,6 +39,7 @@ class ScenarioGenerator {
   void draw_load();
   void draw_lists();
   void write_cluster();
+  std::string own_options() const;
   std::string domains();
   std::string log_keys(bool slow_syncs);
   void plan_load();

@@ -188,7 +188,7 @@ void ScenarioGenerator::write_cluster() {
     add(0.2, "acceptors", acceptors);
     if (line.find(" acceptors=") != std::string::npos) acceptors_ = std::stoul(acceptors);
   }
-  line += options_.engine.choices();
+  line += options_.engine.choices() + own_options();
   if (options_.domains > 0) line += domains();
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
@@ -196,6 +196,26 @@ void ScenarioGenerator::write_cluster() {
   line += log_keys(line.find(" slow-syncs=") != std::string::npos);
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
+}
+
+/// Draws the options that only this engine has. Options of engines with acceptors are drawn above.
+/// The draws use a random generator of their own.
+std::string ScenarioGenerator::own_options() const {
+  if (options_.engine.has_quorum()) return {};
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x65);
+  std::string words;
+  for (const order::Option& option : options_.engine.engine().options()) {
+    const bool chosen = options_.engine.differs(option.name());
+    if (!option.is_tunable() || chosen || overridden(option)) continue;
+    if (option.drawn_most == 0) continue;
+    if (drawn_.find(option.name()) != nullptr || own.chance(0.6)) continue;
+    std::int64_t number = own.between(option.drawn_least, option.drawn_most);
+    const bool time = option.kind == order::Option::Kind::duration;
+    if (time) number = std::max<std::int64_t>(1, number / 1'000'000) * 1'000'000;
+    words += " " + std::string(option.name()) + "=" +
+             (time ? decimal(static_cast<double>(number) / 1e6) : order::text_of(option, number));
+  }
+  return words;
 }
 
 /// Draws some nodes for each domain; domains may overlap. The draws use a random generator of their
@@ -227,6 +247,10 @@ void ScenarioGenerator::plan_load() {
   const std::string safe = decimal(random_.unit());
   std::string load =
       "load rate=" + decimal(rate_) + " size=" + random_.range(0, 30, 400) + " safe=" + safe;
+  if (options_.engine.engine().traits.causal) {
+    Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x66);
+    if (own.chance(0.7)) load += " causal=" + decimal(own.unit());
+  }
   if (random_.chance(0.4)) {
     const std::string size = random_.range(500, 3'000, 30'000);
     load += " large=" + decimal(0.02 * random_.unit()) + " large-size=" + size;

@@ -18,6 +18,7 @@ oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Optio
   out.layer = layer;
   out.universe = options.lists_change ? 0 : options.nodes;
   out.quorum = options.engine->traits.quorum;
+  out.companies = options.engine->traits.companies;
   out.domains = options.domains;
   out.violations_max = 8;
   out.names = names;
@@ -39,7 +40,7 @@ HistoryRecorder::HistoryRecorder(const Options& options)
     : options_(options),
       unit_checker_(checker_options(trace::Layer::unit, options, &names_)),
       order_checker_(checker_options(trace::Layer::order, options, &names_)),
-      group_checker_({100, &names_, !options.sessions}) {
+      group_checker_({100, &names_, !options.sessions, options.engine->traits.companies}) {
   for (std::uint32_t n = 1; n <= options.nodes; ++n) {
     const bool named = names_.set(NodeId{n}, "n" + std::to_string(n));
     PEAL_ASSERT(named);
@@ -109,7 +110,7 @@ void HistoryRecorder::submitted(Instant now, const trace::MessageId& message, st
 
 void HistoryRecorder::originated(Instant now, const trace::MessageId& message, const ViewId& view,
                                  Seq seq, std::uint32_t index, Service service) {
-  seq -= options_.first_count;
+  seq = recorded(seq);
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
   event.message = message;
   event.view = view;
@@ -124,6 +125,7 @@ void HistoryRecorder::delivered(Instant now, MemberId who, const node::Message& 
   trace::Event& event = of_message(trace::Kind::deliver, now, who, message);
   event.transitional = message.transitional;
   event.as_guessed = message.as_guessed;
+  event.set = message.set;
   event.domain = domain_of(event.seq);
   ++figures_.deliveries_checked;
   publish(event);
@@ -139,7 +141,7 @@ trace::Event& HistoryRecorder::of_message(trace::Kind kind, Instant now, MemberI
   trace::Event& event = fresh(kind, trace::Layer::order, now, who);
   event.message = {message.sender, message.number};
   event.view = message.view;
-  event.seq = message.seq - options_.first_count;
+  event.seq = recorded(message.seq);
   event.index = message.index;
   event.service = message.service;
   event.hash = digest_of(message.payload);
@@ -169,6 +171,9 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
   return *units_cache_.second;
 }
 
+/// Positions are recorded as if the count had begun at 1. A causal unit has the position 0.
+Seq HistoryRecorder::recorded(Seq seq) const { return seq == 0 ? 0 : seq - options_.first_count; }
+
 /// With domains, the engine maps each position to its domain.
 std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
   return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
@@ -176,20 +181,10 @@ std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
 
 void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
                                       Service service, ByteView unit) {
-  seq -= options_.first_count;
-  UnitsOfView& units = units_of(view);
-  UnitRecord& record = units.by_seq[seq];
-  units.last = std::max(units.last, seq);
-  const bool known = options_.engine->traits.quorum && record.number != 0 && record.origin == who;
-  const std::uint64_t number = known ? record.number : ++units_originated_[who];
   ++figures_.units_originated;
-  if (record.number == 0) {
-    record = {who, number};
-  } else if (!known) {
-    units.again.emplace(std::pair{seq, who}, number);
-  }
+  seq = recorded(seq);
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::unit, now, who);
-  event.message = {who, number};
+  event.message = {who, originated_number(who, view, seq)};
   event.view = view;
   event.seq = seq;
   event.service = service;
@@ -198,7 +193,25 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
   publish(event);
 }
 
+/// The number of the unit that the member places at this position.
+std::uint64_t HistoryRecorder::originated_number(MemberId who, const ViewId& view, Seq seq) {
+  // A position does not identify a unit at all members, so the oracle counts units itself.
+  if (options_.engine->traits.companies) return 0;
+  UnitsOfView& units = units_of(view);
+  UnitRecord& record = units.by_seq[seq];
+  units.last = std::max(units.last, seq);
+  const bool known = options_.engine->traits.quorum && record.number != 0 && record.origin == who;
+  const std::uint64_t number = known ? record.number : ++units_originated_[who];
+  if (record.number == 0) {
+    record = {who, number};
+  } else if (!known) {
+    units.again.emplace(std::pair{seq, who}, number);
+  }
+  return number;
+}
+
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
+  if (options_.engine->traits.companies) return 0;
   UnitsOfView& units = units_of(delivery.view);
   // With acceptors, a member may deliver a unit before the unit's sender knows the position. Then
   // the first delivery registers the unit. With domains, `last` may be a later position of another
@@ -219,12 +232,13 @@ std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq 
 }
 
 void HistoryRecorder::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
-  const Seq seq = delivery.seq - options_.first_count;
+  const Seq seq = recorded(delivery.seq);
   trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::unit, now, who);
   event.message = {delivery.origin, unit_number(delivery, seq)};
   event.view = delivery.view;
   event.seq = seq;
   event.transitional = delivery.transitional;
+  event.set = delivery.set;
   event.service = delivery.service;
   event.hash = digest_of(delivery.unit.view());
   event.domain = domain_of(seq);

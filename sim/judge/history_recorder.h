@@ -141,8 +141,10 @@ class HistoryRecorder {
   trace::Event& of_message(trace::Kind kind, Instant now, MemberId who,
                            const node::Message& message);
   void publish(const trace::Event& event);
+  Seq recorded(Seq seq) const;
   std::uint8_t domain_of(Seq seq) const;
   UnitsOfView& units_of(const ViewId& view);
+  std::uint64_t originated_number(MemberId who, const ViewId& view, Seq seq);
   std::uint64_t unit_number(const order::Delivery& delivery, Seq seq);
   void keep(const oracle::Report& report, const char* layer);
 

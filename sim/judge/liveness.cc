@@ -341,7 +341,8 @@ void Liveness::check_agreement() {
         const NodeId other = first.emplace(domain, node).first->second;
         const NodeStatus::Reached& a = world_.process(other)->status.reached[domain];
         const NodeStatus::Reached& b = world_.process(node)->status.reached[domain];
-        if (a.seq == b.seq && a.digest.value() == b.digest.value()) continue;
+        const bool same_causal = a.causal == b.causal;
+        if (a.seq == b.seq && a.digest.value() == b.digest.value() && same_causal) continue;
         world_.recorder().violation(
             world_.now(), "E10",
             nodes_text({other, node}) +

@@ -71,10 +71,20 @@ std::optional<Instant> NetModel::forward(NodeId to, Instant now, std::uint32_t f
   return port.free_at;
 }
 
+Instant NetModel::carry(Instant ready, const Frames& frames, bool carries_messages) {
+  const std::uint32_t bytes = (frames.count - 1) * frames.full_bytes + frames.last_bytes;
+  const Duration time = carries_messages ? options_.bus_message : on_wire(bytes);
+  bus_.free_at = std::max(ready, bus_.free_at) + time;
+  bus_.busy = bus_.busy + time;
+  return bus_.free_at;
+}
+
 Instant NetModel::arrive(NodeId to, Instant left) {
   Instant& interrupt_at = ports_[to.value].interrupt_at;
   if (left > interrupt_at) interrupt_at = left + options_.coalesce;
-  return interrupt_at + options_.latency;
+  const Instant usual = interrupt_at + options_.latency;
+  const std::int64_t jitter_ns = std::min(options_.jitter.ns, options_.latency.ns);
+  return jitter_ns == 0 ? usual : usual + Duration{random_.between(-jitter_ns, jitter_ns)};
 }
 
 std::uint32_t NetModel::keep(const Flight& flight) {
@@ -89,7 +99,7 @@ std::uint32_t NetModel::keep(const Flight& flight) {
 }
 
 Duration NetModel::port_busy_most() const {
-  Duration most{};
+  Duration most = bus_.busy;
   for (const Port& port : ports_) most = std::max(most, port.busy);
   return most;
 }

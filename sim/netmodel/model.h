@@ -16,7 +16,8 @@
 
 // A model of switched Ethernet and of its cost for hosts. The model computes how long a datagram
 // occupies a link, how long it waits, whether it overflows a buffer, and how much processor time it
-// takes. Off by default: scenarios with faults do not need the model.
+// takes. In place of a switch there may be a bus: one cable that all nodes share. Off by default:
+// scenarios with faults do not need the model.
 
 namespace peal::sim {
 
@@ -45,6 +46,11 @@ struct NetModelOptions {
   std::uint32_t megabits = 10'000;  ///< Mb/s of every network card and switch port
   /// Time from the switch's port to the socket, without queueing: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
+  /// `latency` varies at random by up to this much, in both directions, for each packet and node.
+  Duration jitter{};
+  /// If above 0, the nodes share one bus. A packet of a kind that carries units occupies the bus
+  /// for this time, even if it has no unit. Any other packet occupies it for the time of its bytes.
+  Duration bus_message{};
   /// How long a card delays the interrupt for a first packet, so that the interrupt covers later
   /// packets too.
   Duration coalesce{};
@@ -76,7 +82,8 @@ struct Flight {
 };
 
 /// Models links, network cards and switch ports. The switch stores whole frames before it forwards
-/// them. A port's buffer is limited in bytes; a full buffer drops the arriving frame.
+/// them. A port's buffer is limited in bytes; a full buffer drops the arriving frame. A bus carries
+/// one datagram at a time, in the order in which nodes have them ready, and loses none.
 class NetModel {
  public:
   NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uint64_t seed);
@@ -92,8 +99,13 @@ class NetModel {
   /// bit leaves the port; nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
-  /// Returns the time at which a packet reaches the socket of `to` if its last bit left the port at
-  /// `left`. For each node, calls must be in the order of `left`.
+  bool has_bus() const { return options_.bus_message.ns > 0; }
+  /// Passes the datagram to the bus, which carries it to all nodes. Returns the time at which its
+  /// last bit has passed.
+  Instant carry(Instant ready, const Frames& frames, bool carries_messages);
+
+  /// Returns the time at which a packet reaches the socket of `to` if its last bit left the port,
+  /// or passed on the bus, at `left`. For each node, calls must be in the order of `left`.
   Instant arrive(NodeId to, Instant left);
 
   std::uint32_t keep(const Flight& flight);
@@ -104,7 +116,7 @@ class NetModel {
 
   // Totals since the start.
   std::uint64_t dropped_frames() const { return dropped_frames_; }
-  /// Busy time of the busiest output port.
+  /// Busy time of the busiest output port, or of the bus.
   Duration port_busy_most() const;
   /// Time that the busiest card was sending.
   Duration card_busy_most() const {
@@ -123,6 +135,7 @@ class NetModel {
   std::vector<Instant> card_free_at_;  ///< by node
   std::vector<Duration> card_busy_;    ///< by node
   std::vector<Port> ports_;            ///< by node
+  Port bus_;
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_flights_;
   Random random_;

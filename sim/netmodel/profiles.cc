@@ -15,6 +15,9 @@ constexpr std::array kNets{
     NetKind{"10g", 10'000, microseconds(26), 512 * kKiB, "the papers' 10 Gb/s network"},
     NetKind{"25g", 25'000, microseconds(12), 1'024 * kKiB, "25 Gb/s, a guess"},
     NetKind{"100g", 100'000, microseconds(10), 2'048 * kKiB, "100 Gb/s, a guess"},
+    NetKind{"bus10", 10, milliseconds(2), 0,
+            "one cable of 10 Mb/s for all, as in the ToTo paper: 0.85 ms a message",
+            microseconds(850), milliseconds(1)},
 };
 
 // Cost of one datagram: a system call and the path through the kernel.

@@ -18,6 +18,11 @@ struct NetKind {
   Duration latency;
   std::uint32_t port_buffer_bytes;
   std::string_view help;
+  // A bus instead of a switch; see NetModelOptions.
+  Duration bus_message{};
+  Duration jitter{};
+
+  bool is_bus() const { return bus_message.ns > 0; }
 };
 
 /// The software on a node's processor: one value of --cpu.

@@ -6,6 +6,9 @@
 #include <functional>
 #include <utility>
 
+#include "sim/netmodel/setup.h"
+#include "sim/scenario/tokenizer.h"
+
 namespace peal::sim {
 namespace {
 
@@ -19,9 +22,34 @@ std::string window_text(const std::optional<std::int64_t>& window) {
   return window ? std::to_string(*window) : "auto";
 }
 
+bool has_windows(const NetRunOptions& options) {
+  return &options.engine.engine() == &order::default_engine();
+}
+
+std::string_view service_name(Service service) {
+  switch (service) {
+    case Service::fifo: return "fifo";
+    case Service::causal: return "causal";
+    case Service::agreed: return "agreed";
+    case Service::safe: return "safe";
+  }
+  return "";
+}
+
 std::string protocol_name(const NetRunOptions& options) {
-  if (options.engine.has_quorum()) return "none";
+  if (!has_windows(options)) return "none";
   return engine_of(options).number("accelerated_window") == 0 ? "original" : "accelerated";
+}
+
+std::string windows_text(const NetRunOptions& options) {
+  const EngineOptions engine = engine_of(options);
+  const std::int64_t window = engine.number("accelerated_window");
+  const bool tuned = window == engine.find("accelerated_window")->automatic;
+  const std::int64_t own = engine.number("personal_window");
+  const std::optional<std::int64_t> personal = own != 0 ? std::optional(own) : std::nullopt;
+  const std::optional<std::int64_t> after = tuned ? std::nullopt : std::optional(window);
+  return ", " + protocol_name(options) + " " + std::string(engine.engine().name) + ", windows " +
+         window_text(personal) + "/" + window_text(after);
 }
 
 std::string quorum_text(const NetRunOptions& options) {
@@ -40,10 +68,33 @@ std::string quorum_text(const NetRunOptions& options) {
   return text + ", " + formatted("%g", disk_us) + " us a sync";
 }
 
+using Visit = std::function<void(const char*, const std::string&, bool)>;
+
+/// As each_field(), for the results of engines that decide by votes, and for their options.
+void each_decision_field(const NetRunOptions& options, const NetFigures& f, const Visit& visit) {
+  const EngineOptions& engine = options.engine;
+  const bool has_rules = engine.find("delivery") != nullptr;
+  visit("arrivals", std::string(arrivals_name(options.arrivals)), true);
+  visit("rate", formatted("%g", options.rate), false);
+  visit("delivery", has_rules ? std::string(engine.word("delivery")) : "none", true);
+  visit("acknowledges", acknowledges(options) ? "1" : "0", false);
+  visit("slow_node_ms", formatted("%g", static_cast<double>(options.slow_node.ns) / 1e6), false);
+  visit("index", formatted("%.3f", f.index), false);
+  visit("concurrent", formatted("%.3f", f.concurrent), false);
+  visit("wait_us", formatted("%.1f", f.wait_us), false);
+  visit("expected_wait_us", formatted("%.1f", f.expected_us), false);
+  for (std::size_t i = 0; i < f.index_shares.size(); ++i) {
+    const std::string name = "index_share_" + std::to_string(i);
+    visit(name.c_str(), formatted("%.4f", f.index_shares[i]), false);
+  }
+  visit("order_steps", formatted("%.1f", f.work.mean), false);
+  visit("order_steps_bound", formatted("%.1f", f.work.bound), false);
+  visit("order_steps_by_bound_most", formatted("%.2f", f.work.most), false);
+}
+
 /// Calls `visit` for each option and then for each result. Passes the name, the value, and whether
 /// the value is a string.
-void each_field(const NetRunOptions& options, const NetFigures& f,
-                const std::function<void(const char*, const std::string&, bool)>& visit) {
+void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& visit) {
   const EngineOptions engine = engine_of(options);
   const std::int64_t after = engine.number("accelerated_window");
   const bool itself = after == engine.find("accelerated_window")->automatic;
@@ -54,7 +105,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("nodes", std::to_string(options.nodes), false);
   visit("senders", std::to_string(senders_of(options)), false);
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
-  visit("service", options.service == Service::safe ? "safe" : "agreed", true);
+  visit("service", std::string(service_name(options.service)), true);
   visit("order", std::string(engine.engine().name), true);
   visit("acceptors", engine.has_quorum() ? std::to_string(options.acceptors) : "0", false);
   visit("ensembles", engine.has_quorum() ? std::to_string(engine.ensembles()) : "0", false);
@@ -98,27 +149,27 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("dissemination", has_ways ? std::string(engine.word("dissemination")) : "none", true);
   visit("merge", engine.ensembles() > 1 ? std::string(engine.word("merge")) : "none", true);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
+  each_decision_field(options, f, visit);
 }
 
 }  // namespace
 
 std::string net_title(const NetRunOptions& options) {
-  const EngineOptions engine = engine_of(options);
-  const std::int64_t window = engine.number("accelerated_window");
-  const bool tuned = window == engine.find("accelerated_window")->automatic;
   std::string text = std::to_string(options.nodes) + " nodes, " + std::string(options.net->name) +
                      ", processor " + std::string(options.cpu->name) + ", " +
                      std::to_string(options.payload_bytes) + " bytes, " +
-                     (options.service == Service::safe ? "safe" : "agreed");
+                     std::string(service_name(options.service));
   if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
   if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
   if (!options.multicast) text += ", no multicast";
-  if (engine.has_quorum()) return text + quorum_text(options);
-  text += ", " + protocol_name(options) + " " + std::string(engine.engine().name);
-  const std::int64_t own = engine.number("personal_window");
-  const std::optional<std::int64_t> personal = own != 0 ? std::optional(own) : std::nullopt;
-  const std::optional<std::int64_t> after = tuned ? std::nullopt : std::optional(window);
-  return text + ", windows " + window_text(personal) + "/" + window_text(after);
+  if (options.arrivals != Arrivals::even) {
+    text += ", " + std::string(arrivals_name(options.arrivals));
+  }
+  if (options.slow_node.ns > 0) text += ", one node " + duration_text(options.slow_node) + " away";
+  if (options.engine.has_quorum()) return text + quorum_text(options);
+  if (has_windows(options)) return text + windows_text(options);
+  text += ", " + std::string(options.engine.engine().name) + options.engine.choices();
+  return acknowledges(options) ? text : text + ", no acknowledgements";
 }
 
 std::string net_header() {
@@ -150,7 +201,34 @@ std::string net_row(const NetFigures& f) {
                   f.early_p50_us, f.early_p99_us, f.mistaken * 100, f.inverted * 100);
     row += text;
   }
+  if (f.index > 0 && f.expected_us > 0) {
+    std::snprintf(text, sizeof text,
+                  "    decided %.2f ms after they came, %.2f by the formula; %.2f members had "
+                  "voted; %.2f had concurrent messages\n",
+                  f.wait_us / 1e3, f.expected_us / 1e3, f.index, f.concurrent);
+    row += text;
+  }
   return row;
+}
+
+std::string wait_header() {
+  return "  messages  decides     waits   formula  differs  speed-up  index  concurrent  majority"
+         "    +1     +2  above\n"
+         "       1/s                 ms        ms        %                                    %"
+         "     %      %      %\n";
+}
+
+std::string wait_row(const NetRunOptions& options, const NetFigures& f, double speed_up) {
+  char text[256];
+  const double differs = f.wait_us > 0 ? (f.expected_us / f.wait_us - 1) * 100 : 0;
+  const auto& share = f.index_shares;
+  std::snprintf(text, sizeof text,
+                "%10.0f  %-8s %8.2f  %8.2f %8.1f  %8s %6.2f %11.2f %9.1f %5.1f %6.1f %6.1f\n",
+                options.rate, std::string(options.engine.word("delivery")).c_str(), f.wait_us / 1e3,
+                f.expected_us / 1e3, differs,
+                speed_up > 0 ? formatted("%.2f", speed_up).c_str() : "", f.index, f.concurrent,
+                share[0] * 100, share[1] * 100, share[2] * 100, share[3] * 100);
+  return text;
 }
 
 std::string net_json(const NetRunOptions& options, const NetFigures& figures) {

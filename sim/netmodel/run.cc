@@ -2,95 +2,34 @@
 #include "sim/netmodel/run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
-#include "node/unit.h"
+#include "sim/netmodel/setup.h"
 #include "sim/world/world.h"
-#include "wire/frames.h"
 
 namespace peal::sim {
 namespace {
 
-constexpr std::uint32_t kOneFrame = 1'472;
-constexpr Duration kPatience = seconds(5);
+constexpr Duration kPatience = seconds(60);
 /// Number of packets that wait at each sender at rate `max`: enough for every visit of the token.
 constexpr std::uint64_t kWaitingPackets = 400;
+/// Without acknowledgements, messages get their places by later messages. Then each sender sends
+/// about so many messages after the measurement.
+constexpr double kLaterMessages = 20;
 
-std::uint64_t message_bytes_beside(const NetRunOptions& options) {
-  return options.payload_bytes + node::kPartHeaderBytes;
-}
-
-std::uint32_t unit_room(std::uint32_t datagram) {
-  return datagram - static_cast<std::uint32_t>(wire::kDataHeaderBytes + node::kUnitHeaderBytes);
-}
-
-std::uint32_t datagram_of(const NetRunOptions& options) {
-  if (options.datagram_bytes != 0) return options.datagram_bytes;
-  return message_bytes_beside(options) <= unit_room(kOneFrame) ? kOneFrame
-                                                               : options.cpu->datagram_bytes_large;
-}
-
-std::vector<NodeId> nodes_of(const NetRunOptions& options, std::uint32_t domain) {
-  const std::uint32_t size = options.nodes / options.domains;
-  std::vector<NodeId> nodes;
-  for (std::uint32_t i = 1; i <= size; ++i) nodes.push_back(NodeId{(domain - 1) * size + i});
-  return nodes;
-}
-
-order::Domain domain_of(const NetRunOptions& options, NodeId node) {
-  if (options.domains == 0) return 0;
-  return static_cast<order::Domain>((node.value - 1) / (options.nodes / options.domains) + 1);
-}
-
-WorldOptions world_of(const NetRunOptions& options) {
-  NetModelOptions net;
-  net.megabits = options.net->megabits;
-  net.latency = options.latency.value_or(options.net->latency);
-  net.coalesce = options.coalesce;
-  net.port_buffer_bytes = options.port_buffer_bytes.value_or(options.net->port_buffer_bytes);
-  net.data_loss = options.loss;
-  net.cpu = options.cpu->costs;
-  WorldOptions world;
-  world.ghost = false;  // the ghost checks the protocol; an experiment only measures
-  world.nodes = options.nodes;
-  world.seed = options.seed;
-  world.engine = engine_of(options);
-  world.acceptors = options.acceptors;
-  for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
-    const std::vector<NodeId> nodes = nodes_of(options, domain);
-    world.domains.push_back({nodes, {nodes.begin(), nodes.begin() + options.acceptors}});
-  }
-  world.disks = {options.disk, options.disk, 0, options.disk};
-  world.multicast = options.multicast;
-  world.step_cost = options.cpu->step;
-  world.follow_preference = true;
-  world.keep_packets = false;
-  world.digest_every = 0;
-  world.net = net;
-  return world;
-}
-
-HistoryRecorder::Options ledger_of(const NetRunOptions& options) {
-  HistoryRecorder::Options recorder;
-  recorder.nodes = options.nodes;
-  recorder.engine = &options.engine.engine();
-  recorder.optimistic = options.engine.is_optimistic();
-  for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
-    recorder.domains.push_back(nodes_of(options, domain));
-  }
-  return recorder;
-}
-
-std::uint64_t counter(const Process& process, std::string_view name) {
+/// The sum of the process's counters with these names. An engine has only some of them.
+std::uint64_t counters(const Process& process, std::initializer_list<std::string_view> names) {
+  std::uint64_t sum = 0;
   for (const order::Counter& each : process.node->counters()) {
-    if (each.name == name) return each.value;
+    if (std::find(names.begin(), names.end(), each.name) != names.end()) sum += each.value;
   }
-  PEAL_ASSERT(false);
-  return 0;
+  return sum;
 }
 
 /// A cluster with its load and measurements.
@@ -98,8 +37,9 @@ class Experiment final : public Watcher {
  public:
   explicit Experiment(const NetRunOptions& options)
       : options_(options),
-        recorder_(ledger_of(options)),
+        recorder_(recorder_of(options)),
         world_(world_of(options), recorder_),
+        samples_(world_, options.nodes),
         random_(options.seed * 77 + 5),
         stamps_(options.nodes + 1) {}
 
@@ -120,27 +60,46 @@ class Experiment final : public Watcher {
     Duration port_busy{}, card_busy{};
   };
 
+  void slow_down();
   bool form_view();
   void begin_load();
-  void submit_next(NodeId node, std::uint64_t number);
+  DueTimes due_times() const;
+  void submit_next(NodeId node, DueTimes times);
   void submit(NodeId node, Instant due);
   Sums sums() const;
   void judge(NetFigures& figures);
   void figure(const Sums& before, const Sums& after, NetFigures& figures);
+  void decisions(NetFigures& figures);
   void latencies(NetFigures& figures);
+  double interval_ns() const { return 1e9 * senders_of(options_) / options_.rate; }
+  bool is_slow(NodeId node) const {
+    return options_.slow_node.ns > 0 && node.value == options_.nodes;
+  }
 
   NetRunOptions options_;
   HistoryRecorder recorder_;
   World world_;
+  OrderSamples samples_;
   Random random_;
   std::vector<std::uint64_t> stamps_;
   Instant origin_{};  ///< start of the load
   Instant from_{}, until_{};
   bool sending_ = false;
+  std::uint64_t due_ = 0;        ///< messages that are due during the measurement
   std::uint64_t delivered_ = 0;  ///< deliveries at all nodes during the measurement
   std::vector<std::int64_t> latencies_ns_;
   std::vector<std::int64_t> early_ns_;
 };
+
+void Experiment::slow_down() {
+  Conditions far = world_.network().conditions();
+  far.delay = options_.slow_node;
+  const NodeId last{options_.nodes};
+  for (std::uint32_t n = 1; n < options_.nodes; ++n) {
+    world_.network().set_link(NodeId{n}, last, far);
+    world_.network().set_link(last, NodeId{n}, far);
+  }
+}
 
 bool Experiment::form_view() {
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) world_.start(NodeId{n});
@@ -161,6 +120,7 @@ bool Experiment::form_view() {
 }
 
 void Experiment::submit(NodeId node, Instant due) {
+  if (due >= from_ && due < until_) ++due_;
   std::string payload(options_.payload_bytes, '\0');
   std::memcpy(payload.data(), &due.ns, kStampBytes);
   if (payload.size() >= 2 * kStampBytes) {
@@ -169,35 +129,33 @@ void Experiment::submit(NodeId node, Instant due) {
   world_.submit(node, options_.service, std::move(payload), domain_of(options_, node));
 }
 
-/// Plans the node's next message or burst of messages; `number` is the number of the first message.
-/// The node sends at a constant mean rate. A random jitter delays each due time, by up to the mean
-/// time between two messages or bursts, so that nodes are not in phase with the token.
-void Experiment::submit_next(NodeId node, std::uint64_t number) {
-  const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
-  const auto burst = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(static_cast<double>(options_.burst.ns) / interval_ns + 0.5));
-  const double place = static_cast<double>(number) + random_.unit() * static_cast<double>(burst);
-  const Instant due = origin_ + Duration{static_cast<std::int64_t>(place * interval_ns)};
-  world_.plan(due, [this, node, number, due, burst] {
+/// Plans the node's next message or burst of messages.
+void Experiment::submit_next(NodeId node, DueTimes times) {
+  const Instant due = origin_ + times.next(random_);
+  world_.plan(due, [this, node, times, due] {
     if (!sending_) return;
-    for (std::uint64_t i = 0; i < burst; ++i) submit(node, due);
-    submit_next(node, number + burst);
+    for (std::uint64_t i = 0; i < times.burst(); ++i) submit(node, due);
+    submit_next(node, times);
   });
 }
 
 void Experiment::begin_load() {
   origin_ = world_.now();
   sending_ = true;
-  const std::uint64_t room = unit_room(datagram_of(options_));
-  const std::uint64_t waiting =
-      std::clamp<std::uint64_t>(kWaitingPackets * room / message_bytes_beside(options_), 2, 30'000);
+  const auto waiting = std::clamp<std::uint64_t>(messages_in(options_, kWaitingPackets), 2, 30'000);
   for (std::uint32_t n = 1; n <= senders_of(options_); ++n) {
     if (options_.rate > 0) {
-      submit_next(NodeId{n}, 0);
+      submit_next(NodeId{n}, due_times());
     } else {
       for (std::uint64_t i = 0; i < waiting; ++i) submit(NodeId{n}, world_.now());
     }
   }
+}
+
+DueTimes Experiment::due_times() const {
+  const double burst = static_cast<double>(options_.burst.ns) / interval_ns() + 0.5;
+  return {options_.arrivals, interval_ns(),
+          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(burst))};
 }
 
 void Experiment::on_originate(MemberId who) {
@@ -208,14 +166,16 @@ void Experiment::on_originate(MemberId who) {
   });
 }
 
-void Experiment::on_message(Instant at, MemberId /*who*/, const node::Message& message) {
+void Experiment::on_message(Instant at, MemberId who, const node::Message& message) {
   if (at >= from_ && at < until_) ++delivered_;
+  if (is_slow(who.node) || is_slow(message.sender.node)) return;
   Instant due;
   std::memcpy(&due.ns, message.payload.data(), kStampBytes);
   if (due >= from_ && due < until_) latencies_ns_.push_back((at - due).ns);
 }
 
-void Experiment::on_early(Instant at, MemberId /*who*/, const node::Message& message) {
+void Experiment::on_early(Instant at, MemberId who, const node::Message& message) {
+  if (is_slow(who.node) || is_slow(message.sender.node)) return;
   Instant due;
   std::memcpy(&due.ns, message.payload.data(), kStampBytes);
   if (due >= from_ && due < until_) early_ns_.push_back((at - due).ns);
@@ -226,18 +186,14 @@ Experiment::Sums Experiment::sums() const {
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.processor.worked);
-    if (options_.engine.has_quorum()) {
-      sums.originated_by.push_back(counter(process, "quorum_originated"));
-      sums.retransmitted += counter(process, "quorum_resent") + counter(process, "quorum_repeated");
-      if (!options_.engine.is_optimistic()) continue;
-      sums.delivered += counter(process, "quorum_delivered");
-      sums.mistakes += counter(process, "opt_mistakes");
-      sums.inversions += counter(process, "opt_inversions");
-      continue;
-    }
-    sums.visits += counter(process, "visits");
-    sums.originated_by.push_back(counter(process, "originated"));
-    sums.retransmitted += counter(process, "retransmitted");
+    sums.visits += counters(process, {"visits"});
+    sums.originated_by.push_back(
+        counters(process, {"originated", "quorum_originated", "units_sent"}));
+    sums.retransmitted += counters(process, {"retransmitted", "quorum_resent", "quorum_repeated"});
+    if (!options_.engine.is_optimistic()) continue;
+    sums.delivered += counters(process, {"quorum_delivered"});
+    sums.mistakes += counters(process, {"opt_mistakes"});
+    sums.inversions += counters(process, {"opt_inversions"});
   }
   sums.card_busy = world_.model()->card_busy_most();
   sums.port_busy = world_.model()->port_busy_most();
@@ -250,18 +206,24 @@ NetFigures Experiment::run() {
     figures.violation = "the nodes form no view";
     return figures;
   }
+  if (options_.slow_node.ns > 0) slow_down();
   world_.watch(this);
   from_ = world_.now() + options_.warm_up;
   until_ = from_ + options_.measure;
+  samples_.measure(from_, until_);
   begin_load();
   world_.run_until(from_);
   const Sums before = sums();
   world_.run_until(until_);
   const Sums after = sums();
+  if (!acknowledges(options_) && options_.rate > 0) {
+    world_.run_until(until_ + Duration{static_cast<std::int64_t>(kLaterMessages * interval_ns())});
+  }
   sending_ = false;
-  world_.run_until(until_ + milliseconds(100));
+  world_.run_until(world_.now() + milliseconds(100));
   judge(figures);
   figure(before, after, figures);
+  decisions(figures);
   latencies(figures);
   return figures;
 }
@@ -281,7 +243,10 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   const double length = static_cast<double>(options_.measure.ns);
   const auto rotations = static_cast<double>(after.visits - before.visits) / options_.nodes;
   const double bits = 8.0 * options_.payload_bytes;
-  figures.offered_mbps = options_.rate * bits / 1e6;
+  // With random arrivals, a measurement offers more or less than the rate.
+  const bool random = options_.arrivals == Arrivals::poisson;
+  const double offered = random ? static_cast<double>(due_) / length * 1e9 : options_.rate;
+  figures.offered_mbps = offered * bits / 1e6;
   figures.messages_per_second = static_cast<double>(delivered_) / options_.nodes / length * 1e9;
   figures.mbps = figures.messages_per_second * bits / 1e6;
   figures.total_mbps = figures.mbps * std::max(options_.domains, 1U);
@@ -310,10 +275,27 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
     figures.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
     figures.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
   }
-  if (options_.engine.has_quorum()) return;
   const Process& one = *world_.process(NodeId{1});
-  figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
-  figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));
+  figures.global_window = static_cast<std::uint32_t>(counters(one, {"global_window"}));
+  figures.accelerated_percent = static_cast<std::uint32_t>(counters(one, {"accelerated_percent"}));
+}
+
+void Experiment::decisions(NetFigures& figures) {
+  const IndexOfLatency& index = samples_.index();
+  if (index.messages() == 0) return;
+  const auto us = [](Duration time) { return static_cast<double>(time.ns) / 1e3; };
+  figures.wait_us = us(samples_.mean_wait());
+  figures.index = index.mean_index();
+  figures.concurrent = index.mean_concurrent();
+  figures.work = samples_.work();
+  const std::uint32_t majority = options_.nodes / 2 + 1;
+  for (std::uint32_t voters = majority; voters <= options_.nodes; ++voters) {
+    const std::size_t place = std::min<std::size_t>(voters - majority, 3);
+    figures.index_shares[place] += index.share(voters);
+  }
+  if (options_.rate == 0 || acknowledges(options_)) return;
+  const Duration interval{static_cast<std::int64_t>(interval_ns())};
+  figures.expected_us = us(index.expected_wait(options_.arrivals, interval));
 }
 
 double microseconds_at(double share, const std::vector<std::int64_t>& sorted_ns) {
@@ -343,40 +325,6 @@ void Experiment::latencies(NetFigures& figures) {
 }
 
 }  // namespace
-
-EngineOptions engine_of(const NetRunOptions& options) {
-  EngineOptions engine = options.engine;
-  const CpuKind& cpu = *options.cpu;
-  engine.set("packet_bytes_max", datagram_of(options));
-  // Use the values of real nodes, also for the history.
-  engine.set("gap", microseconds(500).ns);
-  engine.set("suspect", milliseconds(200).ns);
-  engine.set("history", 64 << 20);
-  const bool original = options.accelerated_window == 0U;
-  const std::uint32_t personal =
-      options.personal_window.value_or(original ? cpu.original_window : cpu.window);
-  const std::uint32_t global = options.global_window.value_or(personal * options.nodes);
-  engine.set("personal_window", personal);
-  engine.set("global_window", global);
-  if (options.accelerated_window) {
-    engine.set("accelerated_window", *options.accelerated_window);
-  } else if (personal != 0) {
-    engine.set("accelerated_window", personal);
-  }
-  std::string priority(cpu.priority);
-  if (engine.number("accelerated_window") == 0) {
-    // If no packets follow the token, all packets arrive before it.
-    engine.set("request_lag", 0);
-    priority = "careful";
-  }
-  const bool known = engine.read("priority", priority);
-  PEAL_ASSERT(known);
-  if (!engine.has_quorum()) {
-    const std::uint32_t usual = EngineOptions().max_gap();
-    engine.set("max_gap", std::clamp(4 * global, usual, 8'192U));
-  }
-  return engine;
-}
 
 NetFigures run_net(const NetRunOptions& options) {
   PEAL_ASSERT(options.net != nullptr && options.cpu != nullptr);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "sim/netmodel/arrivals.h"
+#include "sim/netmodel/order_samples.h"
 #include "sim/netmodel/profiles.h"
 #include "sim/world/engine_options.h"
 
@@ -23,7 +25,8 @@ struct NetRunOptions {
   std::uint32_t senders = 0;            ///< number of nodes that send, from node 1 on; 0: all nodes
   std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
-  double rate = 0;   ///< messages per second of all nodes together; 0: as many as possible
+  double rate = 0;  ///< messages per second of all nodes together; 0: as many as possible
+  Arrivals arrivals = Arrivals::even;  ///< when messages are due, if there is a rate
   Duration burst{};  ///< clients collect messages for this time, then send them at once; 0: never
   double loss = 0;   ///< share of data packets that each node drops
   /// personal_window: packets per visit; 0 is automatic. accelerated_window: how many of these
@@ -37,6 +40,12 @@ struct NetRunOptions {
   std::optional<Duration> latency;
   Duration coalesce{};    ///< interrupt delay of the network cards
   bool multicast = true;  ///< false: each multicast is a unicast to each other node
+  /// Additional delay of all packets to and from the last node. If above 0, latencies are those of
+  /// messages between the other nodes.
+  Duration slow_node{};
+  /// For engines whose nodes acknowledge: the most acknowledgements per second of a node. 0: none,
+  /// so that the order advances only with messages. Without a value: the engine's default.
+  std::optional<std::uint32_t> ack_rate;
   /// For engines with acceptors: number of acceptors, which are the lowest nodes. All nodes are
   /// acceptors if there are fewer nodes.
   std::uint32_t acceptors = 3;
@@ -62,14 +71,24 @@ struct NetFigures {
   double mbps = 0;          ///< payload delivered per node, including the node's own messages
   double total_mbps = 0;    ///< `mbps` times the number of domains
   double messages_per_second = 0;
-  // Latency in microseconds, over all nodes: from the due time of a message to its delivery.
+  // Latency in microseconds, over all nodes: from the due time of a message to its delivery. See
+  // NetRunOptions::slow_node.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the largest 5 % of the latencies
   // Optimistic delivery. early_p50_us, early_p99_us: latency until a node delivered a message
   // optimistically. mistaken: share of units whose guessed position was wrong. inverted: share of
   // units that were delivered optimistically before the unit that precedes them in the order.
   double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
-  double rotation_us = 0;  ///< 0 for engines with acceptors, which have no token
+  double rotation_us = 0;  ///< 0 for engines without a token
+  // For engines that decide the order of a causal graph by votes; otherwise 0. See OrderSamples.
+  double wait_us = 0;      ///< mean time at a node from joining the graph to the decision
+  double expected_us = 0;  ///< the same without acknowledgements, as the paper's formulas predict
+  double index = 0;        ///< mean number of members that had voted
+  double concurrent = 0;   ///< mean number of members with concurrent messages
+  /// Shares of the messages by the number of members that had voted: the smallest majority; one
+  /// more; two more; three or more.
+  std::array<double, 4> index_shares{};
+  WorkFigures work;
   /// Packets of the sender with the fewest packets, divided by the mean over all senders.
   double least_sender = 0;
   double retransmitted = 0;            ///< retransmissions per packet
@@ -93,8 +112,5 @@ struct NetFigures {
 
 /// Runs one experiment. Deterministic: equal options give equal figures.
 NetFigures run_net(const NetRunOptions& options);
-
-/// The engine with all options as the experiment sets them.
-EngineOptions engine_of(const NetRunOptions& options);
 
 }  // namespace peal::sim

@@ -125,9 +125,10 @@ bool read_range(const std::string& text, Arguments& a) {
   return true;
 }
 
-/// Adds an option that only some engines have. `texts` keeps the value, because the engine is known
-/// only after all arguments are read.
+/// Adds the option `name` if an engine of this program has it. `texts` keeps the value, because the
+/// engine is known only after all arguments are read.
 void add_choice(Builder& b, std::string_view name, Texts& texts) {
+  if (find_option_named(name) == nullptr) return;
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);
   const std::string with = "with --order " + engines_with_option(name) + ": ";

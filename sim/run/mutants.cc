@@ -69,6 +69,7 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
   if (of("gm")) swarm.groups = true;  // process groups
+  if (of("tt_")) swarm.engine = EngineOptions(*order::find_engine("toto"));
   if (of("px_"))
     swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines with acceptors
   if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge

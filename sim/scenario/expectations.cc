@@ -7,7 +7,7 @@
 namespace peal::sim {
 namespace {
 
-bool has_line(const Script& script, std::string_view begin) {
+bool has_line_beginning(const Script& script, std::string_view begin) {
   return std::any_of(script.lines.begin(), script.lines.end(),
                      [begin](const Script::Line& line) { return line.text.rfind(begin, 0) == 0; });
 }
@@ -15,8 +15,8 @@ bool has_line(const Script& script, std::string_view begin) {
 }  // namespace
 
 Expectations::Expectations(const Script& script)
-    : violation_wanted_(has_line(script, "expect violation")),
-      failure_wanted_(has_line(script, "expect violation expect")) {}
+    : violation_wanted_(has_line_beginning(script, "expect violation")),
+      failure_wanted_(has_line_beginning(script, "expect violation expect")) {}
 
 void Expectations::judge(Outcome& outcome, const std::string& where) const {
   const auto fail = [&](const std::string& text) {

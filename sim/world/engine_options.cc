@@ -30,7 +30,9 @@ std::optional<std::int64_t> number_in(const Option& option, const std::string& t
     if (text != "yes" && text != "no") return std::nullopt;
     return text == "yes" ? 1 : 0;
   }
-  if (option.kind == Option::Kind::word) return order::number_of(option, text);
+  if (option.kind == Option::Kind::word || option.kind == Option::Kind::fraction) {
+    return order::number_of(option, text);
+  }
   const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
   Tokenizer words(time && bare ? text + "ms" : text, 0);
   const std::int64_t number =
@@ -128,7 +130,7 @@ std::string EngineOptions::choices() const {
     text += " " + std::string(name) + "=" +
             (flag    ? "yes"
              : words ? std::string(word(name))
-                     : std::to_string(number(name)));
+                     : order::text_of(option, number(name)));
   }
   return text;
 }

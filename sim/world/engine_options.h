@@ -19,8 +19,8 @@ namespace peal::sim {
 bool is_called(const order::Option& option, std::string_view name);
 
 /// Engine options that users choose by arguments of `peal sim` and keys of `cluster` in scenarios.
-inline constexpr std::array<std::string_view, 5> kEngineChoices{"dissemination", "ensembles",
-                                                                "merge", "optimistic", "storage"};
+inline constexpr std::array<std::string_view, 7> kEngineChoices{
+    "delivery", "dissemination", "ensembles", "merge", "optimistic", "storage", "win"};
 
 /// The engine of a simulated cluster, and all of its options. The options of the default engine are
 /// always included: seeds draw them, and the packet size and max_gap of every engine come from

@@ -36,6 +36,13 @@ std::string Loads::payload(NodeId node, std::size_t bytes) {
   return payload;
 }
 
+Service Loads::draw_service(const Load& load) {
+  if (random_.chance(load.safe)) return Service::safe;
+  // Without a share there is no draw: scenarios of engines without causal units stay the same.
+  if (load.causal <= 0 || !random_.chance(load.causal)) return Service::agreed;
+  return random_.chance(0.5) ? Service::causal : Service::fifo;
+}
+
 void Loads::run(std::uint32_t index, const Submit& submit) {
   const Load load = loads_[index];
   if (schedule_.now() >= load.until) return;
@@ -46,8 +53,8 @@ void Loads::run(std::uint32_t index, const Submit& submit) {
     const auto size =
         static_cast<std::size_t>(large ? random_.between(load.large_low, load.large_high)
                                        : random_.between(load.size_low, load.size_high));
-    const bool safe = random_.chance(load.safe);
-    submit(node, safe ? Service::safe : Service::agreed, payload(node, size));
+    const Service service = draw_service(load);
+    submit(node, service, payload(node, size));
   }
   const double mean_ns = 1e9 * (1.0 + static_cast<double>(load.burst - 1) / 2) /
                          (load.rate * static_cast<double>(load.nodes.size()));

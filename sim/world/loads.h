@@ -21,6 +21,7 @@ struct Load {
   double large = 0;  ///< share of messages of sizes large_low to large_high
   std::uint32_t large_low = 2'000, large_high = 20'000;
   double safe = 0.3;        ///< share of safe messages
+  double causal = 0;        ///< share of causal and fifo messages among those that are not safe
   std::uint32_t burst = 1;  ///< maximum number of messages submitted at once
   Instant until{};
 };
@@ -40,6 +41,7 @@ class Loads {
   void run(std::uint32_t load, const Submit& submit);
 
  private:
+  Service draw_service(const Load& load);
   Schedule& schedule_;
   Random random_;
   std::vector<Load> loads_;

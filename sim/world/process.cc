@@ -19,9 +19,11 @@ void Process::make_node() {
   const WorldOptions& options = world.options();
   const std::uint64_t own = self.node.value * 1'000'003ULL + incarnation;
   const std::uint64_t seed = seed_for(options, 1'000 + own);
+  node::Limits limits = options.limits;
+  limits.causal_units = options.engine.engine().traits.causal;
   node = std::make_unique<node::Node>(
-      options.limits, buffers.unit,
-      [this, seed](order::Host& host) { return make_engine(seed, host); }, *this, *this);
+      limits, buffers.unit, [this, seed](order::Host& host) { return make_engine(seed, host); },
+      *this, *this);
 }
 
 std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::Host& host) {
@@ -29,7 +31,7 @@ std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::H
   if (options.maker) {
     std::vector<NodeId> universe;
     for (std::uint32_t n = 1; n <= options.nodes; ++n) universe.push_back(NodeId{n});
-    return options.maker(self, universe, seed, buffers.unit, host);
+    return options.maker(self, universe, seed, buffers.frames, host);
   }
   order::Setup setup;
   setup.self = self;
@@ -44,7 +46,7 @@ std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::H
   }
   setup.seed = seed;
   setup.first_count = options.first_count;
-  return options.engine.engine().make(setup, buffers.unit, host);
+  return options.engine.engine().make(setup, buffers.frames, host);
 }
 
 void Process::tell_clients_list() {
@@ -230,17 +232,28 @@ void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, Byt
   world.recorder().unit_originated(world.now(), self, in, seq, service, unit);
 }
 
+void Process::note_reached(const order::Delivery& delivery) {
+  const std::uint64_t unit =
+      std::uint64_t{delivery.origin.node.value} << 48 ^ std::uint64_t{delivery.unit.size()} << 32;
+  if (delivery.seq == 0) {  // members deliver these units in different orders
+    Digest own;
+    own.add(unit);
+    status.reached[0].causal += own.value();
+    return;
+  }
+  status.last_seq = delivery.seq;
+  NodeStatus::Reached& of = status.reached[world.domains().at(delivery.seq)];
+  of.seq = delivery.seq;
+  of.digest.add(delivery.seq ^ unit);
+}
+
 void Process::on_unit_delivered(const order::Delivery& delivery) {
   if (end != End::none) return;
   ++work.effects_in_call;
   ++work.units_delivered;
   if (application.consume_every.ns > 0) ++application.room_used;
   if (status.is_in(delivery.view)) {
-    status.last_seq = delivery.seq;
-    NodeStatus::Reached& of = status.reached[world.domains().at(delivery.seq)];
-    of.seq = delivery.seq;
-    of.digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
-                  std::uint64_t{delivery.unit.size()} << 32);
+    note_reached(delivery);
   }
   world.recorder().unit_delivered(world.now(), self, delivery);
   if (order::Ghost* ghost = world.observers().ghost.get()) ghost->delivered(self, delivery);

@@ -80,6 +80,7 @@ class Process final : public port::Transport, public node::Sink {
   WorkCounts work;
 
  private:
+  void note_reached(const order::Delivery& delivery);
   std::unique_ptr<order::Engine> make_engine(std::uint64_t seed, order::Host& host);
   void announce_before_sending();
   void check_primary(const order::View& view) const;

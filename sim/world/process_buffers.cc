@@ -32,6 +32,11 @@ std::uint32_t slab_count(const WorldOptions& options, std::uint32_t wanted,
   return static_cast<std::uint32_t>(std::min(enough, kPoolBytesMost / slab_bytes));
 }
 
+std::uint32_t frame_count(const WorldOptions& options) {
+  if (options.process.unit_slabs != 0) return options.process.unit_slabs;
+  return order::packet_buffers(options.engine.needs(options.nodes));
+}
+
 }  // namespace
 
 ProcessBuffers::ProcessBuffers(const WorldOptions& options)
@@ -40,6 +45,7 @@ ProcessBuffers::ProcessBuffers(const WorldOptions& options)
               slab_count(options, options.process.receive_slabs, packet_slab_bytes(options))),
       large(kLargeSlabBytes, kLargeSlabs),
       unit(unit_slab_bytes(options),
-           slab_count(options, options.process.unit_slabs, unit_slab_bytes(options))) {}
+           slab_count(options, options.process.unit_slabs, unit_slab_bytes(options))),
+      frames(unit_slab_bytes(options), frame_count(options)) {}
 
 }  // namespace peal::sim

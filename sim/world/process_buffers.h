@@ -18,13 +18,14 @@ struct ProcessBuffers {
   BufferPool receive;  ///< for ordinary packets
   BufferPool large;    ///< for larger packets
   BufferPool unit;
+  BufferPool frames;  ///< for packets that the engine makes; as many as a real node has
 
   /// The pool for a packet of this size. The packet may still be too large for the pool's buffers.
   BufferPool& for_packet(std::uint32_t bytes) {
     return bytes <= receive.slab_bytes() ? receive : large;
   }
   /// Number of buffers in use, without `large`.
-  std::uint32_t held() const { return used(receive) + used(unit); }
+  std::uint32_t held() const { return used(receive) + used(unit) + used(frames); }
   std::uint32_t held_with_large() const { return held() + used(large); }
 
  private:

@@ -87,6 +87,7 @@ struct NodeStatus {
   struct Reached {
     Seq seq = 0;
     Digest digest;
+    std::uint64_t causal = 0;  ///< sum over the delivered units without a position
   };
   std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
   std::uint64_t list = 0;                              ///< hash of the node's active list of nodes

@@ -7,6 +7,13 @@
 #include "wire/frames.h"
 
 namespace peal::sim {
+namespace {
+
+bool is_for(const Packet& packet, NodeId node) {
+  return packet.to.value == 0 ? node != packet.from : node == packet.to;
+}
+
+}  // namespace
 
 Traffic::Traffic(const WorldOptions& options, Schedule& schedule, const Machines& machines,
                  Network& network, NetModel* model, Transit& transit, StrayPackets& strays,
@@ -31,7 +38,7 @@ void Traffic::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const bool dies = from.sending.until_crash > 0 && --from.sending.until_crash == 0;
   note(from, packets_[index]);
   if (model_ != nullptr) {
-    send_frames(from, index);
+    send_by_model(from, index);
   } else {
     send_plainly(from, index, dies);
   }
@@ -89,7 +96,7 @@ void Traffic::send_plainly(Process& from, PacketIndex index, bool dies) {
   }
 }
 
-void Traffic::send_frames(Process& from, PacketIndex index) {
+void Traffic::send_by_model(Process& from, PacketIndex index) {
   const Packet& packet = packets_[index];
   Flight flight;
   flight.packet = index;
@@ -98,9 +105,22 @@ void Traffic::send_frames(Process& from, PacketIndex index) {
   from.processor.charge(model_->options().cpu.send.of(packet.bytes.size(), flight.frames.count));
   const Instant ready =
       schedule_.now() + (options_.step_cost + from.processor.charged) * from.processor.slowness;
+  if (model_->has_bus()) {
+    pass_bus(index, flight.frames, ready);
+    return;
+  }
   const Instant first = model_->depart(flight.from, ready, flight.frames);
   packets_.hold(index);
   schedule_.push(first, Happening::frame, flight.from.value, model_->keep(flight));
+}
+
+void Traffic::pass_bus(PacketIndex index, const Frames& frames, Instant ready) {
+  const Packet& packet = packets_[index];
+  const Instant passed = model_->carry(ready, frames, carries_units(packet.kind));
+  for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
+    if (!is_for(packet, NodeId{n})) continue;
+    deliver_copies(index, NodeId{n}, model_->arrive(NodeId{n}, passed));
+  }
 }
 
 void Traffic::pass_switch(std::uint32_t slot) {
@@ -110,8 +130,7 @@ void Traffic::pass_switch(std::uint32_t slot) {
   const bool last = flight.frame + 1 == flight.frames.count;
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const NodeId node{n};
-    const bool meant = packet.to.value == 0 ? node != flight.from : node == packet.to;
-    if (!meant) continue;
+    if (!is_for(packet, node)) continue;
     const std::optional<Instant> left = model_->forward(node, schedule_.now(), bytes);
     if (!left && !flight.lost[node.value]) {
       flight.lost[node.value] = true;

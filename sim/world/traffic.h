@@ -14,8 +14,9 @@
 
 namespace peal::sim {
 
-/// The path of a packet from its sender to its receivers. With a network model, packets pass cards
-/// and ports frame by frame. Without a model, WorldOptions and the network set the packets' delays.
+/// The path of a packet from its sender to its receivers. With a network model, packets pass either
+/// cards and ports, frame by frame, or a bus. Without a model, WorldOptions and the network set the
+/// packets' delays.
 class Traffic {
  public:
   /// `model` is null if the world has no network model.
@@ -35,7 +36,8 @@ class Traffic {
  private:
   void note(Process& from, const Packet& packet);
   void send_plainly(Process& from, PacketIndex packet, bool dies);
-  void send_frames(Process& from, PacketIndex packet);
+  void send_by_model(Process& from, PacketIndex packet);
+  void pass_bus(PacketIndex packet, const Frames& frames, Instant ready);
   void deliver_copies(PacketIndex packet, NodeId to, Instant departure);
 
   const WorldOptions& options_;

@@ -11,6 +11,7 @@ namespace {
 
 std::atomic<Probe*> first_probe{nullptr};
 thread_local Mutant mutant_of_this_thread = Mutant::none;
+thread_local Sampler* sampler_of_this_thread = nullptr;
 
 struct MutantRow {
   std::string_view name;
@@ -31,6 +32,9 @@ Probe::Probe(const char* name) : name_(name), next_(first_probe.load()) {
 }
 
 const Probe* Probe::first() { return first_probe.load(); }
+
+Sampler* sampler() { return sampler_of_this_thread; }
+void set_sampler(Sampler* sampler) { sampler_of_this_thread = sampler; }
 
 Mutant active_mutant() { return mutant_of_this_thread; }
 void activate_mutant(Mutant mutant) { mutant_of_this_thread = mutant; }

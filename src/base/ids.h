@@ -43,6 +43,9 @@ struct LogPosition {
 };
 
 constexpr bool is_safe(Service service) { return service == Service::safe; }
+/// True if messages with this service have a place in the order with every engine. With
+/// order::Traits::causal, `fifo` and `causal` messages have none.
+constexpr bool is_ordered(Service service) { return service >= Service::agreed; }
 
 /// How packets are transported; a lane does not say what they mean. `token`: small, urgent packets
 /// to one node. `data`: packets to many nodes, by multicast where available. `control`: rare

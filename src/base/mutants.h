@@ -198,7 +198,21 @@ namespace peal::sim_hooks {
   X(px_owed_of_any_order, "what was owed in one order is told in another")                        \
   X(px_owed_unmerged, "what belongs before a view's end is not waited for by checkpoints")        \
   X(px_owed_by_members, "who is in no view keeps nothing for those who are left out of one")      \
-  X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
+  X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")        \
+  X(tt_future_above, "a candidate is a source though exactly enough open votes could beat it")    \
+  X(tt_win_one_short, "a unit wins with one vote less than the threshold")                        \
+  X(tt_no_internal, "units are decided while another candidate is not beaten")                    \
+  X(tt_crash_column_finite, "a crashed member votes for every candidate")                         \
+  X(tt_safe_at_once, "safe units need no evidence of other members")                              \
+  X(tt_never_requests, "missing nodes are never requested")                                       \
+  X(tt_union_without_self, "a member leaves its own graph out of the union")                      \
+  X(tt_flush_incomplete, "a member is complete though it lacks nodes of the union")               \
+  X(tt_install_one_short, "a view is installed when all members but one are complete")            \
+  X(tt_open_at_once, "a member sends nodes before all have installed the view")                   \
+  X(tt_status_votes, "a STATUS is a vote for what its sender has")                                \
+  X(tt_causal_before_past, "a causal unit comes before the units that its past decides")          \
+  X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
+  X(tt_loss_not_seen, "a link that loses many packets is never tested")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

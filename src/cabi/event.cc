@@ -32,6 +32,7 @@ void EventView::fill(const GroupMessage& from, peal_event& out) {
   out.service = static_cast<std::int32_t>(from.service);
   out.type = from.type;
   out.place = place_of(from.place);
+  out.number = from.number;
   out.payload = from.payload.data();
   out.payload_bytes = from.payload.size();
 }

@@ -65,8 +65,8 @@ void build_node(Builder& b, NodeCommand& c) {
 void build_send(Builder& b, SendCommand& c) {
   b.app().footer(
       "Sends each line of standard input, or of the files, as one message to a group,\n"
-      "or to several at once. Ends with exit status 0 when all of them have their place\n"
-      "in the order and every node of the view has them.\n"
+      "or to several at once. Ends with exit status 0 when all of them were delivered\n"
+      "and every node of the view has them.\n"
       "\nExamples:\n"
       "  echo hello | peal send                       to the group all of `peal up`\n"
       "  peal send --to /tmp/c/n2.sock story.txt      through node n2, line by line\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "cli/engine_options.h"
 #include "cli/text.h"
 #include "group/message.h"
+#include "trace/words.h"
 
 namespace peal::cli {
 
@@ -148,12 +150,22 @@ class Builder {
   }
 
   void service(Service& target) {
-    value("--service", "SERVICE", "\"agreed\" or \"safe\"",
-          "agreed: delivered in order as soon as possible (the default); safe: delivered once "
-          "every member of the view has it",
+    const std::string own = engines_with(&order::Traits::causal);
+    const std::string causal =
+        own.empty() ? ". Here, causal and fifo messages are delivered as agreed ones"
+                    : ". Causal and fifo differ from agreed with the engine " + own +
+                          " only: such messages have no place in the order, and need no "
+                          "acknowledgement. Other engines deliver them as agreed ones";
+    value("--service", "SERVICE", "\"fifo\", \"causal\", \"agreed\" or \"safe\"",
+          "agreed (the default): delivered in one order as soon as possible; safe: in the same "
+          "order, once every member of the view has it; causal: after all that its sender had "
+          "sent or delivered before; fifo: as causal" +
+              causal,
           [&target](const std::string& text) {
-            if (text != "agreed" && text != "safe") return false;
-            target = text == "safe" ? Service::safe : Service::agreed;
+            const auto& words = trace::kServiceWords;
+            const auto at = std::find(words.begin(), words.end(), text);
+            if (at == words.end()) return false;
+            target = static_cast<Service>(at - words.begin());
             return true;
           });
   }

@@ -90,6 +90,7 @@ v0::ClientEvent EventReader::record() {
   message.service = static_cast<Service>(message_.service);
   message.type = message_.type;
   message.place = place_of(message_.place);
+  message.number = message_.number;
   message.payload = message_.payload;
   return message;
 }

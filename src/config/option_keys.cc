@@ -22,10 +22,10 @@ std::optional<double> as_number(const Value& value) {
 }
 
 /// The number that `value` stands for. Returns nothing if `value` is not of the option's kind, is a
-/// duration outside the option's range, or is the number that a file calls "auto"
+/// duration or fraction outside the option's range, or is the number that a file calls "auto"
 /// (Option::automatic).
 std::optional<std::int64_t> number_of(const Option& option, const Value& value) {
-  if (option.kind == Option::Kind::duration) {
+  if (option.is_decimal()) {
     const auto number = as_number(value);
     if (!number) return std::nullopt;
     const double exact = *number * static_cast<double>(option.unit());

@@ -111,6 +111,7 @@ node::Limits node_limits(const Settings& settings) {
   // case.
   limits.reassembly_bytes_max = std::max<std::uint64_t>(
       limits.reassembly_bytes_max, std::uint64_t{limits.message_bytes_max} * settings.nodes_max);
+  limits.causal_units = settings.order->traits.causal;
   return limits;
 }
 

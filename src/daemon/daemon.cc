@@ -37,6 +37,7 @@ session::Options with_node(session::Options sessions, const config::Settings& me
   sessions.node = member.name;
   sessions.nodes = member.nodes_max;  // maximum length of the list of nodes
   sessions.message_bytes_max = member.limits.message_bytes_max;
+  sessions.companies = member.order->traits.companies;
   std::vector<group::GroupDomain> domains;
   for (const config::DomainEntry& each : member.domains) {
     std::vector<NodeId> nodes = each.nodes;

@@ -3,10 +3,17 @@
 
 namespace peal::daemon {
 
-void DeliveryHistory::on_message(std::string_view sender, std::uint64_t number, std::size_t bytes) {
+void DeliveryHistory::on_message(std::string_view sender, std::uint64_t number, Seq seq,
+                                 std::size_t bytes) {
   ++messages_;
   bytes_ += bytes;
-  if (!views_.empty()) views_.back().digest.add(sender, number, bytes);
+  if (views_.empty()) return;
+  // Messages without a position come in another order at each node.
+  if (seq == 0) {
+    ++views_.back().unplaced;
+  } else {
+    views_.back().digest.add(sender, number, bytes);
+  }
 }
 
 void DeliveryHistory::on_view(Instant now, const ViewNotice& view) {
@@ -16,7 +23,7 @@ void DeliveryHistory::on_view(Instant now, const ViewNotice& view) {
     return;
   }
   if (views_.size() == kViewsMax) views_.pop_front();
-  views_.push_back({view, {}, now, transitional_ ? now - left_ : Duration{}});
+  views_.push_back({view, {}, 0, now, transitional_ ? now - left_ : Duration{}});
   transitional_ = false;
 }
 

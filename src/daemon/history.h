@@ -15,7 +15,8 @@ namespace peal::daemon {
 /// One regular view that this node installed.
 struct ViewHistory {
   ViewNotice view;
-  OrderDigest digest;  ///< digest of clients' messages up to the next regular view
+  OrderDigest digest;          ///< digest of clients' messages up to the next regular view
+  std::uint64_t unplaced = 0;  ///< messages without a position; they are not in the digest
   Instant installed{};
   Duration gap{};  ///< from the transitional view before this view to this view; 0: no such view
 };
@@ -25,11 +26,12 @@ class DeliveryHistory {
  public:
   static constexpr std::size_t kViewsMax = 64;  ///< kept views; older ones are dropped
 
-  /// Call when a client's message was ordered; `sender` and `number` identify the message. `bytes`
-  /// is the message's length as ordered, including the names of its groups. The digest omits the
+  /// Call when a client's message was delivered; `sender` and `number` identify the message. `seq`
+  /// is 0 if the message has no position. `bytes` is the message's length as ordered, including the
+  /// names of its groups. The digest omits the
   /// content, because the digest serves to compare the order of messages, and because hashing the
   /// content would cost more than everything else.
-  void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
+  void on_message(std::string_view sender, std::uint64_t number, Seq seq, std::size_t bytes);
   void on_view(Instant now, const ViewNotice& view);
 
   /// True while the node is in the transitional view after its newest regular view.

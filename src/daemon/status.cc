@@ -21,7 +21,7 @@ runtime::Snapshot snapshot(const Daemon& daemon, std::uint64_t log_lines_dropped
 void StatusRecorder::on_message(std::string_view sender, const node::Message& message) {
   // Messages of other kinds are sent by daemons, not by clients.
   if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
-  delivered_.on_message(sender, message.number, message.payload.size());
+  delivered_.on_message(sender, message.number, message.seq, message.payload.size());
 }
 
 void StatusRecorder::look(Instant now, const Daemon& daemon, std::uint64_t log_lines_dropped) {

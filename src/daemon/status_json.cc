@@ -24,6 +24,7 @@ Json json_of(const ViewHistory& history) {
   out["messages"] = history.digest.messages;
   out["bytes"] = history.digest.bytes;
   out["order"] = hex_digits(history.digest.value);
+  if (history.unplaced > 0) out["without_place"] = history.unplaced;
   return out;
 }
 

@@ -13,21 +13,28 @@ namespace {
 
 enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
+/// How a message is counted in the traffic of its view.
+enum class Counting : std::uint8_t {
+  in_order,    ///< all messages up to its place are known
+  late,        ///< it is delivered in a transitional view
+  of_senders,  ///< Options::companies
+};
+
 /// Records that a message was sent to a name. Daemons outside the view miss the message. When such
-/// a daemon returns, it learns that it missed the message. `late`: the message is delivered in a
-/// transitional view.
-void note(std::string_view target, const Place& place, bool late, TrafficLog& traffic,
+/// a daemon returns, it learns that it missed the message.
+void note(std::string_view target, const Ordered& from, Counting counting, TrafficLog& traffic,
           TrafficMark* mark) {
-  if (late) {
-    traffic.note_late(target, place);
-  } else {
-    traffic.note(target, place, mark);
+  switch (counting) {
+    case Counting::in_order: traffic.note(target, from.place, mark); return;
+    case Counting::late: traffic.note_late(target, from.place); return;
+    case Counting::of_senders: traffic.note_of(from.sender, from.number, target); return;
   }
 }
 
 }  // namespace
 
-void Groups::on_message(MemberId sender, Service service, const Place& place, ByteView message) {
+void Groups::on_message(const Ordered& from, ByteView message) {
+  const MemberId sender = from.sender;
   outcome_.add(message.size());
   const auto kind = static_cast<Kind>(kind_of(message));
   if (kind == Kind::tables) {
@@ -48,7 +55,7 @@ void Groups::on_message(MemberId sender, Service service, const Place& place, By
     case Kind::join: on_join(sender, message); return;
     case Kind::leave: on_leave(sender, message); return;
     case Kind::disconnect: on_disconnect(sender, message); return;
-    case Kind::data: on_data(sender, service, place, message); return;
+    case Kind::data: on_data(from, message); return;
     case Kind::marker: {
       Marker marker;
       if (decode(message, marker) != wire::Drop::none) ++counters_.bad_messages;
@@ -191,42 +198,43 @@ void Groups::tell_view(const Entry& entry, Cause cause, const Change* change, co
 
 // ---- data ----
 
-void Groups::on_data(MemberId sender, Service service, const Place& place, ByteView message) {
+void Groups::on_data(const Ordered& from, ByteView message) {
   Data data;
-  if (decode(message, data) != wire::Drop::none) {
+  // Tables name messages by their numbers. Only a node that does not keep the rules sends data with
+  // a number beyond the counters: those of control messages are.
+  if (decode(message, data) != wire::Drop::none || from.number > wire::kCounterMax) {
     ++counters_.bad_messages;
     return;
   }
   if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
   receivers_.clear();
   const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
-  TrafficLog& traffic = traffic_.of(options_.domains.of_message(targets, sender.node));
-  for (const std::string_view target : targets) collect_receivers(target, place, traffic);
+  TrafficLog& traffic = traffic_.of(options_.domains.of_message(targets, from.sender.node));
+  for (const std::string_view target : targets) collect_receivers(target, from, traffic);
   if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client only once
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }
-  if (data.self_discard && sender == self_) {
+  if (data.self_discard && from.sender == self_) {
     const auto own = std::find(receivers_.begin(), receivers_.end(), data.client.connection);
     if (own != receivers_.end()) receivers_.erase(own);
   }
   if (receivers_.empty()) return;
-  const Received received{{sender, data.client.connection},
-                          data.client.name,
-                          service,
-                          data.type,
-                          {data.targets.begin(), data.targets.size()},
-                          data.payload};
+  const Received received{
+      {from.sender, data.client.connection},       data.client.name, from.service, data.type,
+      {data.targets.begin(), data.targets.size()}, data.payload};
   counters_.delivered += receivers_.size();
   effects_.deliver(receivers_, received);
 }
 
 /// Adds to receivers_ the clients of this node that `target` names, and records the message in
 /// `traffic`.
-void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
-  const bool late = state_ == State::transitional;
+void Groups::collect_receivers(std::string_view target, const Ordered& from, TrafficLog& traffic) {
+  const Counting counting = options_.companies              ? Counting::of_senders
+                            : state_ == State::transitional ? Counting::late
+                                                            : Counting::in_order;
   if (target.front() == '#') {
-    note(target, place, late, traffic, nullptr);
+    note(target, from, counting, traffic, nullptr);
     const std::size_t middle = target.find('#', 1);
     if (target.substr(middle + 1) != options_.node_name) return;
     const std::uint32_t* named = clients_.find(target.substr(1, middle - 1));
@@ -234,7 +242,7 @@ void Groups::collect_receivers(std::string_view target, const Place& place, Traf
     return;
   }
   Entry* entry = table_.find(target);
-  note(target, place, late, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
+  note(target, from, counting, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
   const Table::Daemon* own = entry == nullptr ? nullptr : entry->second.at(self_);
   if (own == nullptr) return;
   for (const MemberClient& client : own->clients) {

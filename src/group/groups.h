@@ -30,6 +30,17 @@
 
 namespace peal::group {
 
+/// Where a delivered message comes from, and its place.
+struct Ordered {
+  MemberId sender{};
+  /// Counts the sender's messages. Grows with each message of the sender.
+  std::uint64_t number{};
+  Service service = Service::agreed;
+  /// Grows with each message of a view that has a place. Without Options::companies it is the same
+  /// on all nodes. Zero if the message has no place (order::Traits::causal).
+  Place place;
+};
+
 /// The process groups of one node, on top of the ordered messages of any engine. Use it from one
 /// thread. It reads no clock. All nodes of a view that deliver equal views and messages in equal
 /// order have equal tables.
@@ -67,9 +78,8 @@ class Groups {
   // What the node delivers, in order.
   /// `self` is this node. `self` must not change after the first regular view.
   void on_view(const order::View& view, MemberId self);
-  /// Accepts any bytes: all nodes count and drop the same malformed messages. `place` is the place
-  /// of the message: it grows with each message of a view, and is the same on all nodes.
-  void on_message(MemberId sender, Service service, const Place& place, ByteView message);
+  /// Accepts any bytes: all nodes count and drop the same malformed messages.
+  void on_message(const Ordered& from, ByteView message);
   /// Sets the nodes that may be in a view, sorted. Once all these nodes know old traffic, the
   /// traffic is forgotten. Without this list, only traffic above the limits is forgotten.
   void set_nodes(std::vector<NodeId> nodes) { traffic_.set_nodes(std::move(nodes)); }
@@ -141,11 +151,11 @@ class Groups {
   void on_join(MemberId sender, ByteView message);
   void on_leave(MemberId sender, ByteView message);
   void on_disconnect(MemberId sender, ByteView message);
-  void on_data(MemberId sender, Service service, const Place& place, ByteView message);
+  void on_data(const Ordered& from, ByteView message);
   void remove(std::string_view group, const Change& change);
   void tell_change(Entry& entry, const Change& change);
   bool is_partitioned(MemberId daemon) const;
-  void collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic);
+  void collect_receivers(std::string_view target, const Ordered& from, TrafficLog& traffic);
 
   Options options_;
   Effects& effects_;

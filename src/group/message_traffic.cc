@@ -17,6 +17,10 @@ using wire::ByteReader;
 using wire::Drop;
 using wire::Writer;
 
+// Flags of a record.
+constexpr std::uint8_t kEveryName = 1;
+constexpr std::uint8_t kOfSender = 2;
+
 Place read_place(ByteReader& in) {
   Place place;
   place.seq = wire::read_counter(in);
@@ -74,10 +78,21 @@ void read_view(ByteReader& in, ViewTraffic& out) {
   out.view = wire::read_formed_view(in);
   out.upto = read_place(in);
   in.require(out.upto.seq > 0 || out.upto.index == 0, Drop::bad_value);
-  out.every_name = read_flag(in);
-  if (!out.every_name) return read_names(in, out);
-  out.late_digest = in.u<std::uint64_t>();
-  in.require(out.upto.seq > 0 || out.late_digest != 0, Drop::bad_value);
+  const auto flags = in.u<std::uint8_t>();
+  in.require((flags & ~(kEveryName | kOfSender)) == 0, Drop::bad_value);
+  out.every_name = (flags & kEveryName) != 0;
+  if ((flags & kOfSender) != 0) {
+    out.sender = wire::read_member(in);
+    // All messages of a sender are counted: none is behind a gap.
+    in.require(out.sender.epoch != 0 && out.upto.seq > 0 && out.upto.index == 0, Drop::bad_value);
+  }
+  if (!out.every_name) {
+    read_names(in, out);
+  } else {
+    out.late_digest = in.u<std::uint64_t>();
+    in.require(out.upto.seq > 0 || out.late_digest != 0, Drop::bad_value);
+  }
+  in.require(!out.of_one_sender() || (out.late.empty() && out.late_digest == 0), Drop::bad_value);
 }
 
 void write_place(Writer& out, const Place& place) {
@@ -99,7 +114,9 @@ void write_forgotten(Writer& out, const Forgotten& forgotten) {
 void write_view(Writer& out, const ViewTraffic& view) {
   out.view(view.view);
   write_place(out, view.upto);
-  write_flag(out, view.every_name);
+  out.u(static_cast<std::uint8_t>((view.every_name ? kEveryName : 0) |
+                                  (view.of_one_sender() ? kOfSender : 0)));
+  if (view.of_one_sender()) out.member(view.sender);
   if (view.every_name) return out.u(view.late_digest);
   out.count(view.names.size(), kTrafficNamesMax);
   for (const auto& each : view.names) {
@@ -134,7 +151,7 @@ void read_traffic(ByteReader& in, std::vector<Traffic>& out) {
     for (std::uint16_t v = 0; v < views && !in.failed(); ++v) {
       ViewTraffic view;
       read_view(in, view);
-      in.require(next.views.empty() || next.views.back().view < view.view, Drop::not_sorted);
+      in.require(next.views.empty() || comes_before(next.views.back(), view), Drop::not_sorted);
       next.views.push_back(std::move(view));
     }
     in.require(!next.empty(), Drop::bad_value);

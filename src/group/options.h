@@ -22,6 +22,9 @@ struct Options {
   std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
   std::uint32_t clients_max = 65'536;           ///< connected at the same time
   Domains domains;                              ///< groups whose messages only some nodes learn
+  /// order::Traits::companies of the engine: members that leave a view apart may have delivered its
+  /// messages in different orders.
+  bool companies = false;
 };
 
 /// Returns an empty text if the options are valid. Otherwise returns one line that names the key,

@@ -15,12 +15,14 @@ namespace {
 constexpr std::size_t kTrafficBytes = 1 + 1 + 2;
 constexpr std::size_t kForgottenBytes = 20 + 8 + 1;
 constexpr std::size_t kViewHeadBytes = 20 + 12 + 1;
+constexpr std::size_t kSenderBytes = 12;
 
 std::size_t entries_of(const ViewTraffic& view) { return view.names.size() + view.late.size(); }
 
 std::size_t bytes_of(const ViewTraffic& view) {
-  if (view.every_name) return kViewHeadBytes + 8;
-  std::size_t bytes = kViewHeadBytes + 2 + 2;
+  const std::size_t head = kViewHeadBytes + (view.of_one_sender() ? kSenderBytes : 0);
+  if (view.every_name) return head + 8;
+  std::size_t bytes = head + 2 + 2;
   for (const auto& each : view.names) bytes += 1 + each.name.size() + 8;
   for (const auto& each : view.late) bytes += 12 + 1 + each.name.size();
   return bytes;
@@ -75,13 +77,14 @@ void give_up_names(Forgotten& forgotten) {
   forgotten.names.clear();
 }
 
-/// Digest of all that is known of a view. A sum of such digests does not depend on the order of the
-/// views.
+/// Digest of a record. A sum of such digests does not depend on the order of the records.
 std::uint64_t digest_of(const ViewTraffic& view) {
   Digest digest;
   digest.add(view.view.number);
   digest.add(view.view.representative.node.value);
   digest.add(view.view.representative.epoch);
+  digest.add(view.sender.node.value);
+  digest.add(view.sender.epoch);
   digest.add(view.upto.seq);
   digest.add(view.upto.index);
   digest.add(late_digest_of(view));
@@ -109,9 +112,12 @@ void forget(Forgotten& to, const ViewTraffic& view) {
   add_names(to, std::move(names));
 }
 
+/// Forgets all records of the oldest view: Forgotten says only up to which view it goes.
 void forget_oldest(Traffic& traffic) {
-  forget(traffic.forgotten, traffic.views.front());
-  traffic.views.erase(traffic.views.begin());
+  const ViewId oldest = traffic.views.front().view;
+  auto end = traffic.views.begin();
+  for (; end != traffic.views.end() && end->view == oldest; ++end) forget(traffic.forgotten, *end);
+  traffic.views.erase(traffic.views.begin(), end);
 }
 
 void bound(Traffic& traffic) {
@@ -227,18 +233,16 @@ void add_missed(const Forgotten& all, const Forgotten& own, Missed& out) {
   out.names.insert(all.names.begin(), all.names.end());
 }
 
-auto place_of(std::vector<ViewTraffic>& views, const ViewId& view) {
-  return std::lower_bound(
-      views.begin(), views.end(), view,
-      [](const ViewTraffic& each, const ViewId& wanted) { return each.view < wanted; });
+bool is_same(const ViewTraffic& one, const ViewTraffic& other) {
+  return one.view == other.view && one.sender == other.sender;
 }
 
 /// Adds the traffic that `other` knows to `to`.
 void join(Traffic& to, const Traffic& other) {
   join(to.forgotten, other.forgotten);
   for (const ViewTraffic& each : other.views) {
-    const auto at = place_of(to.views, each.view);
-    if (at != to.views.end() && at->view == each.view) {
+    const auto at = std::lower_bound(to.views.begin(), to.views.end(), each, comes_before);
+    if (at != to.views.end() && is_same(*at, each)) {
       join(*at, each);
     } else {
       to.views.insert(at, each);
@@ -246,13 +250,13 @@ void join(Traffic& to, const Traffic& other) {
   }
 }
 
-/// Finds the names to which messages were missed in views that are kept one by one.
+/// Finds the names to which messages were missed in views that are not forgotten.
 void add_missed(const Traffic& all, const Traffic& own, Missed& out) {
   const ViewTraffic nothing;
   auto known = own.views.begin();
   for (const ViewTraffic& each : all.views) {
-    while (known != own.views.end() && known->view < each.view) ++known;
-    const bool here = known != own.views.end() && known->view == each.view;
+    while (known != own.views.end() && comes_before(*known, each)) ++known;
+    const bool here = known != own.views.end() && is_same(*known, each);
     add_missed(each, here ? *known : nothing, out);
   }
 }
@@ -298,35 +302,41 @@ Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all) {
 
 void TrafficLog::begin(const ViewId& view) {
   if (PEAL_MUTANT(gm13_traffic_not_carried)) known_.views.clear();
-  if (upto_ != Place{} || late_last_ != Place{}) {
-    ViewTraffic ended;
-    ended.view = view_;
-    ended.upto = upto_;
-    ended.every_name = every_name_;
-    if (every_name_) ended.late_digest = late_digest_;
-    for (const auto& [name, messages] : names_) ended.names.push_back({name, messages});
-    ended.late = std::move(late_);
-    std::sort(ended.late.begin(), ended.late.end());
-    Traffic last;
-    last.views.push_back(std::move(ended));
+  Traffic last;
+  end({}, all_, last.views);
+  for (auto& [sender, record] : of_senders_) end(sender, record, last.views);
+  if (!last.views.empty()) {
     join(known_, last);
     bound(known_);
   }
   view_ = view;
-  upto_ = {};
-  every_name_ = false;
-  late_digest_ = 0;
-  late_last_ = {};
-  names_.clear();
-  late_.clear();
+  all_ = {};
+  of_senders_.clear();
+  entries_ = 0;
   ++generation_;
 }
 
-void TrafficLog::count(std::string_view name, TrafficMark* mark) {
-  auto at = names_.find(name);
-  if (at == names_.end()) {
-    if (names_.size() + late_.size() >= kTrafficNamesMax) return give_up_names();
-    at = names_.emplace(name, 0).first;
+/// The view of a record has ended: adds the record to `to`, if it has messages.
+void TrafficLog::end(const MemberId& sender, Current& record, std::vector<ViewTraffic>& to) const {
+  if (record.upto == Place{} && record.late_last == Place{}) return;
+  ViewTraffic ended;
+  ended.view = view_;
+  ended.sender = sender;
+  ended.upto = record.upto;
+  ended.every_name = record.every_name;
+  if (record.every_name) ended.late_digest = record.late_digest;
+  for (const auto& [name, messages] : record.names) ended.names.push_back({name, messages});
+  ended.late = std::move(record.late);
+  std::sort(ended.late.begin(), ended.late.end());
+  to.push_back(std::move(ended));
+}
+
+void TrafficLog::count(Current& record, std::string_view name, TrafficMark* mark) {
+  auto at = record.names.find(name);
+  if (at == record.names.end()) {
+    if (!has_room()) return give_up_names(record);
+    at = record.names.emplace(name, 0).first;
+    ++entries_;
   }
   ++at->second;
   if (mark != nullptr) *mark = {generation_, &at->second, known_.domain};
@@ -334,17 +344,26 @@ void TrafficLog::count(std::string_view name, TrafficMark* mark) {
 
 void TrafficLog::note_late(std::string_view name, const Place& place) {
   if (PEAL_MUTANT(gm17_late_not_known)) return;
-  if (late_last_ != place) late_digest_ = chained(late_digest_, place);
-  late_last_ = place;
-  if (!every_name_ && names_.size() + late_.size() >= kTrafficNamesMax) give_up_names();
-  if (!every_name_) late_.push_back({place, std::string(name)});
+  if (all_.late_last != place) all_.late_digest = chained(all_.late_digest, place);
+  all_.late_last = place;
+  if (!all_.every_name && !has_room()) give_up_names(all_);
+  if (all_.every_name) return;
+  all_.late.push_back({place, std::string(name)});
+  ++entries_;
 }
 
-void TrafficLog::give_up_names() {
+void TrafficLog::note_of(const MemberId& sender, std::uint64_t number, std::string_view name) {
+  Current& record = of_senders_[sender];
+  record.upto = {number, 0};
+  if (!record.every_name) count(record, name, nullptr);
+}
+
+void TrafficLog::give_up_names(Current& record) {
   PEAL_PROBE("group.every_name");
-  every_name_ = true;
-  names_.clear();
-  late_.clear();
+  entries_ -= record.names.size() + record.late.size();
+  record.every_name = true;
+  record.names.clear();
+  record.late.clear();
   ++generation_;
 }
 

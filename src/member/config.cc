@@ -67,6 +67,21 @@ void set_acceptors(const Engine& engine, config::Settings& settings) {
   choose("paxos.storage", engine.storage, settings);
 }
 
+Checked set_order(const v0::Toto& toto, config::Settings& settings) {
+  settings.order = order::find_engine("toto");
+  choose("primary", toto.primary, settings);
+  choose("toto.delivery", toto.delivery, settings);
+  const std::pair<std::string_view, config::Value> values[] = {
+      {"toto.win", toto.win},
+      {"toto.ack_rate", std::int64_t{toto.ack_rate}},
+      {"toto.fault_ms", static_cast<std::int64_t>(toto.fault.count())},
+      {"toto.window", std::int64_t{toto.window}}};
+  for (const auto& [key, value] : values) {
+    if (auto done = config::set(settings, std::string(key), value); !done) return done;
+  }
+  return {};
+}
+
 Checked set_order(const v0::Paxos& paxos, config::Settings& settings) {
   settings.order = order::find_engine("paxos");
   set_acceptors(paxos, settings);

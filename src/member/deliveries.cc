@@ -11,7 +11,7 @@ namespace peal::member {
 
 void Deliveries::begin_unit(const order::Delivery& delivery) {
   begin(delivery);
-  unit_.as_guessed = delivery.guess == delivery.seq;
+  unit_.as_guessed = delivery.guess != 0 && delivery.guess == delivery.seq;
 }
 
 void Deliveries::begin_early_unit(const order::Delivery& early) {

@@ -30,9 +30,9 @@ struct DeliveredUnit {
 
   BufferRef unit;
   MemberId sender{};
-  Seq seq{};
+  Seq seq{};  ///< 0: the unit has no position
   std::unique_ptr<Rare> rare;
-  Service service{};  ///< the unit's service: agreed or safe
+  Service service{};  ///< the unit's service: agreed, safe or, with order::Traits::causal, causal
   bool own = false;
   bool early = false;       ///< the unit has no place yet, and `seq` is the expected position
   bool as_guessed = false;  ///< the expected position was right

@@ -46,7 +46,7 @@ Message to_message(const member::MessageOut& from, const config::Settings& setti
   to.payload = from.payload;
   to.view = from.view;
   to.position = from.seq;
-  to.index = from.index;
+  to.index = from.seq == 0 ? 0 : from.index;
   to.transitional = from.transitional;
   to.as_guessed = from.as_guessed;
   to.domain = config::domain_name_at(settings, from.seq);

@@ -30,7 +30,7 @@ Node::Core::Core(const Limits& limits, BufferPool& units, port::Transport& trans
       sink_(sink),
       queue_(limits),
       control_(control_limits(limits)),
-      packer_(queue_, control_, units) {}
+      packer_(queue_, control_, units, limits.causal_units) {}
 
 void Node::Core::set_engine(std::unique_ptr<order::Engine> engine) {
   PEAL_ASSERT(engine != nullptr);
@@ -150,7 +150,8 @@ void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
   message.view = delivery.view;
   message.transitional = delivery.transitional;
   message.seq = delivery.seq;
-  message.as_guessed = !early && delivery.guess == delivery.seq;
+  message.set = delivery.set;
+  message.as_guessed = !early && delivery.guess != 0 && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {
     deliver_chunk(chunk, message, early);
     // The index counts each last chunk, even if its message is not delivered. The sender counts the

@@ -29,6 +29,7 @@ struct Limits {
   /// Bytes of the ring for small messages, allocated at start. A message is small up to 64 KiB, or
   /// up to a sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
+  bool causal_units = false;  ///< order::Traits::causal of the engine
 };
 
 /// Checks the limits of a node in a cluster of `nodes` nodes: each node may have one unfinished
@@ -59,10 +60,12 @@ struct Message {
   std::uint64_t number{};  ///< counts the sender's submissions, from 1; see kControlNumber
   ViewId view{};
   bool transitional = false;
-  Seq seq{};              ///< position of the unit that completed the message
+  /// Position of the unit that completed the message; 0 if the unit has none (Traits::causal).
+  Seq seq{};
   std::uint32_t index{};  ///< place among the messages that the unit at `seq` completed, from 0
   Service service = Service::agreed;
   bool as_guessed = false;  ///< on_early() predicted this position; false in on_early()
+  std::uint64_t set{};      ///< order::Delivery::set
   /// Valid during the call. The bytes lie in the unit that on_unit_delivered() or on_unit_early()
   /// got, or in `gathered`.
   ByteView payload;

@@ -39,11 +39,11 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
     control_half_done_ = control;
   }
   packed.continues = half_done();
-  const bool safe = is_safe(queue.front_service());
+  const Service service = unit_service(queue.front_service(), causal_);
   const order::Domain domain = queue.front_domain();
   packed.first_completed = queue.front_number() | (control ? kControlNumber : 0);
   UnitWriter writer({unit.data(), unit.size()}, packed.first_completed);
-  while (queue.waiting() > 0 && is_safe(queue.front_service()) == safe &&
+  while (queue.waiting() > 0 && unit_service(queue.front_service(), causal_) == service &&
          queue.front_domain() == domain && writer.chunks() < kChunksMax) {
     if (!add_front(queue, writer, packed)) break;
   }
@@ -51,7 +51,7 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   ++units_;
   unit.truncate(static_cast<std::uint32_t>(writer.size()));
   out.bytes = std::move(unit);
-  out.service = packed.service = safe ? Service::safe : Service::agreed;
+  out.service = packed.service = service;
   return true;
 }
 

@@ -23,14 +23,15 @@ struct Packed {
 };
 
 /// Turns the messages of two queues into units, in the order of each queue. All messages of
-/// `control` go before those of `queue`. A unit never mixes messages of both queues or of two
-/// domains. A message that fits into one unit is never cut. A larger message fills all its units
-/// but the last. So the packets of these units have the same length, as segmentation offload
-/// requires.
+/// `control` go before those of `queue`. A unit never mixes messages of both queues, of two
+/// domains, or of services that need different units (unit_service()). A message that fits into one
+/// unit is never cut. A larger message fills all its units but the last. So the packets of these
+/// units have the same length, as segmentation offload requires.
 class Packer {
  public:
-  Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
-      : queue_(queue), control_(control), pool_(pool) {}
+  /// `causal`: see order::Traits::causal.
+  Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool, bool causal)
+      : queue_(queue), control_(control), pool_(pool), causal_(causal) {}
 
   /// Builds the next unit, with headroom for the engine's header. Takes the messages that the unit
   /// completes (see SubmitQueue). False if there is nothing to build (see idle()), or if the pool
@@ -69,6 +70,7 @@ class Packer {
   SubmitQueue& queue_;
   SubmitQueue& control_;
   BufferPool& pool_;
+  const bool causal_;
   bool blocked_ = false;
   bool control_half_done_ = false;        ///< the half-done message is a control message
   std::uint32_t offset_ = 0;              ///< bytes of the half-done message that are in units

@@ -71,7 +71,9 @@ wire::Drop decode_unit(ByteView unit, Service service, std::uint32_t message_byt
     const wire::Drop drop = decode_chunk(rest, message_bytes_max, chunk);
     if (drop != wire::Drop::none) return drop;
     if (!chunk.first && index > 0) return wire::Drop::bad_value;
-    if (is_safe(chunk.service) != is_safe(service)) return wire::Drop::bad_value;
+    if (unit_service(chunk.service, service == Service::causal) != service) {
+      return wire::Drop::bad_value;
+    }
   }
   return wire::Drop::none;
 }

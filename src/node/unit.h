@@ -41,6 +41,12 @@ struct Chunk {
 };
 using Chunks = FixedVector<Chunk, kChunksMax>;
 
+/// The service of the unit into which a message goes. `causal`: see order::Traits::causal.
+constexpr Service unit_service(Service message, bool causal) {
+  if (is_safe(message)) return Service::safe;
+  return causal && message != Service::agreed ? Service::causal : Service::agreed;
+}
+
 /// Decodes a unit that was ordered with service `service`. Any bytes are legal: either all chunks
 /// are valid, or none is used and the reason is returned (`out` is then unspecified). The result
 /// depends on the arguments alone, so that all members get the same result.

@@ -33,6 +33,14 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order in parallel, and subsets of the nodes may form domains.
   bool ensembles = false;
+  /// A position of a view means the same only to a company: members that leave the view together,
+  /// or end in it. Members that crash or are cut off may deliver its last messages in another
+  /// order.
+  bool companies = false;
+  /// Units with Service::causal have no position: they are delivered as soon as the units that
+  /// caused them are. False: the engine gets no such units, and orders causal and fifo messages
+  /// with agreed ones.
+  bool causal = false;
   /// The engine installs one view only. It orders nothing after a member has failed or was cut off,
   /// so the simulator injects no such faults.
   bool one_view = false;
@@ -53,6 +61,9 @@ struct Needs {
   /// Maximum number of values, decided or replayed from the log, that occupy buffers of the pool
   /// `packets` of make().
   std::uint32_t values = 0;
+  /// Maximum number of packets of its own, without units, that the engine keeps in that pool until
+  /// all members have them.
+  std::uint32_t own_packets = 0;
   bool log = false;             ///< acceptors keep a log
   std::uint32_t ensembles = 1;  ///< number of ensembles that order in parallel and share the log
   /// A new list of nodes may differ from its predecessor by one node at most.
@@ -70,6 +81,13 @@ struct Needs {
   /// Factor by which forming a view takes longer with the chosen options than with the defaults.
   double slower = 1;
 };
+
+/// Number of buffers that the pool `packets` of make() must have.
+constexpr std::uint32_t packet_buffers(const Needs& needs) {
+  constexpr std::uint32_t kInTransit = 128;
+  const std::uint32_t values = needs.values == 0 ? 0 : needs.values + needs.values / 2 + 384;
+  return values + needs.own_packets + kInTransit;
+}
 
 struct Descriptor {
   std::string_view name;     ///< as in the configuration: "ring"

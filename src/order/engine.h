@@ -30,7 +30,7 @@ namespace peal::order {
 /// fragment of a large message. The engine never reads the messages.
 struct Unit {
   BufferRef bytes;  ///< the unit, with at least wire::kUnitHeadroomBytes free bytes in front of it
-  Service service = Service::agreed;  ///< agreed or safe
+  Service service = Service::agreed;  ///< agreed or safe; causal, if Traits::causal
 };
 
 /// The destinations of a message. 0: all nodes. i > 0: the nodes of domain i (Setup::domains). A
@@ -60,11 +60,14 @@ class Host {
 struct Delivery {
   ViewId view{};              ///< the regular view in which the unit was originated
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
-  Seq seq{};                  ///< position in `view`'s order
+  Seq seq{};                  ///< position in `view`'s order; 0 for a causal unit
   MemberId origin{};
   Service service = Service::agreed;
   BufferRef unit;
   Seq guess{};  ///< the position that opt_deliver() announced; 0 without optimistic delivery
+  /// With Traits::companies: number, in `view`, of the set of units that were decided together. The
+  /// members that leave the view together have equal sets. 0 for a causal unit.
+  std::uint64_t set{};
 };
 
 /// Whether a view may act for the whole cluster; `unclaimed` if no option sets a rule.

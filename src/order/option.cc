@@ -23,13 +23,15 @@ const TimeUnit& unit_of(std::string_view key) {
   return kUnits[0];
 }
 
-/// `ns` as a decimal number of the given unit, without trailing zeros.
-std::string in_unit(std::int64_t ns, const TimeUnit& unit) {
-  std::string text = std::to_string(ns / unit.ns);
-  std::int64_t rest = ns % unit.ns;
+constexpr std::int64_t kThousandths = 1'000;
+
+/// `number` divided by `unit`, a power of ten, without trailing zeros.
+std::string decimal(std::int64_t number, std::int64_t unit) {
+  std::string text = std::to_string(number / unit);
+  std::int64_t rest = number % unit;
   if (rest == 0) return text;
   text += '.';
-  for (std::int64_t digit = unit.ns / 10; rest != 0; digit /= 10) {
+  for (std::int64_t digit = unit / 10; rest != 0; digit /= 10) {
     text += static_cast<char>('0' + rest / digit);
     rest %= digit;
   }
@@ -49,13 +51,24 @@ std::string list_of(std::span<const std::string_view> words) {
   return text;
 }
 
+/// Thousandths, from digits with at most three behind the point.
+std::optional<std::int64_t> fraction_in(const Option& option, std::string_view typed) {
+  const auto point = typed.find('.');
+  std::string digits(typed.substr(0, point));
+  std::string behind(point == std::string_view::npos ? "" : typed.substr(point + 1));
+  if (behind.size() > 3) return std::nullopt;
+  behind.resize(3, '0');
+  return number_in<std::int64_t>(digits + behind, option.least, option.most);
+}
+
 }  // namespace
 
 std::string text_of(const Option& option, std::int64_t number) {
   if (option.automatic == number) return "\"auto\"";
   switch (option.kind) {
     case Option::Kind::number: return std::to_string(number);
-    case Option::Kind::duration: return in_unit(number, unit_of(option.key));
+    case Option::Kind::duration:
+    case Option::Kind::fraction: return decimal(number, option.unit());
     case Option::Kind::word:
       if (!option.accepts(number)) return std::to_string(number);
       return '"' + std::string(word_at(option, number)) + '"';
@@ -75,9 +88,12 @@ std::string accepted_by(const Option& option) {
     }
     case Option::Kind::duration: {
       const TimeUnit& unit = unit_of(option.key);
-      return "a number from " + in_unit(option.least, unit) + " to " + in_unit(option.most, unit) +
-             " (" + std::string(unit.word) + ")";
+      return "a number from " + decimal(option.least, unit.ns) + " to " +
+             decimal(option.most, unit.ns) + " (" + std::string(unit.word) + ")";
     }
+    case Option::Kind::fraction:
+      return "a number from " + text_of(option, option.least) + " to " +
+             text_of(option, option.most);
     case Option::Kind::word: return list_of(option.words);
     case Option::Kind::flag: return "true or false";
     case Option::Kind::acceptors:
@@ -109,12 +125,23 @@ std::optional<std::int64_t> number_of(const Option& option, std::string_view typ
     case Option::Kind::number:
       if (typed == "auto") return option.automatic;
       return number_in<std::int64_t>(typed, option.least, option.most);
+    case Option::Kind::fraction: return fraction_in(option, typed);
     case Option::Kind::duration:
     case Option::Kind::acceptors: break;
   }
   return std::nullopt;
 }
 
-std::int64_t Option::unit() const { return kind == Kind::duration ? unit_of(key).ns : 1; }
+std::int64_t Option::unit() const {
+  switch (kind) {
+    case Kind::duration: return unit_of(key).ns;
+    case Kind::fraction: return kThousandths;
+    case Kind::number:
+    case Kind::word:
+    case Kind::flag:
+    case Kind::acceptors: break;
+  }
+  return 1;
+}
 
 }  // namespace peal::order

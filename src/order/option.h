@@ -17,6 +17,7 @@ struct Option {
   enum class Kind : std::uint8_t {
     number,
     duration,   ///< in nanoseconds
+    fraction,   ///< in thousandths
     word,       ///< one of `words`; the first word has the number `least`
     flag,       ///< true or false
     acceptors,  ///< a list of nodes; NodeList contains the list, OptionValues does not
@@ -25,15 +26,16 @@ struct Option {
   /// with the unit of time.
   std::string_view key;
   Kind kind = Kind::number;
-  std::int64_t normal = 0;                       ///< the default
-  std::int64_t least = 0, most = 0;              ///< accepted range
-  std::span<const std::string_view> words{};     ///< for Kind::word
-  std::optional<std::int64_t> automatic{};       ///< the number that is "auto" in a file
-  std::int64_t drawn_least = 0, drawn_most = 0;  ///< range from which the simulator draws values
-  bool cluster_wide = false;                     ///< must be equal on all nodes
-  bool internal = false;                         ///< for tests and the simulator only
-  bool in_status = false;                        ///< `peal status` shows the value
-  std::string_view help{};                       ///< sentences; the last sentence has no full stop
+  std::int64_t normal = 0;                    ///< the default
+  std::int64_t least = 0, most = 0;           ///< accepted range
+  std::span<const std::string_view> words{};  ///< for Kind::word
+  std::optional<std::int64_t> automatic{};    ///< the number that is "auto" in a file
+  /// Range from which the simulator draws values; both 0: it does not draw the option.
+  std::int64_t drawn_least = 0, drawn_most = 0;
+  bool cluster_wide = false;  ///< must be equal on all nodes
+  bool internal = false;      ///< for tests and the simulator only
+  bool in_status = false;     ///< `peal status` shows the value
+  std::string_view help{};    ///< sentences; the last sentence has no full stop
   std::string_view absent{};  ///< for Kind::acceptors: the behaviour without the option
   /// If this text is empty, a configuration with an engine that lacks this option may set the
   /// option to its default, without effect. Otherwise such a configuration must not set the option,
@@ -49,10 +51,12 @@ struct Option {
     const auto dot = key.find('.');
     return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
   }
-  /// True for a number or a duration that users may set.
-  bool is_tunable() const { return (kind == Kind::number || kind == Kind::duration) && !internal; }
+  /// True for a number, a duration or a fraction that users may set.
+  bool is_tunable() const { return (kind == Kind::number || is_decimal()) && !internal; }
+  /// True if a file may give digits after the point: for durations and fractions.
+  bool is_decimal() const { return kind == Kind::duration || kind == Kind::fraction; }
   /// The option's value divided by the number in a file: 1,000,000 for token_loss_ms, because the
-  /// value is in nanoseconds. 1 for all kinds except durations.
+  /// value is in nanoseconds; 1,000 for a fraction. 1 for all other kinds.
   std::int64_t unit() const;
 };
 

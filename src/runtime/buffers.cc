@@ -9,7 +9,6 @@
 namespace peal::runtime {
 namespace {
 
-constexpr std::uint32_t kFrameSlabs = 128;
 /// Enough for a view of the maximum number of nodes, and for a promise with some 500 runs of votes.
 constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
@@ -34,17 +33,13 @@ std::uint32_t slab_bytes(const config::Settings& settings) {
   return (packet_bytes(settings) + 63U) & ~63U;
 }
 
-/// The size of a slab in the pool of frames. A pool that also holds values has many slabs, so its
-/// slabs are smaller.
+/// The size of a slab in the pool of frames. A pool that also holds what the engine keeps has many
+/// slabs, so its slabs are smaller.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
-  if (needs_of(settings).values == 0) return largest;
+  const order::Needs needs = needs_of(settings);
+  if (needs.values == 0 && needs.own_packets == 0) return largest;
   return std::min(largest, std::max(slab_bytes(settings), kValuesFrameBytes));
-}
-
-std::uint32_t frame_slabs(const config::Settings& settings) {
-  const std::uint32_t values = needs_of(settings).values;
-  return values == 0 ? kFrameSlabs : values + values / 2 + 512;
 }
 
 std::uint32_t unit_slabs(const config::Settings& settings) {
@@ -56,7 +51,7 @@ std::uint32_t unit_slabs(const config::Settings& settings) {
 Buffers::Buffers(const config::Settings& settings)
     : received(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
       units(slab_bytes(settings), unit_slabs(settings)),
-      frames(frame_slab_bytes(settings), frame_slabs(settings)) {}
+      frames(frame_slab_bytes(settings), order::packet_buffers(needs_of(settings))) {}
 
 bool Buffers::are_short() const {
   return received.free_count() < received.slab_count() / 4 ||

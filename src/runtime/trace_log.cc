@@ -68,6 +68,7 @@ void TraceLog::deliver(const node::Message& message) {
   trace::Event line = of_message(trace::Kind::deliver, message);
   line.transitional = message.transitional;
   line.as_guessed = message.as_guessed;
+  line.set = message.set;
   write(line);
 }
 

@@ -33,6 +33,14 @@ bool is_near(const Membership& member, std::uint64_t part) {
          member.disk_bytes >= limits.disk_bytes / part;
 }
 
+/// Counts a dropped message. Of the messages in a gap that have a place, the gap names the first
+/// and the last.
+void count_dropped(wire::GapEvent& gap, const wire::Place& place) {
+  const bool first = gap.messages++ == 0;
+  if (first || (place.has_position() && !gap.first.has_position())) gap.first = place;
+  if (place.has_position() || !gap.last.has_position()) gap.last = place;
+}
+
 }  // namespace
 
 wire::SlowLimits Backlog::limits_of(const wire::SlowLimits& asked) const {
@@ -159,8 +167,7 @@ bool Backlog::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   ++context_.counters.left_out;
   ++member.left_out;
   if (PEAL_MUTANT(sm4_gap_forgotten)) return true;
-  if (member.gap.messages++ == 0) member.gap.first = place;
-  member.gap.last = place;
+  count_dropped(member.gap, place);
   member.gap.bytes += chunk.size();
   // push_gaps() queues the gap when the client sends `seen`. But if no event of the membership
   // waits, the client sends no `seen`, so queue the gap now.

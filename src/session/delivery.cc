@@ -52,7 +52,13 @@ void Delivery::append_private_name(const group::ClientKey& client, std::string_v
 void Delivery::deliver(std::span<const std::uint32_t> clients, const group::Received& message) {
   PEAL_ASSERT(current_ != nullptr);
   wire::MessageEvent event;
-  event.place = {current_->view, current_->seq, current_->index};
+  event.place.view = current_->view;
+  if (current_->seq != 0) {
+    event.place.position = current_->seq;
+    event.place.index = current_->index;
+  } else {
+    event.number = current_->number;
+  }
   event.service = message.service;
   event.type = message.type;
   sender_.clear();

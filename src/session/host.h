@@ -17,7 +17,7 @@ namespace peal::session {
 /// twice.
 using RegionId = std::uint64_t;
 
-/// A message at its place in the order, delivered by the node.
+/// A message that the node delivers.
 struct Delivered {
   MemberId sender{};
   /// Number of the message among those that `sender` submitted. If `sender` is this node,
@@ -25,7 +25,7 @@ struct Delivered {
   std::uint64_t number{};
   bool control = false;  ///< sent by Host::replace_control(); `number` is meaningless
   ViewId view{};
-  Seq seq{};
+  Seq seq{};  ///< position in `view`'s order; 0 if the message has none (order::Traits::causal)
   std::uint32_t index{};
   Service service = Service::agreed;
   ByteView payload;  ///< valid during the call

@@ -95,6 +95,7 @@ struct Options {
   std::vector<ClientRule> clients;
   std::vector<GroupRule> groups;
   group::Domains domains;  ///< groups whose messages only some nodes learn
+  bool companies = false;  ///< as in group::Options
 };
 
 /// Returns an empty text if the options are valid; otherwise one line that names the key, the value

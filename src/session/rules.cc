@@ -111,8 +111,8 @@ bool may(const Options& options, const Person& person, GroupWish wish, std::stri
 
 std::string validate(const Options& options) {
   if (options.sessions_max < 1) return bound("sessions_max", options.sessions_max, "1 and more");
-  const group::Options groups{options.node, options.nodes, options.message_bytes_max,
-                              options.sessions_max, options.domains};
+  const group::Options groups{options.node,         options.nodes,   options.message_bytes_max,
+                              options.sessions_max, options.domains, options.companies};
   if (std::string wrong = group::validate(groups); !wrong.empty()) return wrong;
   if (options.cluster.empty() || options.cluster.size() > wire::kClientNameMax) {
     return "the name of the cluster has " + std::to_string(options.cluster.size()) +

@@ -12,8 +12,8 @@ namespace {
 constexpr Duration kCheckEvery = milliseconds(10);
 
 group::Options group_options(const Options& options) {
-  return {options.node, options.nodes, options.message_bytes_max, options.sessions_max,
-          options.domains};
+  return {options.node,         options.nodes,   options.message_bytes_max,
+          options.sessions_max, options.domains, options.companies};
 }
 
 }  // namespace
@@ -82,8 +82,9 @@ void Sessions::on_view(Instant now, const order::View& view, MemberId self) {
 void Sessions::on_message(Instant now, const Delivered& message) {
   parts_->context.now = now;
   parts_->delivery.set_current(&message);
-  parts_->groups.on_message(message.sender, message.service, {message.seq, message.index},
-                            message.payload);
+  parts_->groups.on_message(
+      {message.sender, message.number, message.service, {message.seq, message.index}},
+      message.payload);
   parts_->delivery.set_current(nullptr);
   const bool own = !message.control && message.sender == parts_->self;
   if (own) parts_->requests.on_delivered(message.number);

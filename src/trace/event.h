@@ -72,10 +72,13 @@ struct Event {
   // view in which the message will probably get its place. view: the regular view that is
   // installed; for a transitional view, the regular view after it.
   ViewId view{};
-  Seq seq{};              ///< originate, deliver: position in `view`; early: a guess
+  /// originate, deliver: position in `view`, or 0 if the message has none; early: a guess
+  Seq seq{};
   std::uint32_t index{};  ///< originate, deliver, early: place within one position, from 0
 
-  bool as_guessed = false;        ///< deliver: the optimistic delivery named the same place
+  bool as_guessed = false;  ///< deliver: the optimistic delivery named the same place
+  /// deliver: number, in `view`, of the set of messages that were decided together; 0: none
+  std::uint64_t set{};
   bool transitional = false;      ///< view: a transitional view; deliver: in a transitional view
   ViewId old{};                   ///< transitional view: the regular view that ends
   std::vector<MemberId> members;  ///< view: its members, sorted

@@ -284,6 +284,7 @@ void read_details(LineReader& in, Event& event) {
       read_placed(in, event);
       if (in.has("transitional")) event.transitional = in.flag("transitional");
       if (in.has("as_guessed")) event.as_guessed = in.flag("as_guessed");
+      if (in.has("set")) event.set = in.number("set", kAny);
       event.hash = in.hash("hash");
       break;
     case Kind::early:

@@ -154,6 +154,10 @@ void put_details(std::string& out, const Event& event, const Names& names) {
       put_placed(out, event, names);
       if (event.transitional) out += ",\"transitional\":true";
       if (event.as_guessed) out += ",\"as_guessed\":true";
+      if (event.set != 0) {
+        out += ",\"set\":";
+        put_number(out, event.set);
+      }
       put_hash_key(out, event);
       break;
     case Kind::early:

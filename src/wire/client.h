@@ -22,9 +22,9 @@
 // The client first sends `hello`. The daemon answers with `welcome` or `closing`. Then:
 //
 // - The client numbers its messages from 1 in each session, without gaps. `acked` carries a number:
-//   all messages up to this number are acknowledged. Either an acknowledged message has its place
-//   in the order, and every daemon of the view has the message; or the daemon has refused the
-//   message with `refused` before. The client keeps messages until they are acknowledged. After it
+//   all messages up to this number are acknowledged. Either an acknowledged message was delivered,
+//   and every daemon of the view has the message; or the daemon has refused the message with
+//   `refused` before. The client keeps messages until they are acknowledged. After it
 //   resumes a session, a client may receive refusals that it has seen before.
 // - The ordered records from the daemon are events (message, group_view, transitional, left, gap).
 //   Events too are numbered from 1 in each session. Their numbers are not on the wire: both sides
@@ -200,15 +200,21 @@ struct Welcome {
 };
 
 /// A place in the order. The places of one client's events ascend by (view, position, index).
+/// Messages without a place (order::Traits::causal) are no part of that order. They have position 0
+/// and index 0.
 struct Place {
   ViewId view{};
   std::uint64_t position{};
   std::uint32_t index{};
+  constexpr bool has_position() const { return position != 0; }
   friend constexpr auto operator<=>(const Place&, const Place&) = default;
 };
 
 struct MessageEvent {
   Place place;
+  /// Only for a message without a place; otherwise 0, and not in the record. It counts the messages
+  /// of the sender's daemon. With `place.view` and `sender`, it identifies the message.
+  std::uint64_t number{};
   Service service = Service::agreed;
   std::uint16_t type{};
   std::string_view sender;                                   ///< private name
@@ -250,7 +256,8 @@ enum class GapReason : std::uint8_t {
 };
 
 /// Messages of a group are missing at this place of the order. If the reason is `away`, the fields
-/// from `messages` to `last` are zero.
+/// from `messages` to `last` are zero. `first` and `last` are places of missing messages that have
+/// one. If none of the missing messages has a place, both have position 0.
 struct GapEvent {
   std::string_view group;    ///< empty: messages to the private name
   std::uint64_t messages{};  ///< number of missing messages

@@ -53,11 +53,13 @@ SessionToken read_token(ByteReader& in) {
   return token;
 }
 
+/// Reads a place, or the position 0 and index 0 of a message without a place.
 Place read_place(ByteReader& in) {
   Place place;
   place.view = read_formed_view(in);
-  place.position = read_number(in);
+  place.position = read_counter(in);
   place.index = in.u<std::uint32_t>();
+  in.require(place.has_position() || place.index == 0, Drop::bad_value);
   return place;
 }
 
@@ -160,7 +162,9 @@ Drop decode(ByteView body, Welcome& out) {
 Drop decode(ByteView body, MessageEvent& out) {
   ByteReader in(body);
   out.place = read_place(in);
+  out.number = out.place.has_position() ? 0 : read_number(in);
   out.service = read_choice(in, Service::fifo, Service::safe);
+  in.require(out.place.has_position() || !is_ordered(out.service), Drop::bad_value);
   out.type = in.u<std::uint16_t>();
   out.sender = read_name(in);
   read_targets(in, true, out.targets);
@@ -212,6 +216,7 @@ Drop decode(ByteView body, GapEvent& out) {
   out.first = read_place(in);
   out.last = read_place(in);
   in.require(out.first <= out.last, Drop::bad_value);
+  in.require(out.first.has_position() == out.last.has_position(), Drop::bad_value);
   return in.finish();
 }
 

@@ -143,7 +143,9 @@ void append(std::vector<std::byte>& out, const Welcome& record) {
 namespace {
 
 void put_head(RecordWriter& to, const MessageEvent& record) {
+  PEAL_ASSERT(record.place.has_position() == (record.number == 0));
   to.place(record.place);
+  if (!record.place.has_position()) to.u(record.number);
   to.choice(record.service);
   to.u(record.type);
   to.name(record.sender);

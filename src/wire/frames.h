@@ -59,6 +59,15 @@ constexpr bool is_paxos_kind(FrameKind kind) {
   return value >= kPaxosKindFirst && value <= kPaxosKindLast;
 }
 
+/// Frames of ToTo (toto.h).
+inline constexpr std::uint8_t kTotoKindFirst = 64;
+inline constexpr std::uint8_t kTotoKindLast = 67;
+inline constexpr unsigned kTotoKinds = kTotoKindLast - kTotoKindFirst + 1;
+constexpr bool is_toto_kind(FrameKind kind) {
+  const auto value = static_cast<std::uint8_t>(kind);
+  return value >= kTotoKindFirst && value <= kTotoKindLast;
+}
+
 /// Why a packet was dropped; `none` if it was not dropped.
 enum class Drop : std::uint8_t {
   none,

@@ -4,15 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <set>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace peal {
 namespace {
 
 using sim_hooks::Mutant;
 using sim_hooks::Probe;
+using sim_hooks::Sample;
 
 void rare_branch() { PEAL_PROBE("base_test.rare"); }
 void never_taken() { PEAL_PROBE("base_test.never"); }
@@ -77,6 +80,34 @@ TEST(Mutant, NamesAndTextsAreDistinct) {
   }
   EXPECT_EQ(sim_hooks::mutant_name(Mutant::none), "none");
   EXPECT_GE(names.size(), 40U);
+}
+
+struct Recorded final : sim_hooks::Sampler {
+  void take(Sample sample, std::initializer_list<std::uint64_t> values) override {
+    samples.push_back(sample);
+    last.assign(values.begin(), values.end());
+  }
+  std::vector<Sample> samples;
+  std::vector<std::uint64_t> last;
+};
+
+TEST(Sampler, TakesTheValuesOfItsThreadWhileItIsSet) {
+  int computed = 0;
+  const auto value = [&] { return static_cast<std::uint64_t>(++computed); };
+  PEAL_SAMPLE(node_ordered, 3U, value());
+  EXPECT_EQ(computed, 0) << "nobody takes the value";
+
+  Recorded recorded;
+  sim_hooks::set_sampler(&recorded);
+  PEAL_SAMPLE(node_ordered, 3U, value());
+  EXPECT_EQ(recorded.samples, std::vector{Sample::node_ordered});
+  EXPECT_EQ(recorded.last, (std::vector<std::uint64_t>{3, 1}));
+  std::thread([&] { PEAL_SAMPLE(node_ordered, 4U, value()); }).join();
+  EXPECT_EQ(computed, 1);
+
+  sim_hooks::set_sampler(nullptr);
+  PEAL_SAMPLE(node_ordered, 3U, value());
+  EXPECT_EQ(recorded.samples.size(), 1U);
 }
 
 }  // namespace

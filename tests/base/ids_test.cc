@@ -24,8 +24,10 @@ TEST(Ids, ViewsAreOrderedByNumberThenRepresentative) {
 
 TEST(Ids, OnlySafeIsSafe) {
   EXPECT_TRUE(is_safe(Service::safe));
+  EXPECT_TRUE(is_ordered(Service::safe));
   for (const Service service : {Service::fifo, Service::causal, Service::agreed}) {
     EXPECT_FALSE(is_safe(service));
+    EXPECT_EQ(is_ordered(service), service == Service::agreed);
   }
 }
 

@@ -16,6 +16,14 @@ TEST(C, AMessageGoesOutAndComesBack) {
   daemon.with([](ModelDaemon& model) { EXPECT_TRUE(model.goodbye); });
 }
 
+TEST(C, FifoAndCausalMessagesMayHaveNoPlace) {
+  for (const bool causal : {false, true}) {
+    FakeDaemon daemon;
+    daemon.with([&](ModelDaemon& model) { model.causal = causal; });
+    EXPECT_STREQ(talk_of_services(daemon.path().c_str(), causal ? 1 : 0), nullptr);
+  }
+}
+
 TEST(C, NonsenseIsRefused) {
   FakeDaemon daemon;
   EXPECT_STREQ(talk_nonsense(daemon.path().c_str()), nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A daemon for tests in other languages. It prints its address and obeys the lines that it reads.
 // "tell TEXT" sends a message to the client. "gap GROUP" sends the event of a gap in GROUP. "cut"
-// ends the connection. "mute" stops all answers and acknowledgements. The daemon exits at the end
-// of its input.
+// ends the connection. "mute" stops all answers and acknowledgements. "causal": from now on, fifo
+// and causal messages have no place. The daemon exits at the end of its input.
 
 #include <iostream>
 #include <string>
@@ -17,6 +17,7 @@ int main() {
     if (line == "mute") {
       daemon.with([](auto& model) { model.answers = model.echoes = false; });
     }
+    if (line == "causal") daemon.with([](auto& model) { model.causal = true; });
     if (line.starts_with("tell ")) {
       daemon.with([&](auto& model) { model.tell(line.substr(5)); });
     }

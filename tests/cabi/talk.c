@@ -70,6 +70,28 @@ const char* talk(const char* path) {
   return NULL;
 }
 
+const char* talk_of_services(const char* path, int causal) {
+  const char* chat = "chat";
+  const int32_t services[] = {PEAL_FIFO, PEAL_CAUSAL, PEAL_AGREED, PEAL_SAFE};
+  peal_client* client = NULL;
+  peal_event event;
+  CHECK(open_client(path, &client) == PEAL_OK);
+  for (uint64_t number = 1; number <= 4; ++number) {
+    peal_send_options options = PEAL_SEND_OPTIONS_INIT;
+    options.service = services[number - 1];
+    CHECK(peal_send(client, &chat, 1, "x", 1, &options, -1) == (int64_t)number);
+    CHECK(peal_receive(client, &event, -1) == 1 && event.kind == PEAL_MESSAGE);
+    CHECK(event.service == options.service);
+    const int placed = !causal || options.service >= PEAL_AGREED;
+    CHECK(event.place.view == 1 && event.place.index == 0);
+    CHECK(event.place.position == (placed ? number : 0));
+    CHECK(event.number == (placed ? 0 : number));
+  }
+  CHECK(peal_flush(client, -1) == PEAL_OK);
+  peal_close(client, -1);
+  return NULL;
+}
+
 const char* talk_nonsense(const char* path) {
   const char* chat = "chat";
   const char* none = NULL;

@@ -9,6 +9,9 @@ extern "C" {
 
 /* Sends a message, receives it back, and calls most other functions of the C interface once. */
 const char* talk(const char* path);
+/* Sends a message with each service. `causal`: the daemon gives fifo and causal messages no place.
+ */
+const char* talk_of_services(const char* path, int causal);
 /* Calls functions with wrong arguments, which the library must refuse. */
 const char* talk_nonsense(const char* path);
 /* The library must refuse a program whose header has another version. */

@@ -154,6 +154,22 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(command<BenchCommand>({"bench", "--loopback", "--plot", "x.png"}).plot, "x.png");
 }
 
+TEST(Arguments, EveryServiceIsStoredAndExplained) {
+  const std::pair<const char*, Service> services[] = {{"fifo", Service::fifo},
+                                                      {"causal", Service::causal},
+                                                      {"agreed", Service::agreed},
+                                                      {"safe", Service::safe}};
+  for (const auto& [word, service] : services) {
+    EXPECT_EQ(command<SendCommand>({"send", "--service", word}).service, service);
+    EXPECT_EQ(command<BenchCommand>({"bench", "--service", word}).service, service);
+    for (const char* name : {"send", "bench"}) {
+      const std::string help = parse({name, "--help"}).error().text;
+      EXPECT_THAT(help, HasSubstr(std::string(word)));
+      EXPECT_THAT(help, testing::ContainsRegex("with the engine[ \n]+toto"));
+    }
+  }
+}
+
 TEST(Arguments, AsManyTargetsAsAMessageMayHave) {
   std::vector<std::string> words = {"send"};
   for (int i = 0; i < 64; ++i) words.push_back("--group=g" + std::to_string(i));
@@ -227,7 +243,7 @@ const Bad kBad[] = {
     {"up -n 3", "unknown option", "\"-n\"", "accepted are --help, --nodes"},
     {"up --dir", "--dir", "no value", "a path"},
     {"up --dir ''", "--dir", "\"\"", "a path"},
-    {"up --order toto", "--order", "\"toto\"", "\"ring\""},
+    {"up --order raft", "--order", "\"raft\"", "\"ring\""},
     {"up extra", "up:", "\"extra\" is too much", "accepted are"},
     {"help bench extra", "help:", "\"extra\"", "accepted is one command"},
     {"status --clients alice", "status: --clients", "\"alice\"",
@@ -241,9 +257,9 @@ const Bad kBad[] = {
     {"node --config f --conf g", "unknown option", "\"--conf\"", "did you mean --config?"},
     {"node --config f --config g", "--config", "twice", "a path"},
     {"node --print-confg", "unknown option", "\"--print-confg\"", "did you mean --print-config?"},
-    {"send --service fast", "send: --service", "\"fast\"", "\"agreed\" or \"safe\""},
-    {"send --service", "--service", "no value", "\"agreed\" or \"safe\""},
-    {"send --service fifo", "--service", "\"fifo\"", "\"agreed\" or \"safe\""},
+    {"send --service fast", "send: --service", "\"fast\"", "\"causal\", \"agreed\" or \"safe\""},
+    {"send --service", "--service", "no value", "\"fifo\", \"causal\", \"agreed\" or \"safe\""},
+    {"send --service Causal", "--service", "\"Causal\"", "\"agreed\" or \"safe\""},
     {"send --to", "--to", "no value", "a path"},
     {"send --form x", "unknown option", "\"--form\"", "accepted are --help, --to, --group"},
     {"send --group", "--group", "no value", "a group, 1 to 128 bytes"},
@@ -314,7 +330,7 @@ const Bad kBad[] = {
     {"bench --multicast no", "--multicast", "\"no\"", "\"auto\" or \"off\""},
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
-    {"bench --order toto", "--order", "\"toto\"", "\"ring\", \"paxos\" or \"ridge\""},
+    {"bench --order raft", "--order", "\"raft\"", "\"ring\", \"paxos\", \"ridge\" or \"toto\""},
     {"bench --order ridge --dissemination bus", "--dissemination", "\"bus\"",
      "\"distributors\" or \"ring\""},
     {"bench --order paxos --dissemination ring", "--dissemination does not go with --order paxos",

@@ -6,6 +6,7 @@
 
 #include "cli/bench/plot.h"
 #include "cli/bench/summary.h"
+#include "temp_dir.h"
 
 namespace peal::cli {
 namespace {
@@ -66,6 +67,58 @@ TEST(BenchSummary, NoticesAViewThatOnlyTheLastNodeDeliveredIn) {
   EXPECT_FALSE(summarise(results, 1).one_order);
 }
 
+/// The result of a node that delivered these messages of one sender, by number.
+BenchResult result_of(const std::vector<std::uint64_t>& numbers, bool have_places) {
+  BenchResult made;
+  made.views.push_back({"1@a.1", {}, 0, 0});
+  for (const std::uint64_t number : numbers) {
+    const std::byte payload{static_cast<unsigned char>(number)};
+    made.views.back().add("a.1", number, have_places, ByteView(&payload, 1));
+  }
+  return made;
+}
+
+TEST(BenchSummary, MessagesWithoutAPlaceMayHaveAnotherOrderButAreTheSame) {
+  const auto compare = [](const std::vector<std::uint64_t>& numbers, bool have_places) {
+    return summarise({result_of({1, 2, 3}, have_places), result_of(numbers, have_places)}, 1);
+  };
+  EXPECT_TRUE(compare({1, 2, 3}, true).one_order);
+  EXPECT_FALSE(compare({1, 3, 2}, true).one_order);
+  const BenchRun other = compare({3, 1, 2}, false);
+  EXPECT_TRUE(other.one_order);
+  EXPECT_EQ(other.messages, 3U);
+  EXPECT_EQ(other.unplaced_messages, 3U);
+  EXPECT_EQ(other.views, 1U);
+  EXPECT_FALSE(compare({1, 2}, false).one_order) << "one is missing";
+  EXPECT_FALSE(compare({1, 2, 3, 3}, false).one_order) << "one came twice";
+  EXPECT_FALSE(compare({1, 2, 4}, false).one_order) << "another one came";
+  EXPECT_FALSE(summarise({result_of({1}, false), result_of({1}, true)}, 1).one_order);
+  EXPECT_FALSE(summarise({result_of({}, false), result_of({1}, false)}, 1).one_order);
+}
+
+TEST(BenchPlanFiles, KeepServicesAndWhatWasDelivered) {
+  const TempDir folder;
+  for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    BenchPlan plan;
+    plan.service = service;
+    ASSERT_TRUE(write_plan(folder.path(), plan));
+    const auto read = read_plan(folder.path());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->service, service);
+  }
+  BenchResult made = result_of({1, 2}, false);
+  made.views.back().add("b.1", 1, true, {});
+  ASSERT_TRUE(write_result(folder.path(), "a", made));
+  const auto read = read_result(folder.path(), "a");
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->views.size(), 1U);
+  const BenchView &was = made.views.back(), &is = read->views.back();
+  EXPECT_EQ(is.digest.value, was.digest.value);
+  EXPECT_EQ(is.digest.messages, 1U);
+  EXPECT_EQ(is.unplaced_digest, was.unplaced_digest);
+  EXPECT_EQ(is.unplaced_messages, 2U);
+}
+
 TEST(BenchSummary, LimitCountsANodesOwnPacketsThatOthersReceived) {
   LimitResult node;
   node.packet_bytes = 1'250;  // 10 kbit
@@ -107,6 +160,13 @@ TEST(BenchPlot, TableHasANameForEveryColumn) {
   const auto lines = std::count(csv.begin(), csv.end(), '\n');
   EXPECT_EQ(lines, 3);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), ',') % lines, 0);
+}
+
+TEST(BenchPlot, TitleNamesTheService) {
+  BenchCommand command;
+  EXPECT_THAT(plot_script(command, "x.csv", "x.png"), HasSubstr("1,350 bytes, agreed"));
+  command.service = Service::causal;
+  EXPECT_THAT(plot_script(command, "x.csv", "x.png"), HasSubstr("1,350 bytes, causal"));
 }
 
 TEST(BenchPlot, FileNamesCannotBecomeCommands) {

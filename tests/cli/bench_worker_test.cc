@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
+#include <set>
 
 #include "cli/bench/worker.h"
 
@@ -13,12 +15,15 @@ namespace {
 /// other calls deliver nothing.
 class SlowLink {
  public:
-  BenchSent submit(ByteView payload, Service) {
-    if (BenchHead::read(payload.data(), now_ns()).kind == BenchHead::data) {
+  BenchSent submit(ByteView payload, Service service) {
+    const auto kind = BenchHead::read(payload.data(), now_ns()).kind;
+    services[kind].insert(service);
+    if (kind == BenchHead::data) {
       under_way_max = std::max(under_way_max, ++under_way);
       ++data;
     }
-    waiting_.emplace_back(payload.begin(), payload.end());
+    const bool has_place = !causal || (is_ordered(service) && !drops_places);
+    waiting_.push_back({{payload.begin(), payload.end()}, has_place});
     return BenchSent::taken;
   }
   template <class W>
@@ -30,10 +35,12 @@ class SlowLink {
     }
     ready_ = !ready_;
     if (!ready_ || waiting_.empty()) return false;
-    const std::vector<std::byte> payload = std::move(waiting_.front());
+    const Waiting message = std::move(waiting_.front());
     waiting_.pop_front();
-    if (BenchHead::read(payload.data(), now_ns()).kind == BenchHead::data) --under_way;
-    worker.on_message("n1", ++delivered_, payload, true);
+    if (BenchHead::read(message.payload.data(), now_ns()).kind == BenchHead::data) --under_way;
+    ++delivered_;
+    const std::uint64_t position = message.has_place ? delivered_ : 0;
+    worker.on_message(BenchMessage{"n1", delivered_, position, message.payload, true});
     return true;
   }
   template <class W>
@@ -47,9 +54,16 @@ class SlowLink {
   std::uint64_t under_way = 0;
   std::uint64_t under_way_max = 0;
   std::uint64_t data = 0;
+  bool causal = false;        ///< fifo and causal messages have no place
+  bool drops_places = false;  ///< with `causal`: no message has a place
+  std::map<BenchHead::Kind, std::set<Service>> services;  ///< of the submitted messages
 
  private:
-  std::deque<std::vector<std::byte>> waiting_;
+  struct Waiting {
+    std::vector<std::byte> payload;
+    bool has_place;
+  };
+  std::deque<Waiting> waiting_;
   bool viewed_ = false;
   bool ready_ = false;
   std::uint64_t delivered_ = 0;
@@ -62,6 +76,49 @@ BenchPlan plan_of(std::uint64_t under_way) {
   plan.under_way = under_way;
   plan.seconds = 0.02;
   return plan;
+}
+
+TEST(BenchWorker, SendsWithTheServiceOfThePlanAndLeavesWithASafeMessage) {
+  for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    SCOPED_TRACE(static_cast<int>(service));
+    SlowLink link;
+    BenchPlan plan = plan_of(3);
+    plan.service = service;
+    EXPECT_EQ(BenchWorker(link, plan, 0).run().problem, "");
+    EXPECT_EQ(link.services.size(), 4U);
+    for (const auto& [kind, used] : link.services) {
+      EXPECT_EQ(used, std::set{kind == BenchHead::bye ? Service::safe : service});
+    }
+  }
+}
+
+TEST(BenchWorker, MessagesWithoutAPlaceAreComparedApart) {
+  for (const bool causal : {false, true}) {
+    SCOPED_TRACE(causal);
+    SlowLink link;
+    link.causal = causal;
+    BenchPlan plan = plan_of(3);
+    plan.service = Service::causal;
+    const BenchResult result = BenchWorker(link, plan, 0).run();
+    EXPECT_EQ(result.problem, "");
+    ASSERT_EQ(result.views.size(), 1U);
+    const BenchView& view = result.views.front();
+    EXPECT_EQ(view.messages(), link.data + 2) << "also the first and the last but one";
+    EXPECT_EQ(view.unplaced_messages, causal ? view.messages() : 0U);
+    // All messages are this node's own, and without a place it delivers them at once.
+    EXPECT_EQ(result.latency.ns.total() == 0, causal);
+  }
+}
+
+TEST(BenchWorker, NoticesAnOrderedMessageWithoutAPlace) {
+  for (const Service service : {Service::causal, Service::agreed, Service::safe}) {
+    SlowLink link;
+    link.causal = link.drops_places = true;
+    BenchPlan plan = plan_of(3);
+    plan.service = service;
+    EXPECT_EQ(BenchWorker(link, plan, 0).run().problem,
+              "an agreed or safe message was delivered without a place");
+  }
 }
 
 TEST(BenchWorker, KeepsSoManyUnderWayAndNoMore) {

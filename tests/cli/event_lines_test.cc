@@ -41,13 +41,15 @@ struct Message {
   std::vector<std::string_view> targets;
   std::string text;
   std::uint64_t position = 1;
+  Service service = Service::safe;
 
   v0::ClientEvent event() const {
     v0::GroupMessage out;
     out.sender = "#a#n1";
     out.targets = targets;
-    out.service = Service::safe;
+    out.service = service;
     out.place = {4, position, 0};
+    out.number = position == 0 ? 23 : 0;
     out.payload = as_bytes_view(text);
     return out;
   }
@@ -159,6 +161,38 @@ TEST(EventLines, DigestsCoverOneViewOfOneGroup) {
   EXPECT_NE(digests({both, h, g})[0], first[0]);
   EXPECT_NE(digests({g, h, Message{{"g", "h"}, "w", 3}})[0], first[0]);
   EXPECT_NE(digests({g, h, Message{{"g", "h"}, "z", 4}})[0], first[0]);
+}
+
+TEST(EventLines, MessagesWithoutAPlaceAreNotInDigests) {
+  const Message first{{"g"}, "x", 1}, second{{"g"}, "z", 3};
+  const Message causal{{"g"}, "y", 0, Service::causal};
+  const std::string without = digests({first, second}).front();
+  EXPECT_EQ(digests({first, causal, second}).front(), without + " without_place=1");
+  EXPECT_EQ(digests({causal, first, second}).front(), without + " without_place=1");
+  EventLines json({.json = true, .digest = true});
+  json.take(view("g", 1));
+  json.take(causal.event());
+  json.finish();
+  const Json digest = Json::parse(lines_of(json).front());
+  EXPECT_EQ(digest["messages"], 0);
+  EXPECT_EQ(digest["without_place"], 1);
+}
+
+TEST(EventLines, JsonNamesTheServiceAndTheNumberOfAMessageWithoutAPlace) {
+  const std::pair<Service, const char*> services[] = {{Service::fifo, "fifo"},
+                                                      {Service::causal, "causal"},
+                                                      {Service::agreed, "agreed"},
+                                                      {Service::safe, "safe"}};
+  for (const auto& [service, word] : services) {
+    EventLines lines({.json = true});
+    const std::uint64_t position = is_ordered(service) ? 9 : 0;
+    lines.take(Message{{"g"}, "hello", position, service}.event());
+    const Json message = Json::parse(lines_of(lines).front());
+    EXPECT_EQ(message["service"], word);
+    EXPECT_EQ(message["place"]["position"], position);
+    EXPECT_EQ(message.contains("number"), position == 0);
+    EXPECT_EQ(message.value("number", 0), position == 0 ? 23 : 0);
+  }
 }
 
 TEST(EventLines, AfterLeavingAGroupItHasNoDigest) {

@@ -51,6 +51,9 @@ TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
                            answer("b", R"({"order":"ridge","domains":["east","west"]})"),
                            answer("c", R"({"order":"ridge","domains":["east"]})")}),
               ElementsAre("a,c order=ridge domains=east", "b order=ridge domains=east,west"));
+  EXPECT_THAT(order_lines({answer("a", R"({"order":"toto","delivery":"all-ack"})"),
+                           answer("b", R"({"order":"toto","delivery":"toto"})")}),
+              ElementsAre("a order=toto delivery=all-ack", "b order=toto"));
   EXPECT_THAT(order_lines({answer("a", R"({"order":"paxos","ensembles":1})")}),
               ElementsAre("a order=paxos"));
   const std::string plain = R"({"order":"paxos","data":"datagrams"})";

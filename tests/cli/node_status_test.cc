@@ -26,7 +26,7 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   facts.node = "a";
   facts.pid = 77;
   facts.delivered.on_view({1}, regular(3, {kA, kB}));
-  facts.delivered.on_message(kB, 1, 5);
+  facts.delivered.on_message(kB, 1, 1, 5);
   facts.member.waits_for = "b: its application does not read";
   facts.member.queued_messages = 4;
   facts.member.counters = {{"tokens", 5}};

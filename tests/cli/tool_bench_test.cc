@@ -151,6 +151,35 @@ TEST_F(Bench, MessagesThatAreToldEarlyAreOrderedTheSame) {
   EXPECT_THAT(said.out, testing::HasSubstr("told early"));
 }
 
+TEST_F(Bench, EveryServiceIsMeasuredAndNamed) {
+  for (const std::string how : {"--order ring", "--order toto", "--daemon"}) {
+    for (const std::string service : {"fifo", "causal", "agreed", "safe"}) {
+      SCOPED_TRACE(how + ", " + service);
+      const Json out =
+          json("peal bench --loopback --nodes 2 --seconds 0.2 --warm-up 0.1 --rate 500 --json " +
+               how + " --service " + service);
+      EXPECT_TRUE(out.value("one_order", false));
+      EXPECT_EQ(out["setting"]["service"], service);
+      const Json& run = out["each_run"][0];
+      EXPECT_GT(run["messages_compared"], 0);
+      const bool unplaced = how == "--order toto" && (service == "fifo" || service == "causal");
+      EXPECT_EQ(run["messages_without_place"], unplaced ? run["messages_compared"] : Json(0));
+    }
+  }
+  const Ran said =
+      run("peal bench --loopback --nodes 2 --seconds 0.1 --order toto --service causal");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("1,350 bytes, causal, as fast as possible; on"));
+  EXPECT_THAT(said.out, testing::HasSubstr(", ordered by toto"));
+  EXPECT_THAT(said.out, testing::Not(testing::HasSubstr("token")));
+  EXPECT_THAT(said.out, testing::Not(testing::HasSubstr("windows")));
+  EXPECT_THAT(said.out, testing::HasSubstr("that of each sender, and the same messages at all"));
+  const Ran alone =
+      run("peal bench --loopback --nodes 1 --seconds 0.1 --order toto --service causal");
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.out, testing::HasSubstr("none measured"));
+}
+
 TEST_F(Bench, DataOverStreamsIsOrderedTheSame) {
   const Json out = json(
       "peal bench --order paxos --data streams --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 "

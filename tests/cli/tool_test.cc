@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "cli/node/report.h"
 
@@ -92,6 +93,61 @@ TEST_F(Tool, MessagesGoToSeveralGroupsAndToOneClient) {
   const Ran same = run("peal recv --to $DIR/n1.sock --group a --group a");
   EXPECT_EQ(same.status, 1);
   EXPECT_THAT(same.err, HasSubstr("group \"a\" cannot be joined: "));
+}
+
+// The default engine delivers fifo and causal messages as agreed ones, with places.
+TEST_F(Tool, EveryServiceIsSentAndReceived) {
+  up({"--nodes", "2", "--trace"});
+  wait_for("members=2");
+  start({"recv", "--to", dir_ + "/n1.sock", "--json", "--views", "--count", "4"}, "received");
+  ASSERT_EQ(run("timeout 20 tail -n +1 -F $DIR/received | grep -q -m 1 members").status, 0);
+  const Ran sent =
+      run("for s in fifo causal agreed safe; do "
+          "echo $s | peal send --to $DIR/n2.sock --service $s || exit 1; done");
+  EXPECT_EQ(sent.status, 0) << sent.err;
+  children_.back().wait();
+  EXPECT_EQ(children_.back().status(), 0);
+  std::vector<std::string> services;
+  std::istringstream lines(run("grep '\"message\"' $DIR/received").out);
+  for (std::string line; std::getline(lines, line);) {
+    const auto message = nlohmann::json::parse(line);
+    services.push_back(message["service"]);
+    EXPECT_EQ(message["text"], message["service"]);
+    EXPECT_GT(message["place"]["position"], 0);
+    EXPECT_FALSE(message.contains("number"));
+  }
+  EXPECT_THAT(services, testing::ElementsAre("fifo", "causal", "agreed", "safe"));
+  children_.front().signal(SIGTERM);
+  children_.front().wait();
+  const Ran check = run("peal check $DIR/n1.trace $DIR/n2.trace");
+  EXPECT_EQ(check.status, 0) << check.out << check.err;
+}
+
+// Each of two members delivers its own causal message first.
+TEST_F(Tool, CheckKnowsWhichEngineGivesCausalMessagesNoPlace) {
+  const auto trace = [](const std::string& node, const std::string& other,
+                        const std::string& engine) {
+    const auto line = [&](const std::string& rest) {
+      return R"({"at":1,"layer":"order","node":")" + node + R"(",)" + rest + "}\n";
+    };
+    const std::string sent = R"("service":"causal")";
+    const std::string got = sent + R"(,"hash":"00000000000000aa")";
+    const std::string place = R"("view":"1@a.1","seq":0,)";
+    const std::string own = R"("msg":")" + node + R"(:1",)";
+    return line(R"("ev":"start","order":")" + engine + "\"") +
+           line(R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])") +
+           line(R"("ev":"submit",)" + own + got + R"(,"bytes":3)") +
+           line(R"("ev":"originate",)" + own + place + sent) +
+           line(R"("ev":"deliver",)" + own + place + got) +
+           line(R"("ev":"deliver","msg":")" + other + R"(:1",)" + place + got);
+  };
+  for (const std::string engine : {"toto", "ring"}) {
+    write(engine + "-a.trace", trace("a.1", "b.1", engine));
+    write(engine + "-b.trace", trace("b.1", "a.1", engine));
+    const Ran check = run("peal check $DIR/" + engine + "-*.trace");
+    EXPECT_EQ(check.status, engine == "toto" ? 0 : 1) << check.out << check.err;
+    EXPECT_THAT(check.out, HasSubstr(engine == "toto" ? "all promises kept" : "violation"));
+  }
 }
 
 TEST_F(Tool, PealdIsPealNode) {

@@ -73,6 +73,44 @@ TEST(Client, AGapSaysWhy) {
   EXPECT_EQ(slow.last.position, 5U);
 }
 
+TEST(Client, FifoAndCausalMessagesMayHaveNoPlace) {
+  FakeDaemon daemon;
+  v0::Client client = connect(daemon.options());
+  std::uint64_t sent = 0;
+  for (const bool causal : {false, true}) {
+    daemon.with([&](ModelDaemon& model) { model.causal = causal; });
+    for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+      const auto ticket = client.send({"chat"}, "hello", {.service = service});
+      ASSERT_TRUE(ticket) << ticket.error().message;
+      EXPECT_EQ(ticket->number, ++sent);
+      const auto message = expect<v0::GroupMessage>(client);
+      EXPECT_EQ(message.service, service);
+      const bool placed = !causal || is_ordered(service);
+      EXPECT_EQ(message.place.view, 1U);
+      EXPECT_EQ(message.place.position, placed ? sent : 0U);
+      EXPECT_EQ(message.place.index, 0U);
+      EXPECT_EQ(message.number, placed ? 0U : sent);
+    }
+  }
+  EXPECT_TRUE(client.flush());
+}
+
+TEST(Client, AGapOfMessagesWithoutAPlaceNamesNone) {
+  FakeDaemon daemon;
+  v0::Client client = connect(daemon.options());
+  daemon.with([](ModelDaemon& model) {
+    const wire::Place none{{1, {NodeId{1}, 1}}, 0, 0};
+    std::vector<std::byte> record;
+    append(record, wire::GapEvent{"chat", 4, 40, none, none, wire::GapReason::slow});
+    model.tell_record(std::move(record));
+  });
+  const auto gap = expect<v0::Gap>(client);
+  EXPECT_EQ(gap.messages, 4U);
+  EXPECT_EQ(gap.first.view, 1U);
+  EXPECT_EQ(gap.first.position, 0U);
+  EXPECT_EQ(gap.last.position, 0U);
+}
+
 TEST(Client, NobodyListens) {
   v0::ClientOptions options;
   options.daemon = testing::TempDir() + "no-such-socket";

@@ -108,14 +108,16 @@ void ModelDaemon::on_send(ByteView body) {
   }
   messages.push_back(text_of(send.payload));
   if (!echoes) return;
-  tell(messages.back());
+  tell(messages.back(), send.service);
   acknowledge(send.number);
 }
 
-void ModelDaemon::tell(const std::string& text) {
+void ModelDaemon::tell(const std::string& text, Service service) {
   wire::MessageEvent event;
   event.place.view = {1, {{1}, 1}};
-  event.place.position = events_.size() + 1;
+  const bool placed = !causal || is_ordered(service);
+  (placed ? event.place.position : event.number) = events_.size() + 1;
+  event.service = service;
   event.sender = "#ada#n1";
   event.targets.push_back("chat");
   event.payload = as_bytes_view(text);

@@ -29,7 +29,7 @@ class ModelDaemon {
   /// The new bytes for the client since the last call.
   std::vector<std::byte> said() { return std::exchange(out_, {}); }
   /// Adds an event: a message to the group "chat", sent by the client itself.
-  void tell(const std::string& text);
+  void tell(const std::string& text, Service service = Service::agreed);
   /// Adds an event that is already encoded as a record.
   void tell_record(std::vector<std::byte> record);
   /// Adds an event: the daemon missed messages to `group`, because it was away.
@@ -42,6 +42,7 @@ class ModelDaemon {
   void forget() { known_ = false; }
 
   bool echoes = true;     ///< messages are returned and acknowledged
+  bool causal = false;    ///< fifo and causal messages have no place, as with the engine toto
   bool forgives = false;  ///< violations are not recorded
   bool pongs = true;
   bool answers = true;                                 ///< hellos, requests and pings are answered

@@ -366,9 +366,10 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
 // Keys of Paxos, and keys that only some engines accept.
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
-      {"order = \"toto\"\n",
-       "f.toml:3: order = \"toto\": accepted is \"ring\", \"paxos\" or \"ridge\""},
-      {"order = 1\n", "f.toml:3: order = 1: accepted is \"ring\", \"paxos\" or \"ridge\""},
+      {"order = \"raft\"\n",
+       "f.toml:3: order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
+      {"order = 1\n",
+       "f.toml:3: order = 1: accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
       {"data_dir = \"/x\"\n",
        "f.toml:3: data_dir = \"/x\" does not go with order = \"ring\", the default: leave it out"},
       {"order = \"paxos\"\nprimary = \"none\"\n",

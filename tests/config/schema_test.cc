@@ -56,8 +56,8 @@ TEST(Schema, SaysWhatIsWrong) {
       error("ring.max_gab", std::int64_t{3}),
       HasSubstr("unknown key ring.max_gab = 3: did you mean ring.max_gap? accepted keys are "));
   EXPECT_THAT(error("ordr", std::string("ring")), HasSubstr("did you mean order?"));
-  EXPECT_EQ(error("order", std::string("toto")),
-            "order = \"toto\": accepted is \"ring\", \"paxos\" or \"ridge\"");
+  EXPECT_EQ(error("order", std::string("raft")),
+            "order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\"");
 }
 
 Settings of_engine(std::string_view name) {
@@ -79,7 +79,7 @@ TEST(Schema, AKeyOfAnotherEngineIsRefusedWithBothNames) {
   paxos.options.set("primary", 0);
   EXPECT_EQ(validate_engines(paxos).error(),
             "primary = \"none\" does not go with order = \"paxos\": leave it out, as every view "
-            "is primary, or set order = \"ring\"");
+            "is primary, or set order = \"ring\" or \"toto\"");
   for (const order::Descriptor* engine : order::engines()) {
     for (const Key<Settings>& key : keys()) {
       if (key.example.empty() || is_of(key, engine)) continue;

@@ -26,14 +26,14 @@ TEST(DeliveryHistory, CountsMessagesOfTheTransitionalViewToTheOldOne) {
   DeliveryHistory history;
   EXPECT_TRUE(history.views().empty());
   history.on_view({1}, regular(1, {kA, kB}));
-  history.on_message(kB, 1, 1);
+  history.on_message(kB, 1, Seq{1}, 1);
   ViewNotice transitional = regular(2, {kA});
   transitional.transitional = true;
   history.on_view({2}, transitional);
   EXPECT_TRUE(history.transitional());
-  history.on_message(kB, 2, 2);
+  history.on_message(kB, 2, Seq{2}, 2);
   history.on_view({5'000'002}, regular(2, {kA}));
-  history.on_message(kB, 3, 1);
+  history.on_message(kB, 3, Seq{1}, 1);
 
   ASSERT_EQ(history.views().size(), 2U);
   OrderDigest expected;
@@ -46,6 +46,25 @@ TEST(DeliveryHistory, CountsMessagesOfTheTransitionalViewToTheOldOne) {
   EXPECT_FALSE(history.transitional());
   EXPECT_EQ(history.messages(), 3U);
   EXPECT_EQ(history.bytes(), 4U);
+}
+
+// Each node delivers messages without a position in an order of its own.
+TEST(DeliveryHistory, CountsMessagesWithoutAPositionApart) {
+  DeliveryHistory one, other;
+  for (DeliveryHistory* history : {&one, &other}) history->on_view({}, regular(1, {kA, kB}));
+  one.on_message(kA, 1, Seq{1}, 1);
+  one.on_message(kA, 2, Seq{0}, 1);
+  one.on_message(kB, 1, Seq{0}, 5);
+  other.on_message(kB, 1, Seq{0}, 5);
+  other.on_message(kA, 1, Seq{1}, 1);
+  other.on_message(kA, 2, Seq{0}, 1);
+  EXPECT_EQ(one.views().front().digest, other.views().front().digest);
+  for (const DeliveryHistory* history : {&one, &other}) {
+    EXPECT_EQ(history->views().front().unplaced, 2U);
+    EXPECT_EQ(history->views().front().digest.messages, 1U);
+    EXPECT_EQ(history->messages(), 3U);
+    EXPECT_EQ(history->bytes(), 7U);
+  }
 }
 
 TEST(DeliveryHistory, ForgetsOldViews) {

@@ -114,7 +114,7 @@ TEST(Chaos, NonsenseIsDroppedByAllAlike) {
       if (random.chance(0.1)) bytes.resize(random.below(bytes.size() + 1));
       const Seq place = 1'000'000 + static_cast<Seq>(step);
       for (const auto& daemon : cluster.daemons) {
-        daemon->groups->on_message(cluster[from].id, Service::agreed, {place, 0}, bytes);
+        daemon->groups->on_message({cluster[from].id, place, Service::agreed, {place, 0}}, bytes);
       }
       if (random.chance(0.5)) cluster.order_one(from);
     }
@@ -130,6 +130,36 @@ TEST(Chaos, NonsenseIsDroppedByAllAlike) {
       EXPECT_EQ(groups.counters().bad_changes, first.bad_changes);
       EXPECT_EQ(groups.counters().bad_tables, first.bad_tables);
       EXPECT_EQ(groups.counters().outdated_tables, first.outdated_tables);
+    }
+  }
+}
+
+// The numbers of messages are on record for the next exchange. A number that no record can hold
+// would make every record invalid, and no exchange would ever end.
+TEST(Chaos, DataWithANumberBeyondAllCountersIsRefused) {
+  for (const bool companies : {false, true}) {
+    SCOPED_TRACE(companies);
+    Cluster cluster(2, 1U << 20, companies);
+    cluster.settle("ab");
+    for (const auto& daemon : cluster.daemons) {
+      ASSERT_TRUE(daemon->groups->join(daemon->connect("c"), "news"));
+    }
+    cluster.order_all("ab");
+    ASSERT_TRUE(cluster['b'].send(1, "news", "hello"));
+    const std::vector<std::byte> bytes = cluster['b'].waiting.back().bytes;
+    const std::uint64_t number = (std::uint64_t{1} << 63) + 1;
+    for (const auto& daemon : cluster.daemons) {
+      daemon->groups->on_message({cluster['b'].id, number, Service::agreed, {Seq{1'000}, 0}},
+                                 bytes);
+      EXPECT_EQ(daemon->groups->counters().bad_messages, 1U);
+    }
+    cluster.order_all("ab");
+    cluster.settle("a");
+    cluster.settle("b");
+    cluster.settle("ab");
+    for (const auto& daemon : cluster.daemons) {
+      EXPECT_EQ(daemon->groups->state(), Groups::State::operational);
+      EXPECT_EQ(daemon->groups->counters().bad_tables, 0U);
     }
   }
 }

@@ -28,12 +28,14 @@ std::string_view cause_text(Cause cause) {
 
 }  // namespace
 
-Daemon::Daemon(char its_letter, std::uint32_t nodes, std::uint32_t message_bytes_max)
+Daemon::Daemon(char its_letter, std::uint32_t nodes, std::uint32_t message_bytes_max,
+               bool companies)
     : letter(its_letter), id{NodeId{static_cast<std::uint32_t>(its_letter - 'a' + 1)}, 100} {
   Options options;
   options.node_name = name();
   options.nodes = nodes;
   options.message_bytes_max = message_bytes_max;
+  options.companies = companies;
   groups = std::make_unique<Groups>(options, *this);
 }
 
@@ -115,10 +117,10 @@ void Daemon::settled(const ViewId& view) {
   settled_hashes[view] = groups->table().hash();
 }
 
-Cluster::Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max) {
+Cluster::Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies) {
   for (std::uint32_t n = 0; n < nodes; ++n) {
     daemons.push_back(
-        std::make_unique<Daemon>(static_cast<char>('a' + n), nodes, message_bytes_max));
+        std::make_unique<Daemon>(static_cast<char>('a' + n), nodes, message_bytes_max, companies));
   }
 }
 
@@ -134,10 +136,11 @@ bool Cluster::order_one(char from, std::string_view to) {
   } else {
     return false;
   }
-  const Place place{++placed_[sender.in], 0};
+  const Ordered ordered{
+      sender.id, ++numbered_[sender.id], message.service, {++placed_[sender.in], 0}};
   for (const auto& daemon : daemons) {
     const bool chosen = to.empty() ? daemon->in == sender.in : to.find(daemon->letter) != to.npos;
-    if (chosen) daemon->groups->on_message(sender.id, message.service, place, message.bytes);
+    if (chosen) daemon->groups->on_message(ordered, message.bytes);
   }
   return true;
 }

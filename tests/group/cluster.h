@@ -23,7 +23,7 @@ namespace peal::group::test {
 /// One daemon. Its name is a letter: a, b, c ...
 class Daemon final : public Effects {
  public:
-  Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max);
+  Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies);
 
   std::string name() const { return std::string(1, letter); }
   std::uint32_t connect(std::string_view client) { return groups->connect(client).value(); }
@@ -66,7 +66,8 @@ class Daemon final : public Effects {
 
 class Cluster {
  public:
-  explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20);
+  explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20,
+                   bool companies = false);
 
   Daemon& operator[](char letter) { return *daemons[static_cast<std::size_t>(letter - 'a')]; }
   /// Delivers the next message of daemon `from` to the daemons with the letters `to`, or to all in
@@ -87,7 +88,8 @@ class Cluster {
   std::vector<MemberId> ids(std::string_view letters) const;
 
   std::uint64_t views_ = 0;
-  std::map<ViewId, Seq> placed_;  ///< by view: the newest position
+  std::map<ViewId, Seq> placed_;                ///< by view: the newest position
+  std::map<MemberId, std::uint64_t> numbered_;  ///< by sender: number of its newest message
 };
 
 }  // namespace peal::group::test

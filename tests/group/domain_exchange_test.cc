@@ -61,7 +61,8 @@ struct MeetingInDomains {
     groups.on_view({false, kMet, {}, all, {}}, kNodeC);
   }
   void give(const MemberId& sender, const std::vector<std::byte>& message) {
-    groups.on_message(sender, Service::agreed, {++place, 0}, message);
+    ++place;
+    groups.on_message({sender, place, Service::agreed, {place, 0}}, message);
   }
   void give_own() { give(kNodeC, std::vector<std::byte>(host.control)); }
   /// Gives c the common table of a and b, which a sends.

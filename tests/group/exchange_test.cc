@@ -125,7 +125,7 @@ TEST(Exchange, TablesOfAnotherViewAreIgnored) {
   cluster.install("ab");
   const auto outdated = cluster['b'].control.front();
   cluster.install("ab");
-  cluster['a'].groups->on_message(cluster['b'].id, Service::agreed, {1, 0}, outdated.bytes);
+  cluster['a'].groups->on_message({cluster['b'].id, 1, Service::agreed, {1, 0}}, outdated.bytes);
   EXPECT_EQ(cluster['a'].groups->counters().outdated_tables, 1U);
   EXPECT_TRUE(cluster.order_one('a'));
   EXPECT_EQ(cluster['a'].groups->state(), State::exchanging);
@@ -140,7 +140,7 @@ TEST(Exchange, TablesAreIgnoredOnceItHasEnded) {
   const auto again = cluster['b'].control.front();
   cluster.order_all("ab");
   Groups& groups = *cluster['a'].groups;
-  groups.on_message(cluster['b'].id, Service::agreed, {9, 0}, again.bytes);
+  groups.on_message({cluster['b'].id, 9, Service::agreed, {9, 0}}, again.bytes);
   EXPECT_EQ(groups.counters().outdated_tables, 1U);
   EXPECT_EQ(groups.counters().bad_tables, 0U);
   EXPECT_EQ(groups.state(), State::operational);
@@ -154,7 +154,7 @@ TEST(Exchange, OtherMessagesDuringItAreOutOfTurn) {
   const auto give_leave = [&](char sender) {
     std::vector<std::byte> bytes;
     encode(Leave{{1, "x"}, "g"}, bytes);
-    groups.on_message(cluster[sender].id, Service::agreed, {9, 0}, bytes);
+    groups.on_message({cluster[sender].id, 9, Service::agreed, {9, 0}}, bytes);
     return groups.counters().out_of_turn;
   };
   const std::uint64_t before = hash(cluster['a']);
@@ -178,7 +178,7 @@ TEST(Exchange, TablesThatDoNotFitTheViewAreDropped) {
     for (const char letter : synced) tables.synced.push_back(cluster[letter].id);
     std::vector<std::byte> bytes;
     encode(tables, bytes);
-    groups.on_message(cluster[sender].id, Service::agreed, {1, 0}, bytes);
+    groups.on_message({cluster[sender].id, 1, Service::agreed, {1, 0}}, bytes);
     return groups.counters().bad_tables;
   };
   EXPECT_EQ(give('b', "ab"), 1U) << "a is the first of them";

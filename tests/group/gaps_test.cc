@@ -141,8 +141,9 @@ TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
     for (int i = 0; i < count; ++i) {
       const auto& message = kv.cluster['a'].waiting[static_cast<std::size_t>(i)];
       for (const char letter : to) {
-        kv.cluster[letter].groups->on_message(kv.cluster['a'].id, message.service,
-                                              {from + static_cast<Seq>(i), 0}, message.bytes);
+        const Seq seq = from + static_cast<Seq>(i);
+        kv.cluster[letter].groups->on_message({kv.cluster['a'].id, seq, message.service, {seq, 0}},
+                                              message.bytes);
       }
     }
   };
@@ -157,8 +158,8 @@ TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
   const auto message = other.cluster['a'].waiting.front();
   other.cluster['a'].waiting.clear();
   const auto place = [&](char letter, Seq seq) {
-    other.cluster[letter].groups->on_message(other.cluster['a'].id, message.service, {seq, 0},
-                                             message.bytes);
+    other.cluster[letter].groups->on_message(
+        {other.cluster['a'].id, seq, message.service, {seq, 0}}, message.bytes);
   };
   other.cluster.install("ab", [&] {
     for (const char letter : {'a', 'b'}) {

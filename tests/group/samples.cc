@@ -54,9 +54,20 @@ std::vector<Traffic> sample_traffic() {
   ViewTraffic third;
   third.view = {11, kSampleB};
   third.late = {{{1, 0}, "orders"}};
+  ViewTraffic of_sender;
+  of_sender.view = {11, kSampleB};
+  of_sender.sender = kSampleA;
+  of_sender.upto = {12, 0};
+  of_sender.names = {{"#x#a", 2}, {"bids", 9}};
+  ViewTraffic vague;
+  vague.view = {11, kSampleB};
+  vague.sender = kSampleB;
+  vague.upto = {3, 0};
+  vague.every_name = true;
   return {{0, {}, {first, second, third}},
           {2, {{9, kSampleB}, 5, false, {"#x#a", "bids"}}, {}},
-          {3, {{9, kSampleA}, 6, true, {}}, {third}}};
+          {3, {{9, kSampleA}, 6, true, {}}, {third}},
+          {5, {}, {of_sender, vague}}};
 }
 
 std::vector<Sample> samples() {

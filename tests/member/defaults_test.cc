@@ -18,8 +18,7 @@ config::Settings settings_from(const v0::Config& config) {
 }
 
 TEST(PublicConfig, DefaultsAreThoseOfTheSchema) {
-  const std::variant<v0::Ring, v0::Paxos, v0::Ridge> engines[] = {v0::Ring{}, v0::Paxos{},
-                                                                  v0::Ridge{}};
+  const decltype(v0::Config::order) engines[] = {v0::Ring{}, v0::Paxos{}, v0::Ridge{}, v0::Toto{}};
   for (const auto& engine : engines) {
     v0::Config config;
     config.order = engine;
@@ -63,6 +62,12 @@ TEST(PublicConfig, EnumerationsAreTheWordsOfAFile) {
   EXPECT_EQ(text_of(config, "ridge.ensembles"), "3");
   EXPECT_EQ(text_of(config, "ridge.merge"), "\"rotation\"");
   EXPECT_EQ(text_of(config, "ridge.optimistic"), "true");
+  config.order = v0::Toto{
+      .win = 0.75, .delivery = v0::TotoDelivery::all_ack, .fault = std::chrono::seconds(2)};
+  EXPECT_EQ(text_of(config, "order"), "\"toto\"");
+  EXPECT_EQ(text_of(config, "toto.win"), "0.75");
+  EXPECT_EQ(text_of(config, "toto.delivery"), "\"all-ack\"");
+  EXPECT_EQ(text_of(config, "toto.fault_ms"), "2000");
   config.order = v0::Ring{.tunables = {{"token_loss_ms", 1.5e3}, {"max_gap", 64}}};
   EXPECT_EQ(text_of(config, "ring.token_loss_ms"), "1500");
   EXPECT_EQ(text_of(config, "ring.max_gap"), "64");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -66,6 +67,49 @@ TEST_P(MemberOrder, ThreeMembersDeliverTheSameMessagesInTheSameOrder) {
   EXPECT_EQ(senders, std::set<std::string>(sites[0]->views.back().members.begin(),
                                            sites[0]->views.back().members.end()));
   EXPECT_TRUE(senders.contains(sites[1]->member->id()));
+}
+
+// Messages with a place have the same places at all members. All messages of one sender, with and
+// without a place, come in the sender's order.
+TEST_P(MemberOrder, WithTotoFifoAndCausalMessagesHaveNoPlace) {
+  Sites sites = start_first(3, [](Config& config) { config.order = Toto{.fault = 10s}; });
+  ASSERT_EQ(sites.size(), 3U);
+  constexpr std::size_t kEach = 300;
+  for (std::size_t i = 0; i < kEach; ++i) {
+    for (std::size_t who = 0; who < sites.size(); ++who) {
+      const std::string text = pattern((i * 37 + who) % 3'000, i);
+      const auto service = static_cast<Service>((i / 3 + who) % 4);
+      ASSERT_TRUE(sites[who]->member->multicast_for(bytes_of(text), service, 20s));
+    }
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    return std::all_of(sites.begin(), sites.end(),
+                       [](const auto& site) { return site->got.size() == 3 * kEach; });
+  }));
+  std::vector<std::vector<Got>> placed(sites.size());
+  for (std::size_t s = 0; s < sites.size(); ++s) {
+    std::map<std::string, std::uint64_t> last;
+    for (const Got& got : sites[s]->got) {
+      const std::size_t who = static_cast<std::size_t>(got.sender[1] - '1');
+      ASSERT_EQ(got.number, ++last[got.sender]) << "site " << s;
+      EXPECT_EQ(got.text, pattern(((got.number - 1) * 37 + who) % 3'000, got.number - 1));
+      EXPECT_EQ(got.service, static_cast<Service>(((got.number - 1) / 3 + who) % 4));
+      EXPECT_EQ(got.position == 0, got.service < Service::agreed);
+      if (got.position > 0) {
+        placed[s].push_back(got);
+      } else {
+        EXPECT_EQ(got.index, 0U);
+      }
+    }
+    EXPECT_EQ(last.size(), 3U);
+    ASSERT_EQ(placed[s].size(), placed[0].size());
+    for (std::size_t i = 0; i < placed[s].size(); ++i) {
+      ASSERT_TRUE(placed[s][i].same_as(placed[0][i])) << "site " << s << ", " << i;
+      if (i == 0 || placed[s][i - 1].view != placed[s][i].view) continue;
+      EXPECT_LT(std::pair(placed[s][i - 1].position, placed[s][i - 1].index),
+                std::pair(placed[s][i].position, placed[s][i].index));
+    }
+  }
 }
 
 TEST_P(MemberOrder, LargeAndEmptyMessagesArriveByteExact) {

@@ -31,11 +31,12 @@ struct Folder {
   std::filesystem::path path;
 };
 
-TEST(MemberTrace, IsWhatTheOracleExpects) {
+/// Three members send messages with all services. The oracle must accept their traces.
+void expect_good_traces(const std::function<void(Config&)>& change) {
   Folder folder;
   Sites sites = start(3, [&](Config& config) {
     config.trace = folder.trace(static_cast<std::uint32_t>(config.name[1] - '0'));
-    ring_of(config).primary = PrimaryRule::majority;
+    change(config);
   });
   ASSERT_EQ(sites.size(), 3U);
   for (std::size_t i = 0; i < 300; ++i) {
@@ -52,6 +53,16 @@ TEST(MemberTrace, IsWhatTheOracleExpects) {
   EXPECT_EQ(judgement.problem, "");
   EXPECT_EQ(judgement.messages, 300U);
   EXPECT_EQ(judgement.deliveries, 900U);
+}
+
+TEST(MemberTrace, IsWhatTheOracleExpects) {
+  expect_good_traces([](Config& config) { ring_of(config).primary = PrimaryRule::majority; });
+}
+
+// With ToTo, fifo and causal messages have no place.
+TEST(MemberTrace, MessagesWithoutAPlaceAreWhatTheOracleExpects) {
+  expect_good_traces(
+      [](Config& config) { config.order = Toto{.fault = 10s, .primary = PrimaryRule::majority}; });
 }
 
 /// The two ends of a pipe; a child inherits them.
@@ -145,6 +156,7 @@ void expect_whole_traces(const std::string& order) {
     config.order =
         Ring{.tunables = {{"token_loss_ms", 500}, {"consensus_ms", 600}, {"probe_ms", 100}}};
     if (order == "paxos") config.order = Paxos{.data_dir = folder.path};
+    if (order == "toto") config.order = Toto{.fault = 500ms};
     config.trace = folder.trace(node);
     configs.push_back(config);
     senders.push_back(std::make_unique<Sender>(config));
@@ -176,6 +188,10 @@ void expect_whole_traces(const std::string& order) {
 TEST(MemberTrace, AKilledProcessHasWrittenAllThatOthersSawOfIt) { expect_whole_traces("ring"); }
 
 TEST(MemberTrace, AKilledAcceptorHasWrittenAllThatOthersSawOfIt) { expect_whole_traces("paxos"); }
+
+TEST(MemberTrace, AKilledMemberWithCausalMessagesHasWrittenAllThatOthersSawOfIt) {
+  expect_whole_traces("toto");
+}
 
 }  // namespace
 }  // namespace peal::test

@@ -155,13 +155,14 @@ struct Bench {
     while (pull(unit_bytes_max)) ++units;
     return units;
   }
-  /// Gives the oldest pulled unit its place, which is the next position of `view`.
+  /// Gives the oldest pulled unit its place, which is the next position of `view`; a causal unit
+  /// has no position.
   order::Delivery place() {
-    ++seq;
-    engine->effects->originate(view, seq);
+    const Seq at = pulled.front().service == Service::causal ? 0 : ++seq;
+    engine->effects->originate(view, at);
     const order::Unit unit = std::move(pulled.front());
     pulled.pop_front();
-    return order::Delivery{view, false, seq, self, unit.service, unit.bytes};
+    return order::Delivery{view, false, at, self, unit.service, unit.bytes};
   }
   /// Takes a unit of this node, and orders it at the next position of `view`. Empty if no unit
   /// waits.

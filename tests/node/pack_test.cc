@@ -81,6 +81,49 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(receiver.sink.got[i].service, services[i]);
 }
 
+// For an engine with causal units, fifo and causal messages are packed separately. Their units have
+// no position.
+TEST(Packing, WithCausalUnitsFifoAndCausalMessagesAreAClassOfTheirOwn) {
+  Limits limits;
+  limits.causal_units = true;
+  Bench sender(1, limits), receiver(2, limits);
+  const Service services[] = {Service::fifo,   Service::causal, Service::agreed, Service::causal,
+                              Service::causal, Service::safe,   Service::fifo};
+  for (Service service : services) sender.submit("m", service);
+  std::vector<Service> classes;
+  while (auto unit = sender.order_one(kPackUnit)) {
+    classes.push_back(unit->service);
+    receiver.engine->effects->deliver(*unit);
+  }
+  EXPECT_EQ(classes, (std::vector{Service::causal, Service::agreed, Service::causal, Service::safe,
+                                  Service::causal}));
+  ASSERT_EQ(receiver.sink.got.size(), 7U);
+  ASSERT_EQ(sender.sink.placed.size(), 7U);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(receiver.sink.got[i].service, services[i]);
+    EXPECT_EQ(receiver.sink.got[i].number, i + 1);
+    EXPECT_EQ(receiver.sink.got[i].seq > 0, is_ordered(services[i]));
+    EXPECT_EQ(sender.sink.placed[i].seq, receiver.sink.got[i].seq);
+    EXPECT_EQ(sender.sink.placed[i].service, services[i]);
+  }
+}
+
+TEST(Packing, ALargeCausalMessageGoesThroughUnitsWithoutAPosition) {
+  Limits limits;
+  limits.causal_units = true;
+  Bench sender(1, limits), receiver(2, limits);
+  sender.submit(pattern(10'000, 1), Service::causal);
+  sender.submit("after", Service::fifo);
+  sender.submit("agreed");
+  while (auto unit = sender.order_one(kPackUnit)) receiver.engine->effects->deliver(*unit);
+  ASSERT_EQ(receiver.sink.got.size(), 3U);
+  EXPECT_EQ(receiver.sink.got[0].payload, pattern(10'000, 1));
+  EXPECT_EQ(receiver.sink.got[0].seq, 0U);
+  EXPECT_EQ(receiver.sink.got[1].seq, 0U);
+  EXPECT_EQ(receiver.sink.got[2].seq, 1U);
+  EXPECT_EQ(sender.node->queued_messages(), 0U);
+}
+
 // A unit holds messages of one domain only, because nodes outside the domain do not get its units.
 // next_domain() is the domain of the next unit.
 TEST(Packing, AUnitIsOfOneDomain) {

@@ -105,6 +105,25 @@ bool is_sound(ByteView bytes, Service service) {
   return std::equal(again.begin(), again.end(), bytes.begin(), bytes.end());
 }
 
+TEST(Unit, HasTheServiceOfTheClassOfItsChunks) {
+  Chunks chunks;
+  for (const Service chunk : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    Bytes unit(kUnitHeaderBytes + kWholeHeaderBytes + 1);
+    UnitWriter(unit, 1).add_whole(chunk, as_bytes_view("x"));
+    const auto fits = [&](Service service) {
+      return decode_unit(unit, service, kMessageBytesMax, chunks) == Drop::none;
+    };
+    SCOPED_TRACE(static_cast<int>(chunk));
+    EXPECT_EQ(fits(Service::causal), chunk == Service::fifo || chunk == Service::causal);
+    EXPECT_EQ(fits(Service::agreed), chunk != Service::safe);
+    EXPECT_EQ(fits(Service::safe), chunk == Service::safe);
+  }
+  EXPECT_EQ(unit_service(Service::fifo, true), Service::causal);
+  EXPECT_EQ(unit_service(Service::agreed, true), Service::agreed);
+  EXPECT_EQ(unit_service(Service::safe, true), Service::safe);
+  EXPECT_EQ(unit_service(Service::causal, false), Service::agreed);
+}
+
 TEST(Unit, SurvivesEveryTruncationAndEveryFlippedBit) {
   for (const Bytes& unit : samples()) {
     for (std::size_t size = 0; size < unit.size(); ++size) {

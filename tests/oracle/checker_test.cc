@@ -191,6 +191,29 @@ TEST(Checker, WantsEveryOriginationInLiveOrder) {
   }
 }
 
+// Without a clock, the delivery of a message waits for its submission, and until its sender has
+// installed the view. It does not wait for the origination: two members could wait for each other.
+TEST(Checker, JudgesACompanysDeliveryOnceItsMessageIsSubmittedInTheView) {
+  for (const bool submits_first : {true, false}) {
+    Options options;
+    options.companies = true;
+    options.live_order = false;
+    Checker checker(options);
+    checker.add(install(kB));
+    Event delivery = of_message(Kind::deliver, kB, 1);
+    delivery.hash = 2;  // other bytes than submitted
+    checker.add(delivery);
+    const Event submission = of_message(Kind::submit, kA, 1);
+    checker.add(submits_first ? submission : install(kA));
+    EXPECT_EQ(checker.violations_total(), 0U);
+    checker.add(submits_first ? install(kA) : submission);
+    EXPECT_EQ(checker.violations_total(), 1U);
+    const Report report = checker.finish();
+    EXPECT_EQ(report.violations_of[static_cast<std::size_t>(Property::e3_integrity)], 1U);
+    EXPECT_EQ(report.violations_total, 1U);
+  }
+}
+
 // Gaps between message numbers cost no memory.
 TEST(Checker, TakesAnyMessageNumber) {
   Checker checker;

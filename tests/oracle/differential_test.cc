@@ -5,6 +5,7 @@
 #include <map>
 
 #include "oracle/checker.h"
+#include "random_companies.h"
 #include "random_history.h"
 #include "random_quorum.h"
 #include "reference.h"
@@ -20,9 +21,10 @@ using trace::Event;
 constexpr std::uint64_t kSeeds = 300;
 
 Report judge(const std::vector<Event>& events, bool live, bool truncated_ok = false,
-             bool quorum = false) {
+             Promises promises = Promises::all) {
   Options options;
-  options.quorum = quorum;
+  options.quorum = promises == Promises::quorum;
+  options.companies = promises == Promises::companies;
   options.live_order = live;
   options.truncated_ok = truncated_ok;
   Checker checker(options);
@@ -164,16 +166,16 @@ TEST(QuorumDifferential, LegalHistoriesPass) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     std::vector<Event> events = random_quorum_history(random);
-    const Report report = judge(events, true, false, true);
+    const Report report = judge(events, true, false, Promises::quorum);
     ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << lines_of(events, report);
-    ASSERT_TRUE(judge_slowly(events, true).empty()) << "seed " << seed;
+    ASSERT_TRUE(judge_slowly(events, Promises::quorum).empty()) << "seed " << seed;
     unwitnessed += report.figures.unwitnessed;
     const std::vector<Event> mixed = shuffled(events, random);
-    const Report without_clock = judge(mixed, false, false, true);
+    const Report without_clock = judge(mixed, false, false, Promises::quorum);
     ASSERT_TRUE(without_clock.ok()) << "seed " << seed << "\n" << lines_of(mixed, without_clock);
     EXPECT_EQ(without_clock.figures.unwitnessed, report.figures.unwitnessed);
     cut_ends(events, random);
-    const Report cut = judge(events, false, true, true);
+    const Report cut = judge(events, false, true, Promises::quorum);
     ASSERT_TRUE(cut.ok()) << "seed " << seed << "\n" << lines_of(events, cut);
   }
   EXPECT_GT(unwitnessed, kSeeds / 4) << "messages whose sender crashed";
@@ -186,16 +188,134 @@ TEST(QuorumDifferential, DamagedHistoriesBreakTheSameProperties) {
     std::vector<Event> events =
         random.chance(0.7) ? random_quorum_history(random) : random_history(random);
     for (std::uint64_t n = 1 + random.below(3); n > 0; --n) damage(events, random);
-    const Report report = judge(events, true, false, true);
+    const Report report = judge(events, true, false, Promises::quorum);
     const std::set<std::string> ids = ids_of(report);
-    ASSERT_EQ(ids, judge_slowly(events, true)) << "seed " << seed << "\n"
-                                               << lines_of(events, report);
+    ASSERT_EQ(ids, judge_slowly(events, Promises::quorum)) << "seed " << seed << "\n"
+                                                           << lines_of(events, report);
     for (const std::string& id : ids) ++count[id];
   }
   for (const char* id : {"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "uniform", "chain"}) {
     EXPECT_GE(count[id], 5U) << id;
   }
   EXPECT_EQ(count["E9"], 0U);
+}
+
+std::uint64_t count_of(const Report& report, std::string_view text) {
+  return static_cast<std::uint64_t>(
+      std::count_if(report.violations.begin(), report.violations.end(),
+                    [&](const Violation& v) { return v.text.find(text) != std::string::npos; }));
+}
+
+// Whether two members deliver two messages of the service in different orders.
+bool has_two_orders(const std::vector<Event>& events, Service service) {
+  std::map<MemberId, std::map<trace::MessageId, std::size_t>> delivered;
+  for (const Event& event : events) {
+    if (event.kind != trace::Kind::deliver || event.service != service) continue;
+    auto& own = delivered[event.node];
+    own.try_emplace(event.message, own.size());
+  }
+  for (const auto& [a, own] : delivered) {
+    for (const auto& [b, other] : delivered) {
+      std::map<std::size_t, std::size_t> both;  // by place at a: place at b
+      for (const auto& [message, at] : own) {
+        if (const auto found = other.find(message); found != other.end()) both[at] = found->second;
+      }
+      std::size_t last = 0;
+      for (const auto& [at_a, at_b] : both) {
+        if (at_b < last) return true;
+        last = at_b;
+      }
+    }
+  }
+  return false;
+}
+
+TEST(CompaniesDifferential, LegalHistoriesPass) {
+  std::uint64_t unwitnessed = 0, deliveries = 0, transitional = 0;
+  std::map<Service, std::uint64_t> two_orders;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events = random_companies_history(random);
+    const Report report = judge(events, true, false, Promises::companies);
+    ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << lines_of(events, report);
+    ASSERT_TRUE(judge_slowly(events, Promises::companies).empty()) << "seed " << seed;
+    unwitnessed += report.figures.unwitnessed;
+    deliveries += report.figures.deliveries;
+    transitional += report.figures.transitional_deliveries;
+    for (const Service service : {Service::causal, Service::agreed, Service::safe}) {
+      if (has_two_orders(events, service)) ++two_orders[service];
+    }
+    const std::vector<Event> mixed = shuffled(events, random);
+    const Report without_clock = judge(mixed, false, false, Promises::companies);
+    ASSERT_TRUE(without_clock.ok()) << "seed " << seed << "\n" << lines_of(mixed, without_clock);
+    EXPECT_EQ(without_clock.figures.unwitnessed, report.figures.unwitnessed);
+    cut_ends(events, random);
+    const Report cut = judge(events, false, true, Promises::companies);
+    ASSERT_TRUE(cut.ok()) << "seed " << seed << "\n" << lines_of(events, cut);
+  }
+  EXPECT_GT(unwitnessed, kSeeds / 4) << "messages whose sender crashed";
+  EXPECT_GT(deliveries, 20 * kSeeds);
+  EXPECT_GT(transitional, 5 * kSeeds);
+  EXPECT_GT(two_orders[Service::causal], kSeeds / 4);
+  EXPECT_GT(two_orders[Service::agreed], kSeeds / 20);
+  EXPECT_GT(two_orders[Service::safe], kSeeds / 50);
+}
+
+// Each prefix of a legal history is legal.
+TEST(CompaniesDifferential, LegalHistoriesPassUpToAnyInstant) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events = random_companies_history(random);
+    events.resize(random.below(events.size()));
+    const Report report = judge(events, true, false, Promises::companies);
+    ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << lines_of(events, report);
+    ASSERT_TRUE(judge_slowly(events, Promises::companies).empty()) << "seed " << seed;
+  }
+}
+
+TEST(CompaniesDifferential, DamagedHistoriesBreakTheSameProperties) {
+  std::map<std::string, std::uint64_t> count;
+  for (std::uint64_t seed = 0; seed < 8 * kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events =
+        random.chance(0.8) ? random_companies_history(random) : random_history(random);
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+      random.below(2) == 0 ? damage(events, random) : exchange_deliveries(events, random);
+    }
+    const Report report = judge(events, true, false, Promises::companies);
+    const std::set<std::string> ids = ids_of(report);
+    ASSERT_EQ(ids, judge_slowly(events, Promises::companies)) << "seed " << seed << "\n"
+                                                              << lines_of(events, report);
+    for (const std::string& id : ids) ++count[id];
+    if (count_of(report, "have no common order") != 0) ++count["safe order"];
+    if (count_of(report, "both are of one company") != 0) ++count["company"];
+    if (ids.empty()) ++count["legal"];
+  }
+  for (const char* id : {"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "acyclic", "told",
+                         "safe order", "company"}) {
+    EXPECT_GE(count[id], 5U) << id;
+  }
+  EXPECT_EQ(count["uniform"] + count["chain"], 0U);
+  EXPECT_LT(count["legal"], 4 * kSeeds);
+}
+
+TEST(CompaniesDifferential, DamagedHistoriesBreakTheSamePropertiesWithoutAClock) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events = random_companies_history(random);
+    random.below(4) == 0 ? damage(events, random) : exchange_deliveries(events, random);
+    const std::set<std::string> ids = ids_of(judge(events, true, false, Promises::companies));
+    if (ids.empty() || ids.contains("E1") || ids.contains("E2") || ids.contains("E3") ||
+        ids.contains("E9")) {
+      continue;
+    }
+    ++compared;
+    const std::vector<Event> mixed = shuffled(events, random);
+    const Report report = judge(mixed, false, false, Promises::companies);
+    ASSERT_EQ(ids_of(report), ids) << "seed " << seed << "\n" << lines_of(mixed, report);
+  }
+  EXPECT_GT(compared, kSeeds / 2);
 }
 
 }  // namespace

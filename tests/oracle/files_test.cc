@@ -162,6 +162,30 @@ TEST_F(Files, JudgesByThePromisesOfTheEngineThatTheTracesName) {
   EXPECT_FALSE(ring->ok());
 }
 
+// Two members deliver two causal messages, each its own first: a ring has one order for all.
+TEST_F(Files, JudgeCausalMessagesByTheEngineThatTheTracesName) {
+  const std::string sent = R"("service":"causal")";
+  const std::string taken = sent + R"(,"hash":"00000000000000aa")";
+  const auto trace = [&](const std::string& node, const std::string& other,
+                         const std::string& engine) {
+    const std::string own = R"("msg":")" + node + R"(:1",)";
+    const std::string place = R"("view":"1@a.1","seq":0,)";
+    return trace_line(node, R"("ev":"start")" + engine) + trace_line(node, kFilesView) +
+           trace_line(node, R"("ev":"submit",)" + own + taken + R"(,"bytes":3)", 10) +
+           trace_line(node, R"("ev":"originate",)" + own + place + sent, 11) +
+           trace_line(node, R"("ev":"deliver",)" + own + place + taken, 12) +
+           trace_line(node, R"("ev":"deliver","msg":")" + other + R"(:1",)" + place + taken, 13);
+  };
+  for (const bool toto : {true, false}) {
+    const std::string engine = toto ? R"(,"order":"toto")" : "";
+    const auto report =
+        check({write("a", trace("a.1", "b.1", engine)), write("b", trace("b.1", "a.1", engine))});
+    ASSERT_TRUE(report.has_value()) << report.error();
+    EXPECT_EQ(report->ok(), toto);
+    EXPECT_EQ(report->order.figures.deliveries, 4U);
+  }
+}
+
 TEST_F(Files, RefusesTracesOfTwoEngines) {
   const std::string paxos = trace_line("b.1", R"("ev":"start","order":"paxos")");
   const std::string a = write("a", sender(1)), b = write("b", paxos);
@@ -182,7 +206,7 @@ TEST_F(Files, RefusesATraceOfAnEngineThatItDoesNotKnow) {
   const auto one = check({a});
   ASSERT_FALSE(one.has_value());
   EXPECT_EQ(one.error(), a + ": ordered by bus, which this program does not know: accepted is "
-                             "\"ring\", \"paxos\" or \"ridge\"");
+                             "\"ring\", \"paxos\", \"ridge\" or \"toto\"");
 }
 
 TEST_F(Files, ReportsWhatIsBroken) {

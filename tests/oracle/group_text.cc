@@ -41,6 +41,8 @@ class GroupReader {
       out_.says.emplace_back(text.substr(text.find(' ') + 1));
     } else if (words[0] == "sessions") {
       out_.at_once = false;
+    } else if (words[0] == "companies") {
+      out_.companies = true;
     } else if (words.size() < 2) {
       fail("a line needs somebody and a verb");
     } else {
@@ -99,7 +101,9 @@ class GroupReader {
 
   void act(std::string_view who, const Words& words) {
     const std::string_view verb = words[1];
-    if (verb == "exchange" || verb == "table" || verb == "enter") return act_of_node(who, words);
+    if (verb == "exchange" || verb == "table" || verb == "enter" || verb == "part") {
+      return act_of_node(who, words);
+    }
     if (verb == "order") return order(who, words);
     event_.client = client(who);
     if (verb == "connect" || verb == "gone") {
@@ -132,6 +136,7 @@ class GroupReader {
     if (words.size() < 3) return fail("in which view?");
     event_.in = view(words[2]);
     if (words[1] == "enter") return emit(GroupVerb::enter);
+    if (words[1] == "part") return emit(GroupVerb::part);
     if (words[1] == "exchange") {
       if (words.size() != 4) return fail("exchange needs a view and a hash");
       event_.hash = number(words[3]);
@@ -151,10 +156,14 @@ class GroupReader {
     emit(GroupVerb::table);
   }
 
-  // Reads `NODE order MESSAGE…`.
+  // Reads `NODE order [unplaced] MESSAGE…`.
   void order(std::string_view who, const Words& words) {
     event_.client.node = node(who);
     for (std::size_t i = 2; i < words.size(); ++i) {
+      if (words[i] == "unplaced") {
+        event_.placing = Placing::unplaced;
+        continue;
+      }
       const auto known = messages_.find(words[i]);
       if (known == messages_.end()) return fail("'" + std::string(words[i]) + "' was not sent");
       event_.message = known->second.id;
@@ -247,8 +256,10 @@ void play(GroupChecker& checker, const GroupEvent& event) {
     case GroupVerb::exchange:
       return checker.exchanged(event.at, event.client.node, event.in, event.hash);
     case GroupVerb::order:
-      return checker.ordered(event.at, event.client.node, event.message, event.groups);
+      return checker.ordered(event.at, event.client.node, event.message, event.groups,
+                             event.placing);
     case GroupVerb::enter: return checker.entered(event.at, event.client.node, event.in);
+    case GroupVerb::part: return checker.parted(event.at, event.client.node, event.in);
     case GroupVerb::gap: return checker.gapped(event.at, event.client, event.group);
     case GroupVerb::reach: return checker.reached(event.at, event.client, event.in);
     case GroupVerb::table: return checker.final_table(event.client.node, event.in, event.entries);

@@ -28,6 +28,7 @@ enum class GroupVerb : std::uint8_t {
   table,
   order,
   enter,
+  part,
   gap,
   reach,
 };
@@ -44,7 +45,8 @@ struct GroupEvent {
   std::uint64_t hash = 0;  ///< of the message, or of the table
   std::string name;        ///< for connect: the client's private name
   OwnCopy own = OwnCopy::unknown;
-  ViewId in;  ///< the view, for exchange, enter, reach and table
+  Placing placing = Placing::placed;  ///< for order
+  ViewId in;                          ///< the view, for exchange, enter, part, reach and table
   std::vector<GroupTableEntry> entries;
 };
 
@@ -58,6 +60,7 @@ struct GroupText {
   std::vector<std::string> says;   ///< parts of the violations' texts
   std::vector<GroupEvent> events;  ///< `at` is the event's line number
   bool at_once = true;             ///< see GroupChecker::Options
+  bool companies = false;          ///< see GroupChecker::Options
   trace::Names names;
 };
 

@@ -54,6 +54,7 @@ GroupReport judge(const GroupText& history, std::size_t count) {
   GroupChecker::Options options;
   options.names = &history.names;
   options.at_once = history.at_once;
+  options.companies = history.companies;
   GroupChecker checker(options);
   for (std::size_t i = 0; i < count; ++i) play(checker, history.events[i]);
   return checker.finish();

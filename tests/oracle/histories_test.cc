@@ -58,6 +58,7 @@ Options options_for(const TextHistory& history, bool live) {
   options.live_order = live;
   options.truncated_ok = history.cut;
   options.quorum = history.quorum;
+  options.companies = history.companies;
   options.universe = history.universe;
   options.names = &history.names;
   return options;

@@ -57,6 +57,7 @@ struct Extras {
   std::optional<MemberId> from;
   bool other_bytes = false;
   bool as_guessed = false;
+  std::uint64_t set = 0;
 };
 
 // Reads the lines of one history twice. The first pass learns the place of each message, because a
@@ -102,6 +103,8 @@ class HistoryReader {
       out_.as_written = true;
     } else if (text == "quorum") {
       out_.quorum = true;
+    } else if (text == "companies") {
+      out_.companies = true;
     } else if (text == "cut") {
       out_.cut = true;
     } else if (text == "layer unit") {
@@ -230,6 +233,8 @@ class HistoryReader {
       } else if (word == "as" && more && words[i + 1] == "guessed") {
         ++i;
         out.as_guessed = true;
+      } else if (word == "set" && more) {
+        if (!read_number(words[++i], out.set)) fail("a set has a number");
       } else if (word == "other" && more && words[i + 1] == "bytes") {
         ++i;
         out.other_bytes = true;
@@ -285,7 +290,8 @@ class HistoryReader {
       Event event = make_message(member, Kind::originate, known, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
       Seq& next = next_[event.view];
-      const TextPosition position = extras.position.value_or(TextPosition{next + 1, 0});
+      const Seq usual = has_no_place(event.service) ? 0 : next + 1;
+      const TextPosition position = extras.position.value_or(TextPosition{usual, 0});
       next = std::max(next, position.seq);
       if (!known.position.has_value()) known.position = position;
       event.seq = position.seq;
@@ -303,18 +309,24 @@ class HistoryReader {
         return fail("nobody sends '" + std::string(name) + "': say from whom, and @ where");
       }
       const TextMessage& sent = message(member, name, extras);
-      const std::optional<TextPosition> position =
+      std::optional<TextPosition> position =
           extras.position.has_value() ? extras.position : sent.position;
+      if (!position.has_value() && has_no_place(sent.service)) position = TextPosition{};
       if (!position.has_value()) return fail("'" + std::string(name) + "' needs a position");
       Event event = make_message(member, kind, sent, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
       event.transitional =
           kind == Kind::deliver && extras.transitional.value_or(processes_[member].transitional);
       event.as_guessed = kind == Kind::deliver && extras.as_guessed;
+      event.set = kind == Kind::deliver ? extras.set : 0;
       event.seq = position->seq;
       event.index = position->index;
       emit(event);
     }
+  }
+
+  bool has_no_place(Service service) const {
+    return out_.companies && (service == Service::fifo || service == Service::causal);
   }
 
   Event make(MemberId member, Kind kind) const {

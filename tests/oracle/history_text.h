@@ -26,6 +26,7 @@ struct TextHistory {
   bool as_written = false;        ///< not judged with its lines in other orders
   bool cut = false;               ///< the ends of traces may be missing
   bool quorum = false;            ///< the engine orders on a quorum
+  bool companies = false;         ///< the engine's order holds only within a company
   std::uint32_t universe = 0;
   trace::Layer layer = trace::Layer::order;
   std::vector<trace::Event> events;  ///< `at_ns` is the event's line number

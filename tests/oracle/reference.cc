@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "reference_companies.h"
 #include "reference_parts.h"
 
 namespace peal::oracle::test {
@@ -17,7 +18,8 @@ using trace::MessageId;
 
 class Slow {
  public:
-  explicit Slow(bool quorum) : quorum_(quorum) {}
+  explicit Slow(Promises promises)
+      : quorum_(promises == Promises::quorum), companies_(promises == Promises::companies) {}
   std::set<std::string> broken;
 
   void add(const Event& event) {
@@ -39,7 +41,7 @@ class Slow {
     }
     if (!alive(life)) return;
     switch (event.kind) {
-      case Kind::submit: return submit(event);
+      case Kind::submit: return submit(event, life);
       case Kind::originate: return originate(event, life);
       case Kind::deliver: return deliver(event, life);
       default: return event.transitional ? transit(event, life) : install(event, life);
@@ -54,8 +56,9 @@ class Slow {
       safe(stay);
     }
     for (const auto& [way, members] : ways_) travel(way, members);
-    for (const auto& [view, order] : orders()) unique_positions(order);
     for (const Stay& stay : stays_) told(stay);
+    if (companies_) return companies();
+    for (const auto& [view, order] : orders()) unique_positions(order);
     circles();
     if (quorum_) chain();
   }
@@ -137,40 +140,44 @@ class Slow {
     life.in_transit = true;
   }
 
-  void submit(const Event& event) {
+  void submit(const Event& event, Life& life) {
     if (event.message.sender != event.node || submitted_.contains(event.message)) {
       broken.insert("E3");
       return;
     }
     if (sent_.contains(event.message)) return;  // originated before, so E3 is broken already
-    submitted_[event.message] = {event.service, event.hash};
+    submitted_[event.message] = {event.service, event.hash, {}, {}};
+    if (const Stay* stay = stay_of(life)) {
+      submitted_[event.message].view = stay->view;
+      submitted_[event.message].before = stay->regular;
+    }
   }
 
   void originate(const Event& event, Life& life) {
     const MessageId& id = event.message;
     const auto placed = sent_.find(id);
     if (id.sender != event.node ||
-        (placed != sent_.end() && !(quorum_ && !placed->second.by_sender))) {
+        (placed != sent_.end() && !(by_delivery() && !placed->second.by_sender))) {
       broken.insert("E3");
       return;
     }
     if (placed != sent_.end()) return confirm(event, placed->second, life);
     const auto known = submitted_.find(id);
     if (known == submitted_.end() || known->second.service != event.service) broken.insert("E3");
-    number_order(id, life);
+    number_order(id, life.last_number);
+    if (companies_) number_order(id, life.last_placed);
     if (known == submitted_.end()) services_[id] = event.service;
     Sent sent{event.view, {event.seq, event.index}, sent_.size(), false, true, {}};
+    has_its_place(event);
     Stay* stay = stay_of(life);
-    if (stay == nullptr || stay->view != event.view || (life.in_transit && !quorum_)) {
+    if (stay == nullptr || stay->view != event.view || (life.in_transit && !by_delivery())) {
       broken.insert("E3");
     } else {
       sent.in_view = true;
-      sent.before = stay->regular;
+      sent.before = companies_ ? before_submission(event) : stay->regular;
       sent.before.insert(sent.before.end(), stay->sent.begin(), stay->sent.end());
       stay->sent.push_back(id);
-      for (const MemberId& member : views_.at(event.view)) {
-        if (!quorum_ && stay_in(event.view, member) == nullptr) broken.insert("E9");
-      }
+      if (!quorum_) all_are_here(event.view, "E9");
     }
     sent_[id] = std::move(sent);
   }
@@ -180,13 +187,17 @@ class Slow {
     const Stay* stay = stay_of(life);
     if (sent.view != event.view) {
       broken.insert("E3");
-    } else if (sent.position != Position{event.seq, event.index}) {
+    } else if (!companies_ && sent.position != Position{event.seq, event.index}) {
       broken.insert("E7");
     } else if (stay == nullptr || stay->view != event.view) {
       broken.insert("E3");
     } else {
       if (service_of(event.message) != event.service) broken.insert("E3");
+      has_its_place(event);
+      if (companies_) number_order(event.message, life.last_placed);
       sent.by_sender = true;
+      sent.position = {event.seq, event.index};
+      if (companies_) return;
       sent.before.insert(sent.before.end(), stay->regular.begin(), stay->regular.end());
     }
   }
@@ -197,25 +208,49 @@ class Slow {
     if (!submitted_.contains(id) || !views_.at(event.view).contains(id.sender)) return;
     for (Stay& stay : stays_) {
       if (stay.view != event.view || stay.member != id.sender) continue;
-      number_order(id, lives_.at(id.sender));
-      sent_[id] = {event.view, {event.seq, event.index}, sent_.size(), true, false, stay.sent};
+      number_order(id, lives_.at(id.sender).last_number);
+      Sent sent{event.view, {event.seq, event.index}, sent_.size(), true, false, stay.sent};
+      if (companies_) {
+        const Sequence before = before_submission(event);
+        sent.before.insert(sent.before.end(), before.begin(), before.end());
+        all_are_here(event.view, "E9");
+      }
+      sent_[id] = std::move(sent);
       stay.sent.push_back(id);
       return;
     }
   }
 
-  void number_order(const MessageId& id, Life& life) {
-    if (id.number <= life.last_number) {
+  // Others may deliver a message before its sender originates it.
+  bool by_delivery() const { return quorum_ || companies_; }
+
+  Sequence before_submission(const Event& event) const {
+    const auto known = submitted_.find(event.message);
+    if (known == submitted_.end() || known->second.view != event.view) return {};
+    return known->second.before;
+  }
+
+  void has_its_place(const Event& event) {
+    if (!companies_) return;
+    if (has_a_place(service_of(event.message)) != (event.seq != 0)) broken.insert("E7");
+  }
+
+  void all_are_here(const ViewId& view, const char* property) {
+    for (const MemberId& member : views_.at(view)) {
+      if (stay_in(view, member) == nullptr) broken.insert(property);
+    }
+  }
+
+  void number_order(const MessageId& id, std::uint64_t& last) {
+    if (id.number <= last) {
       broken.insert("E6");
     } else {
       for (const auto& [other, what] : submitted_) {
-        if (other.sender == id.sender && other.number > life.last_number &&
-            other.number < id.number) {
-          broken.insert("E6");
-        }
+        const bool between = other.number > last && other.number < id.number;
+        if (other.sender == id.sender && between) broken.insert("E6");
       }
     }
-    life.last_number = std::max(life.last_number, id.number);
+    last = std::max(last, id.number);
   }
 
   Service service_of(const MessageId& id) const {
@@ -228,7 +263,7 @@ class Slow {
     Stay* stay = stay_of(life);
     const bool here =
         stay != nullptr && stay->view == event.view && life.in_transit == event.transitional;
-    if (quorum_ && here && id.sender != event.node && !sent_.contains(id)) {
+    if (by_delivery() && here && id.sender != event.node && !sent_.contains(id)) {
       originate_by_delivery(event);
     }
     const auto sent = sent_.find(id);
@@ -244,19 +279,19 @@ class Slow {
     const auto known = submitted_.find(id);
     if (service_of(id) != event.service) broken.insert("E3");
     if (known != submitted_.end() && known->second.hash != event.hash) broken.insert("E3");
-    if (sent->second.position != Position{event.seq, event.index}) broken.insert("E7");
+    const bool elsewhere = sent->second.position != Position{event.seq, event.index};
+    if (elsewhere && (!companies_ || id.sender == event.node)) broken.insert("E7");
+    has_its_place(event);
     for (const MessageId& before : sent->second.before) {
       if (!life.delivered.contains(before)) broken.insert("E6");
     }
     for (const MessageId& earlier : life.delivered) {
       if (earlier.sender == id.sender && earlier.number > id.number) broken.insert("E6");
     }
-    if (!quorum_ && !event.transitional && is_safe(service_of(id))) {
-      for (const MemberId& member : views_.at(event.view)) {
-        if (stay_in(event.view, member) == nullptr) broken.insert("E8");
-      }
-    }
+    const bool safe = !event.transitional && is_safe(service_of(id));
+    if (!quorum_ && safe) all_are_here(event.view, "E8");
     life.delivered.insert(id);
+    stay->places[id] = {event.seq, event.index};
     (event.transitional ? stay->tail : stay->regular).push_back(id);
   }
 
@@ -284,21 +319,30 @@ class Slow {
     std::set<MessageId> have(stay.regular.begin(), stay.regular.end());
     have.insert(stay.tail.begin(), stay.tail.end());
     for (const MessageId& id : stay.sent) {
-      if (sent_.at(id).by_sender && !have.contains(id)) broken.insert("E4");
+      const bool judged = companies_ || sent_.at(id).by_sender;
+      if (judged && !have.contains(id)) broken.insert("E4");
     }
   }
 
   void atomicity(const Stay& a) {
     if (!a.way.has_value()) return;
+    const auto same = [&](const Sequence& one, const Sequence& other) {
+      return companies_ ? same_but_unplaced(one, other, service()) : one == other;
+    };
     for (const Stay& b : stays_) {
       if (b.way != a.way) continue;
-      if (a.regular != b.regular) broken.insert("E5");
+      if (!same(a.regular, b.regular)) broken.insert("E5");
       const bool both_on = a.next == a.way->second && b.next == b.way->second;
-      if (both_on && a.tail != b.tail) broken.insert("E5");
+      if (both_on && !same(a.tail, b.tail)) broken.insert("E5");
     }
   }
 
+  ServiceOf service() const {
+    return [this](const MessageId& id) { return service_of(id); };
+  }
+
   void total_order(const Stay& stay) {
+    if (companies_) return;
     const Sequence all = delivered_in(stay);
     Position last{};
     for (const MessageId& id : all) {
@@ -336,6 +380,15 @@ class Slow {
     if (stay.way.has_value()) expect(stay.tail, ways_.at(*stay.way), false);
   }
 
+  void companies() {
+    std::vector<const Stay*> here;
+    for (const auto& [member, life] : lives_) {
+      if (life.ended || life.in_transit || life.stays.empty()) continue;
+      here.push_back(&stays_[life.stays.back()]);
+    }
+    broken.merge(judge_companies(stays_, here, service()));
+  }
+
   void travel(const Way& way, const std::set<MemberId>& members) {
     for (const MemberId& member : members) {
       const Stay* stay = stay_in(way.second, member);
@@ -367,12 +420,6 @@ class Slow {
     }
   }
 
-  static Sequence delivered_in(const Stay& stay) {
-    Sequence all = stay.regular;
-    all.insert(all.end(), stay.tail.begin(), stay.tail.end());
-    return all;
-  }
-
   void circles() {
     std::vector<Sequence> orders;
     for (const auto& [member, life] : lives_) {
@@ -394,6 +441,7 @@ class Slow {
   }
 
   bool quorum_;
+  bool companies_;
   std::map<MemberId, Life> lives_;
   std::map<ViewId, std::set<MemberId>> views_;
   std::map<Way, std::set<MemberId>> ways_;
@@ -405,8 +453,8 @@ class Slow {
 
 }  // namespace
 
-std::set<std::string> judge_slowly(const std::vector<Event>& events, bool quorum) {
-  Slow slow(quorum);
+std::set<std::string> judge_slowly(const std::vector<Event>& events, Promises promises) {
+  Slow slow(promises);
   for (const Event& event : events) slow.add(event);
   slow.finish();
   return slow.broken;

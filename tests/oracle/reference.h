@@ -9,9 +9,13 @@
 
 namespace peal::oracle::test {
 
+/// The properties of the engine: all, or those that Options::quorum or Options::companies leaves.
+enum class Promises { all, quorum, companies };
+
 /// The ids of the properties that a history violates, except `primary`. Each property is checked
 /// slowly and literally, without the data structures of Checker. `events` are events of messages in
-/// real-time order. For `quorum` see Options.
-std::set<std::string> judge_slowly(const std::vector<trace::Event>& events, bool quorum = false);
+/// real-time order.
+std::set<std::string> judge_slowly(const std::vector<trace::Event>& events,
+                                   Promises promises = Promises::all);
 
 }  // namespace peal::oracle::test

@@ -30,6 +30,12 @@ bool in_a_circle(const std::vector<Sequence>& orders) {
   return std::any_of(all.begin(), all.end(), visit);
 }
 
+Sequence delivered_in(const Stay& stay) {
+  Sequence all = stay.regular;
+  all.insert(all.end(), stay.tail.begin(), stay.tail.end());
+  return all;
+}
+
 bool beginnings_of_one(const std::vector<Sequence>& sequences) {
   for (const Sequence& a : sequences) {
     for (const Sequence& b : sequences) {

@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the start, the engine's hot path allocates no memory. The test counts all calls of operator
-// new while two engines order units under load, with lost packets and safe messages.
+// new while two members order units under load, with lost packets and units of all services.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
 #include "allocations.h"
-#include "cluster.h"
+#include "order/ring/options.h"
+#include "order/toto/options.h"
+#include "wire/headroom.h"
 
 namespace peal::order::test {
 namespace {
 
-/// Two engines, connected by two queues of fixed size, so that the test itself allocates no memory.
+/// Two members with the same engine, connected by two queues of fixed size, so that the test itself
+/// allocates no memory.
 class Pair {
  public:
   static constexpr std::size_t kQueue = 4'096;
 
-  Pair() {
+  /// `Protocol`: the engine's configuration, and its services in turn.
+  template <class Protocol>
+  explicit Pair(Protocol protocol) : services_(protocol.services) {
     for (std::uint32_t i = 0; i < 2; ++i) {
       sides_[i].pair = this;
       sides_[i].index = i;
-      ring::Config config;
+      auto config = protocol.config;
       config.self = {{i + 1}, 10};
       config.universe = {{1}, {2}};
       config.cluster = 7;
       config.seed = i;
-      sides_[i].engine = ring::make_engine(config, pool_, sides_[i]);
+      sides_[i].engine = make_engine(config, pool_, sides_[i]);
     }
     for (Side& side : sides_) side.engine->start(now_, side);
   }
@@ -70,8 +81,8 @@ class Pair {
     bool next_unit(std::uint32_t, Unit& out) override {
       if (backlog == 0) return false;
       --backlog;
-      out.bytes = pair->pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), 500);
-      out.service = backlog % 4 == 0 ? Service::safe : Service::agreed;
+      out.bytes = pair->pool_.take(static_cast<std::uint32_t>(wire::kUnitHeadroomBytes), 500);
+      out.service = pair->services_[backlog % pair->services_.size()];
       return true;
     }
     std::uint32_t receive_room_units() const override { return 1'000; }
@@ -100,14 +111,29 @@ class Pair {
     std::unique_ptr<Engine> engine;
   };
 
+  const std::array<Service, 4> services_;
   BufferPool pool_{2'048, 60'000};
   std::array<Side, 2> sides_;
   Instant now_{1};
   std::uint64_t data_sent_ = 0;
 };
 
-TEST(Allocation, NoneOnTheHotPath) {
-  auto pair = std::make_unique<Pair>();
+struct OfRing {
+  ring::Config config;
+  std::array<Service, 4> services{Service::safe, Service::agreed, Service::agreed, Service::agreed};
+};
+struct OfToto {
+  toto::Config config;
+  std::array<Service, 4> services{Service::safe, Service::causal, Service::agreed, Service::causal};
+};
+
+template <class Protocol>
+class Allocation : public testing::Test {};
+using Protocols = testing::Types<OfRing, OfToto>;
+TYPED_TEST_SUITE(Allocation, Protocols);
+
+TYPED_TEST(Allocation, NoneOnTheHotPath) {
+  auto pair = std::make_unique<Pair>(TypeParam());
   pair->run(20'000);
   ASSERT_TRUE(pair->together());
   pair->load(1'000);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <utility>
+
+#include "wire/headroom.h"
 
 namespace peal::order::test {
 namespace {
@@ -14,6 +17,19 @@ constexpr Duration kHop = microseconds(20);
 
 std::string name(const MemberId& member) {
   return std::string(1, static_cast<char>('a' + member.node.value - 1));
+}
+
+Cluster::Make ring_maker(const ring::Options& options) {
+  return [options](const MemberId& self, const std::vector<NodeId>& universe, BufferPool& pool,
+                   Host& host) {
+    ring::Config config;
+    config.self = self;
+    config.universe = universe;
+    config.cluster = 7;
+    config.options = options;
+    config.seed = self.node.value;
+    return ring::make_engine(config, pool, host);
+  };
 }
 
 }  // namespace
@@ -26,7 +42,7 @@ struct Cluster::Node final : Host, Effects {
     if (queue.empty()) return false;
     const auto& [text, service] = queue.front();
     PEAL_ASSERT(text.size() <= unit_bytes_max);
-    out.bytes = cluster.pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes),
+    out.bytes = cluster.pool_.take(static_cast<std::uint32_t>(wire::kUnitHeadroomBytes),
                                    static_cast<std::uint32_t>(text.size()));
     std::memcpy(out.bytes.data(), text.data(), text.size());
     out.service = service;
@@ -58,6 +74,7 @@ struct Cluster::Node final : Host, Effects {
   }
   void report(const Event& event) override {
     ++events[event.kind];
+    last[event.kind] = event;
     if (event.kind == &event::nodes_adopted) list = event.a;
   }
   void fatal(std::string_view reason) override { log.push_back("fatal " + std::string(reason)); }
@@ -71,11 +88,15 @@ struct Cluster::Node final : Host, Effects {
   ViewId current{};
   Primary primary = Primary::unclaimed;
   std::map<const EventKind*, std::uint64_t> events;
+  std::map<const EventKind*, Event> last;
   std::uint64_t list = 1;  ///< hash of the node's active list
   Log log;
 };
 
-Cluster::Cluster(std::uint32_t nodes, const ring::Options& options) : options_(options) {
+Cluster::Cluster(std::uint32_t nodes, const ring::Options& options)
+    : Cluster(ring_maker(options), nodes) {}
+
+Cluster::Cluster(Make make, std::uint32_t nodes) : make_(std::move(make)) {
   for (std::uint32_t i = 0; i < nodes; ++i) nodes_.push_back(std::make_unique<Node>(*this, i));
 }
 Cluster::~Cluster() = default;
@@ -85,14 +106,10 @@ const Log& Cluster::log(std::uint32_t node) const { return nodes_[node]->log; }
 void Cluster::set_room(std::uint32_t node, std::uint32_t units) { nodes_[node]->room = units; }
 
 void Cluster::start(std::uint32_t node) {
-  ring::Config config;
-  config.self = {{node + 1}, next_epoch_++};
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) config.universe.push_back({i + 1});
-  config.cluster = 7;
-  config.options = options_;
-  config.seed = node + 1;
+  std::vector<NodeId> universe;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) universe.push_back({i + 1});
   Node& n = *nodes_[node];
-  n.engine = ring::make_engine(config, pool_, n);
+  n.engine = make_({{node + 1}, next_epoch_++}, universe, pool_, n);
   n.engine->start(now_, n);
 }
 
@@ -116,6 +133,12 @@ void Cluster::pause(std::uint32_t node, Duration gap) {
 std::uint64_t Cluster::events(std::uint32_t node, const EventKind* kind) const {
   const auto at = nodes_[node]->events.find(kind);
   return at == nodes_[node]->events.end() ? 0 : at->second;
+}
+
+std::optional<Event> Cluster::last_event(std::uint32_t node, const EventKind* kind) const {
+  const auto at = nodes_[node]->last.find(kind);
+  if (at == nodes_[node]->last.end()) return std::nullopt;
+  return at->second;
 }
 
 Primary Cluster::primary(std::uint32_t node) const { return nodes_[node]->primary; }

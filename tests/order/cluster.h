@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,16 @@ struct Flight {
 /// "t1:x" in a transitional view.
 using Log = std::vector<std::string>;
 
-/// A few ring engines on a network with a constant delay, in one thread and virtual time. `filter`
-/// is called with each packet that is sent; if `filter` returns false, the packet is lost.
+/// A few engines on a network with a constant delay, in one thread and virtual time. `filter` is
+/// called with each packet that is sent; if `filter` returns false, the packet is lost.
 class Cluster {
  public:
+  /// Makes the engine of the node `self`. `universe`: all nodes.
+  using Make = std::function<std::unique_ptr<Engine>(
+      const MemberId& self, const std::vector<NodeId>& universe, BufferPool& pool, Host& host)>;
+  /// Of engines that `make` makes.
+  Cluster(Make make, std::uint32_t nodes);
+  /// Of ring engines.
   Cluster(std::uint32_t nodes, const ring::Options& options);
   ~Cluster();
 
@@ -61,10 +68,14 @@ class Cluster {
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
   /// How many events of this kind the node reported.
   std::uint64_t events(std::uint32_t node, const EventKind* kind) const;
+  /// The last event of this kind that the node reported.
+  std::optional<Event> last_event(std::uint32_t node, const EventKind* kind) const;
   /// Whether the last view of the node claims to be primary.
   Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }
   void set_room(std::uint32_t node, std::uint32_t units);
+  /// Buffers that are in use, by packets and units of all nodes.
+  std::uint32_t buffers_held() const { return pool_.slab_count() - pool_.free_count(); }
   /// Passes bytes to a node as if they had arrived from the network.
   void inject(std::uint32_t node, ByteView bytes);
   /// Notifies the node that a packet of an incarnation older than `newest` arrived and was refused.
@@ -78,7 +89,7 @@ class Cluster {
   void enqueue(std::uint32_t from, std::uint32_t to, const BufferRef& packet);
   bool step(Instant limit);
 
-  ring::Options options_;
+  Make make_;
   BufferPool pool_{4096, 8192};
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::pair<std::int64_t, std::uint64_t>, Flight> network_;

@@ -17,6 +17,7 @@ import cases_names  # noqa: F401  pylint: disable=unused-import
 import cases_nodes  # noqa: F401  pylint: disable=unused-import
 import cases_gaps  # noqa: F401  pylint: disable=unused-import
 import cases_clients  # noqa: F401  pylint: disable=unused-import
+import cases_toto  # noqa: F401  pylint: disable=unused-import
 import cases_memory  # noqa: F401  pylint: disable=unused-import
 import cases_silence  # noqa: F401  pylint: disable=unused-import
 import cases_citizen  # noqa: F401  pylint: disable=unused-import

@@ -9,7 +9,7 @@ from bench import case
 from lib import Failure
 
 WAYS = (("ring", None), ("paxos", "disk"), ("paxos", "memory"), ("ridge", "disk"),
-        ("ridge", "memory"))
+        ("ridge", "memory"), ("toto", None))
 # The slowest delivery may be so much later than the slowest sync of 4 KiB on the same disk.
 ABOVE_SYNC_MS = 1_000
 KILL_S = 60

@@ -42,12 +42,18 @@ def link_down_up(bench):
 def partition(bench):
     """The network splits into a majority and a minority under full load, with the rule "majority":
     both sides go on, exactly one of them is the primary one, and then they merge."""
-    cluster = bench.cluster(settings='primary = "majority"')
+    return split_in_turns(bench, bench.cluster(settings='primary = "majority"'), 2)
+
+
+def split_in_turns(bench, cluster, rounds):
+    """Splits the network and joins it, so many times; the cluster has the rule "majority"."""
     cluster.start()
     half = bench.size // 2
-    heals = []
+    heals, cuts = [], []
     splits = [(bench.names[:half], bench.names[half:]), (bench.names[-half:], bench.names[:-half])]
-    for minority, majority in splits:
+    for turn in range(rounds):
+        minority, majority = splits[turn % 2]
+        cuts += [(now_ns(), minority), (now_ns(), majority)]
         cluster.network.split(minority, majority)
         cluster.wait_view(majority)
         cluster.wait_view(minority)
@@ -63,7 +69,7 @@ def partition(bench):
             raise Failure(f"view {view} of {','.join(members)} at {name}: primary is {primary}")
         claims += 1
     merged = times_to_view(cluster, heals)
-    bench.figures.update(heal_to_view_ms=merged)
+    bench.figures.update(heal_to_view_ms=merged, cut_to_view_ms=times_to_view(cluster, cuts))
     return (f"{half} and {bench.size - half} nodes, {claims} views installed, primary exactly "
             f"where the majority is; merged after {percentiles(merged)}; {checked}")
 

@@ -54,10 +54,14 @@ def sigkill(bench):
     """A node is killed under full load and started again, 20 times: time from the signal until the
     last survivor has the new view, from the traces; with the defaults, 440 ms on an idle machine
     (token_loss_ms and consensus_ms)."""
-    cluster = bench.cluster()
+    return kill_in_turns(bench, bench.cluster(), bench.rounds(20, 5))
+
+
+def kill_in_turns(bench, cluster, rounds):
+    """Kills a node and starts it again, so many times."""
     cluster.start()
     kills, returns = [], []
-    for turn in range(bench.rounds(20, 5)):
+    for turn in range(rounds):
         victim = cluster[bench.names[turn % bench.size]]
         survivors = [name for name in bench.names if name != victim.name]
         kills.append((victim.crash(), survivors))
@@ -98,10 +102,14 @@ def sigstop_short(bench):
 def sigstop_long(bench):
     """Each node stands still for three token timeouts under full load: the others go on in a view
     without it, and it comes back after SIGCONT."""
-    cluster = bench.cluster()
+    return stop_in_turns(bench, bench.cluster(), bench.rounds(3, 2))
+
+
+def stop_in_turns(bench, cluster, rounds):
+    """Stops a node until the others have a view without it, so many times."""
     cluster.start()
     stops, returns = [], []
-    for turn in range(bench.rounds(3, 2)):
+    for turn in range(rounds):
         name = bench.names[turn % bench.size]
         others = [other for other in bench.names if other != name]
         stops.append((now_ns(), others))

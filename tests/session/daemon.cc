@@ -175,8 +175,10 @@ bool Daemon::order_one() {
   if (stops_for_room && sessions->room_bytes() == 0) return false;
   const Waiting message = std::move(queue.front());
   queue.pop_front();
-  const Delivered delivered{self_, message.number,  message.control, view_, ++seq_,
-                            0,     message.service, message.bytes};
+  const bool placed = !causal || is_ordered(message.service);
+  const Delivered delivered{
+      self_, message.number,  message.control, view_, placed ? ++seq_ : Seq{0},
+      0,     message.service, message.bytes};
   sessions->on_message(now, delivered);
   sessions->on_room(now);
   return true;
@@ -380,8 +382,9 @@ std::string view_text(const wire::GroupViewEvent& view) {
 std::string message_text(const wire::MessageEvent& message) {
   std::string text = "message";
   for (const std::string_view target : message.targets) text += " " + std::string(target);
-  return text + ": " + std::string(as_text(message.payload)) + " from " +
-         std::string(message.sender);
+  text += ": " + std::string(as_text(message.payload)) + " from " + std::string(message.sender);
+  if (message.place.has_position()) return text;
+  return text + ", without a place, number " + std::to_string(message.number);
 }
 
 }  // namespace
@@ -410,7 +413,7 @@ std::string Client::text_of(const wire::Record& record) {
       return text_of(found);
     }
     case RecordKind::gap: {
-      const auto gap = decoded<wire::GapEvent>(record);
+      gap = decoded<wire::GapEvent>(record);
       const bool away = gap.reason == wire::GapReason::away;
       gap_bytes += gap.bytes;
       return "gap " + std::string(gap.group) + " " +

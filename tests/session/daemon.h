@@ -111,6 +111,7 @@ class Daemon final : public Host {
   bool blocked = false;
   bool stopped = false;        ///< the node accepts nothing any more
   bool stops_for_room = true;  ///< orders nothing while room_bytes() is 0
+  bool causal = false;         ///< the engine gives fifo and causal messages no place
   std::unique_ptr<Sessions> sessions;
 
  private:
@@ -175,6 +176,7 @@ class Client {
   std::uint64_t shared = 0;                              ///< events read in shared memory
   std::uint64_t gone = 0;                                ///< events replaced before they were read
   std::uint64_t gap_bytes = 0;                           ///< bytes of dropped messages, from gaps
+  wire::GapEvent gap;                                    ///< the last gap; `group` is invalid
   wire::Warning warning;                                 ///< the last warning; `group` is invalid
   std::uint32_t shared_bytes = 0;                        ///< from the last welcome
   std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records not acknowledged yet

@@ -69,6 +69,35 @@ TEST(Sessions, AMessageIsSettledWhenAllHaveItAndNotWhenItComesBack) {
   EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U) << "a safe message needs none";
 }
 
+TEST(Sessions, MessagesWithoutAPlaceComeWithTheirNumbers) {
+  Alone alone;
+  alone.daemon.causal = true;
+  alone.x.send("g", "one", Service::causal);
+  alone.x.send("g", "two");
+  alone.x.send("g", "three", Service::fifo);
+  alone.daemon.run();
+  EXPECT_THAT(
+      alone.x.take_events(),
+      ElementsAre("message g: one from #x#n, without a place, number 2", "message g: two from #x#n",
+                  "message g: three from #x#n, without a place, number 4"))
+      << "number 1 is the join";
+  EXPECT_EQ(alone.x.acked, 3U);
+}
+
+TEST(Sessions, AMessageWithoutAPlaceIsSettledWhenAllHaveIt) {
+  Alone alone;
+  alone.daemon.causal = true;
+  alone.x.send("g", "one", Service::causal);
+  alone.daemon.pump();
+  ASSERT_TRUE(alone.daemon.order_one());
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("message g: one from #x#n, without a place, number 2"));
+  EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U);
+  ASSERT_TRUE(alone.daemon.order_one());
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("acked 1"));
+}
+
 TEST(Sessions, TheEndOfAViewSettlesWhatCameBackInIt) {
   Alone alone;
   alone.x.send("g", "one");

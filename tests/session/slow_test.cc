@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -398,6 +399,35 @@ TEST(Slow, AGapIsToldAtOnceWhereNothingElseWaits) {
   hall.all.back()->send("g", std::string(2 * kMemory, '.'));
   hall.daemon.run();
   EXPECT_THAT(hall.slow().take(), testing::Contains(testing::HasSubstr("gap g")));
+}
+
+TEST(Slow, AGapNamesTheFirstAndTheLastMessageThatHaveAPlace) {
+  Hall hall(2, limits(SlowPolicy::drop));
+  hall.daemon.causal = true;
+  // Returns the gap after one dropped message of each of these services. They are dropped because a
+  // waiting message takes more than three quarters of the memory.
+  const auto gap_of = [&](std::initializer_list<Service> services) {
+    hall.daemon.let_read(hall.slow().connection, false);
+    hall.all.back()->send("g", std::string(kMemory * 4 / 5, 'w'));
+    for (const Service service : services) {
+      hall.all.back()->send("g", std::string(kMemory, '.'), service);
+    }
+    hall.daemon.run();
+    hall.daemon.let_read(hall.slow().connection, true);
+    hall.quiet();
+    EXPECT_EQ(hall.slow().gap.messages, services.size());
+    return hall.slow().gap;
+  };
+  const wire::GapEvent none = gap_of({Service::causal, Service::fifo});
+  EXPECT_FALSE(none.first.has_position());
+  EXPECT_FALSE(none.last.has_position());
+  EXPECT_GT(none.first.view.number, 0U);
+  const wire::GapEvent one = gap_of({Service::causal, Service::agreed, Service::fifo});
+  EXPECT_TRUE(one.first.has_position());
+  EXPECT_EQ(one.first, one.last);
+  const wire::GapEvent two = gap_of({Service::safe, Service::causal, Service::agreed});
+  EXPECT_GT(two.first, one.last);
+  EXPECT_GT(two.last, two.first);
 }
 
 TEST(Slow, TheMemoryOfAllIsBoundedForWhoeverNeverSaysWhatItHasSeen) {

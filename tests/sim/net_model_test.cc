@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/netmodel/model.h"
 
 namespace peal::sim {
@@ -98,6 +100,62 @@ TEST(Card, InterruptsOnceForWhatComesTogether) {
   EXPECT_EQ(model.arrive(node, Instant{20'000}).ns, 28'000);
   EXPECT_EQ(model.arrive(NodeId{2}, Instant{20'000}).ns, 47'000) << "another card";
   EXPECT_EQ(model.arrive(node, Instant{22'000}).ns, 49'000);
+}
+
+NetModelOptions bus() {
+  NetModelOptions options;
+  options.megabits = 10;
+  options.bus_message = microseconds(850);
+  options.latency = microseconds(2'500);
+  return options;
+}
+
+TEST(Bus, CarriesOneDatagramAtATimeWhoeverSendsIt) {
+  NetModel model = model_of(bus());
+  EXPECT_TRUE(model.has_bus());
+  EXPECT_FALSE(model_of(gigabit()).has_bus());
+  const Frames frames = model.frames_of(1'100);
+  EXPECT_EQ(model.carry(Instant{1'000}, frames, true).ns, 851'000);
+  EXPECT_EQ(model.carry(Instant{1'000}, frames, true).ns, 1'701'000);
+  EXPECT_EQ(model.carry(Instant{5'000'000}, frames, true).ns, 5'850'000);
+  EXPECT_EQ(model.port_busy_most().ns, 3 * 850'000);
+}
+
+TEST(Bus, TakesTheTimeOfTheBytesForPacketsWithoutMessages) {
+  NetModel model = model_of(bus());
+  EXPECT_EQ(model.carry(Instant{}, model.frames_of(184), false).ns, 250 * 800);
+  const Frames large = model.frames_of(9'000);
+  const std::int64_t before = model.carry(Instant{}, model.frames_of(184), false).ns;
+  EXPECT_EQ(model.carry(Instant{}, large, false).ns, before + total(large) * std::int64_t{800});
+}
+
+TEST(Bus, ReachesEachNodeAfterADelayOfItsOwn) {
+  NetModelOptions options = bus();
+  options.jitter = milliseconds(1);
+  NetModel model = model_of(options);
+  std::int64_t least = milliseconds(100).ns, most = 0;
+  for (std::int64_t i = 0; i < 1'000; ++i) {
+    const Instant passed{i * 850'000};
+    const std::int64_t one = (model.arrive(NodeId{1}, passed) - passed).ns;
+    const std::int64_t other = (model.arrive(NodeId{2}, passed) - passed).ns;
+    EXPECT_NE(one, other);
+    least = std::min({least, one, other});
+    most = std::max({most, one, other});
+  }
+  EXPECT_GE(least, 1'500'000);
+  EXPECT_LT(least, 1'510'000);
+  EXPECT_LE(most, 3'500'000);
+  EXPECT_GT(most, 3'490'000);
+}
+
+TEST(Bus, HasNoDelayThatIsNegative) {
+  NetModelOptions options = bus();
+  options.jitter = milliseconds(1);
+  options.latency = microseconds(100);
+  NetModel model = model_of(options);
+  for (std::int64_t i = 0; i < 1'000; ++i) {
+    EXPECT_GE(model.arrive(NodeId{1}, Instant{i * 850'000}).ns, i * 850'000);
+  }
 }
 
 TEST(WorkCost, GrowsWithFramesAndBytes) {

@@ -50,7 +50,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "'letter' is no kind of packet: token, data, join, commit, probe, hold_cancel, "
        "epoch_notice, state, submit, propose, prepare, promise, fetch, fetched, repeat, decided, "
        "checkpoint-get, checkpoint, relay, distribute, lacks, pass, lives, link-check, recall, "
-       "word, log-heard or other"},
+       "word, log-heard, node, lacks_nodes, status, rotation or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},
@@ -85,7 +85,7 @@ TEST(Scenario, SaysHowACommandIsWritten) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\" or \"ridge\""},
+      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},
       {"cluster order=ring optimistic=yes", "optimistic=yes: accepted with order=paxos or ridge"},

@@ -77,6 +77,7 @@ void expect_equal(const Event& a, const Event& b) {
   EXPECT_EQ(a.domains, b.domains);
   EXPECT_EQ(a.domain, b.domain);
   EXPECT_EQ(a.as_guessed, b.as_guessed);
+  EXPECT_EQ(a.set, b.set);
 }
 
 void expect_round_trip(const Event& event) {
@@ -219,6 +220,7 @@ TEST(Json, ReadsBackEveryKindOfLine) {
       event.service = service;
       expect_round_trip(event);
       event.transitional = true;
+      event.seq = 0;  // a causal message without a place
       expect_round_trip(event);
       event = placed(Kind::originate);
       event.layer = layer;
@@ -298,6 +300,7 @@ TEST(Json, ReadsBackRandomEvents) {
     if (event.kind == Kind::lost) event.lines = random.next();
     if (event.kind == Kind::deliver) event.transitional = random.below(2) == 0;
     if (event.kind == Kind::deliver) event.as_guessed = random.below(2) == 0;
+    if (event.kind == Kind::deliver && random.below(2) == 0) event.set = random.next();
     if (event.kind == Kind::view) {
       event.transitional = random.below(2) == 0;
       event.view = {random.next(), member()};

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "allocations.h"
+#include "order/toto/commit_record.h"
 #include "paxos_samples.h"
 #include "samples.h"
+#include "toto_samples.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
 
@@ -91,9 +93,21 @@ TEST(WireAllocation, ValuesTakeNone) {
   }
 }
 
+TEST(WireAllocation, NodesTakeNone) {
+  Random random(13);
+  for (int round = 0; round < 200; ++round) {
+    const NodeSample sample = random_node(random);
+    std::vector<std::byte> packet = packet_of(sample);
+    const std::uint64_t count = allocations_of(
+        [&] { encode_node_in_place(header_of(TotoKind::node), sample.frame, packet); });
+    ASSERT_EQ(count, 0U) << "round " << round;
+    expect_no_allocation<Node>(packet, decode_node);
+  }
+}
+
 /// Checks that encoding and decoding a frame without a list allocate nothing.
-template <class Frame, class Make, class Encode, class Decode>
-void expect_none_taken(Make make, Encode encode, Decode decode, PaxosKind kind) {
+template <class Frame, class Make, class Encode, class Decode, class Kind>
+void expect_none_taken(Make make, Encode encode, Decode decode, Kind kind) {
   Random random(11);
   std::vector<std::byte> packet(1'472);
   for (int round = 0; round < 200; ++round) {
@@ -117,6 +131,14 @@ TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
                                PaxosKind::link_check);
   expect_none_taken<Pass>(random_pass, encode_pass, decode_pass, PaxosKind::pass);
   expect_none_taken<Lacks>(random_lacks, encode_lacks, decode_lacks, PaxosKind::lacks);
+}
+
+TEST(WireAllocation, SmallFramesOfTotoTakeNone) {
+  expect_none_taken<TotoLacks>(random_toto_lacks, encode_toto_lacks, decode_toto_lacks,
+                               TotoKind::lacks);
+  expect_none_taken<TotoStatus>(random_toto_status, encode_toto_status, decode_toto_status,
+                                TotoKind::status);
+  expect_none_taken<TotoPass>(random_toto_pass, encode_toto_pass, decode_toto_pass, TotoKind::pass);
 }
 
 TEST(WireAllocation, PlacingsTakeNone) {
@@ -164,6 +186,8 @@ TEST(WireAllocation, MemoryIsInProportionToThePacket) {
   expect_memory_in_proportion<Join>(random_join, encode_join, decode_join, FrameKind::join);
   expect_memory_in_proportion<Commit>(random_commit, encode_commit, decode_commit,
                                       FrameKind::commit);
+  expect_memory_in_proportion<Commit>(random_toto_commit, order::toto::encode_commit,
+                                      order::toto::decode_commit, FrameKind::commit);
   expect_memory_in_proportion<ProbeFrame>(random_probe, encode_probe, decode_probe,
                                           FrameKind::probe);
   expect_memory_in_proportion<Promise>(random_promise, encode_promise, decode_promise,

@@ -11,6 +11,7 @@ namespace {
 const ViewId kClientView{7, {NodeId{2}, 1'000}};
 const Place kFirst{kClientView, 41, 0};
 const Place kLast{kClientView, 44, 3};
+const Place kNoPlace{kClientView, 0, 0};
 
 template <class... Record>
 ClientSample sample(std::string name, const Record&... record) {
@@ -65,6 +66,14 @@ MessageEvent message(std::string_view payload) {
   return record;
 }
 
+MessageEvent unplaced(std::string_view payload) {
+  MessageEvent record = message(payload);
+  record.place = kNoPlace;
+  record.number = 21;
+  record.service = Service::causal;
+  return record;
+}
+
 GroupViewEvent view(ViewCause cause, ClientCode reason, std::string_view changed) {
   GroupViewEvent record;
   record.group = "bids";
@@ -108,12 +117,14 @@ std::vector<ClientSample> client_samples() {
       sample("mapped", RecordKind::mapped),
       sample("message", message("payload")),
       sample("message, empty", message("")),
+      sample("message, without a place", unplaced("payload")),
       sample("group_view, join", view(ViewCause::join, ClientCode::ok, "#x#b")),
       sample("group_view, disconnect", view(ViewCause::disconnect, ClientCode::slow, "#y#b")),
       sample("group_view, network", view(ViewCause::network, ClientCode::ok, "")),
       sample("transitional", RecordKind::transitional, GroupEvent{"bids"}),
       sample("left", RecordKind::left, GroupEvent{"bids"}),
       sample("gap", GapEvent{"bids", 4, 400, kFirst, kLast, GapReason::slow}),
+      sample("gap, without a place", GapEvent{"bids", 4, 400, kNoPlace, kNoPlace, GapReason::slow}),
       sample("gap, away", GapEvent{"bids", 0, 0, {}, {}, GapReason::away}),
       sample("gap, away, private name", GapEvent{"", 0, 0, {}, {}, GapReason::away}),
       sample("shared", Shared{128, 1'400, 77}),

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -182,6 +183,42 @@ TEST(ClientRecords, FieldsOutsideTheirRangesAreRefused) {
             Drop::bad_value);
   EXPECT_EQ(decode_changed<Closing>("closing", [](Closing& r) { r.code = ClientCode{19}; }),
             Drop::bad_value);
+}
+
+TEST(ClientRecords, OnlyFifoAndCausalMessagesComeWithoutAPlace) {
+  const auto message = [](const std::function<void(MessageEvent&)>& change) {
+    return decode_changed<MessageEvent>("message, without a place", change);
+  };
+  EXPECT_EQ(message([](MessageEvent& r) { r.service = Service::fifo; }), Drop::none);
+  EXPECT_EQ(message([](MessageEvent& r) { r.service = Service::agreed; }), Drop::bad_value);
+  EXPECT_EQ(message([](MessageEvent& r) { r.service = Service::safe; }), Drop::bad_value);
+  EXPECT_EQ(message([](MessageEvent& r) { r.place.index = 1; }), Drop::bad_value);
+  EXPECT_EQ(message([](MessageEvent& r) { r.number = kCounterMax + 1; }), Drop::bad_value);
+  EXPECT_EQ(
+      decode_changed<MessageEvent>("message", [](MessageEvent& r) { r.service = Service::causal; }),
+      Drop::none)
+      << "other engines give causal messages a place";
+  for (const ClientSample& each : client_samples()) {
+    if (each.name != "message, without a place") continue;
+    MessageEvent got;
+    const ByteView whole = ByteView(each.bytes).subspan(kRecordHeaderBytes);
+    Bytes body(whole.begin(), whole.end());
+    ASSERT_EQ(decode(body, got), Drop::none);
+    EXPECT_EQ(got.number, 21U);
+    constexpr std::ptrdiff_t kPlaceBytes = 32;
+    std::fill_n(body.begin() + kPlaceBytes, 8, std::byte{0});
+    EXPECT_EQ(decode(body, got), Drop::bad_value) << "numbers count from 1";
+  }
+}
+
+TEST(ClientRecords, AGapHasBothPlacesOrNone) {
+  const auto gap = [](const char* sample, const std::function<void(GapEvent&)>& change) {
+    return decode_changed<GapEvent>(sample, change);
+  };
+  EXPECT_EQ(gap("gap", [](GapEvent& r) { r.first.position = r.first.index = 0; }), Drop::bad_value);
+  EXPECT_EQ(gap("gap, without a place", [](GapEvent& r) { r.last.position = 1; }), Drop::bad_value);
+  EXPECT_EQ(gap("gap, without a place", [](GapEvent& r) { r.last.index = 1; }), Drop::bad_value);
+  EXPECT_EQ(gap("gap, without a place", [](GapEvent& r) { ++r.last.view.number; }), Drop::none);
 }
 
 TEST(ClientRecords, MoreTargetsThanAllowedAreRefused) {

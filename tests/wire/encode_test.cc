@@ -9,6 +9,7 @@
 #include "examine.h"
 #include "paxos_samples.h"
 #include "samples.h"
+#include "toto_samples.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
@@ -55,6 +56,9 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(LogAnswer{9, kLogBit, {{1, 2}}}, encode_log_answer,
                         frame_kind(PaxosKind::log_heard));
   expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
+  expect_needs_its_size(plain_toto_lacks(), encode_toto_lacks, frame_kind(TotoKind::lacks));
+  expect_needs_its_size(plain_toto_status(), encode_toto_status, frame_kind(TotoKind::status));
+  expect_needs_its_size(plain_toto_pass(), encode_toto_pass, frame_kind(TotoKind::pass));
   std::vector<std::byte> small(kHeaderBytes - 1);
   EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);
   small.resize(2 + 3 * kViewMemberBytes - 1);
@@ -171,6 +175,28 @@ TEST(WireEncode, AValueMayFillADatagram) {
   RelaySample relay = plain_relay(PaxosKind::distribute);
   relay.bytes.resize(kPacketBytesMax - kRelayHeaderBytes);
   EXPECT_TRUE(examine(packet_of(relay)).accepted());
+}
+
+TEST(WireEncode, ANodeMayFillADatagram) {
+  NodeSample node = plain_node();
+  node.frame.advances = first_advances(kUnitAdvancesMax, node.frame.origin);
+  node.unit.resize(kPacketBytesMax - node_header_bytes(kUnitAdvancesMax));
+  EXPECT_TRUE(examine(packet_of(node)).accepted());
+}
+
+TEST(WireEncode, FramesOfTheLargestViewAreSmall) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  NodeSample control = plain_control();
+  control.frame.advances = first_advances(kMembersMax - 1, control.frame.origin);
+  EXPECT_EQ(packet_of(control).size(), kHeaderBytes + 42 + 4 * (kMembersMax - 1));
+  TotoStatus status = plain_toto_status();
+  while (!status.have.full()) status.have.push_back(kCounterMax);
+  EXPECT_EQ(encode_toto_status(header_of(TotoKind::status), status, packet),
+            kHeaderBytes + 31 + 8 * kMembersMax);
+  TotoLacks lacks{kSomeView, {}};
+  while (!lacks.ranges.full()) lacks.ranges.push_back({0, 1 + 2 * lacks.ranges.size(), 1});
+  EXPECT_EQ(encode_toto_lacks(header_of(TotoKind::lacks), lacks, packet),
+            kHeaderBytes + 22 + 12 * kNodeRangesMax);
 }
 
 TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {

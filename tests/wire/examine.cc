@@ -16,7 +16,17 @@ std::size_t encode_data(const Header& header, const Data& data, ByteView packet)
   return packet.size();
 }
 
-void examine_kind(ByteView packet, const Header& header, Verdict& out) {
+void examine_commit(ByteView packet, const Header& header, Records records, Verdict& out) {
+  if (records == Records::toto) return examine_toto_commit(packet, header, out);
+  static Commit commit;
+  examine_body(
+      packet, commit, order::ring::decode_commit,
+      [](const Commit& frame) { return broken_rule(frame, Records::ring); },
+      [&](const Commit& frame) { return order::ring::encode_commit(header, frame, scratch()); },
+      out);
+}
+
+void examine_kind(ByteView packet, const Header& header, Records records, Verdict& out) {
   const auto rule = [](const auto& frame) { return broken_rule(frame); };
   const auto with = [&](auto encode) {
     return [&header, encode](const auto& frame) { return encode(header, frame, scratch()); };
@@ -26,7 +36,6 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
   static Token token;
   static Data data;
   static Join join;
-  static Commit commit;
   static ProbeFrame probe;
   static HoldCancel hold_cancel;
   static EpochNotice notice;
@@ -47,9 +56,7 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
           packet, join, decode_join,
           [&](const Join& frame) { return broken_rule(frame, header.sender); }, with(encode_join),
           out);
-    case FrameKind::commit:
-      return examine_body(packet, commit, order::ring::decode_commit, rule,
-                          with(order::ring::encode_commit), out);
+    case FrameKind::commit: return examine_commit(packet, header, records, out);
     case FrameKind::probe:
       return examine_body(packet, probe, decode_probe, rule, with(encode_probe), out);
     case FrameKind::hold_cancel:
@@ -67,12 +74,13 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
           with(encode_settings), out);
   }
   if (is_paxos_kind(header.kind)) return examine_paxos(packet, header, out);
+  if (is_toto_kind(header.kind)) return examine_toto(packet, header, out);
   out.wrong = "a kind that does not exist";
 }
 
 }  // namespace
 
-Verdict examine(ByteView packet, Checksum expected) {
+Verdict examine(ByteView packet, Checksum expected, Records records) {
   Verdict verdict;
   Header header;
   verdict.header = decode_header(packet, header, expected);
@@ -81,7 +89,7 @@ Verdict examine(ByteView packet, Checksum expected) {
     verdict.wrong = "header.sender";
     return verdict;
   }
-  examine_kind(packet, header, verdict);
+  examine_kind(packet, header, records, verdict);
   return verdict;
 }
 

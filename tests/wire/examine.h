@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/bytes.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
 #include "wire/settings.h"
+#include "wire/toto.h"
 #include "wire/trial.h"
 
 // Checks what the decoders guarantee for any bytes. The tests and the fuzzers use these checks.
@@ -22,16 +24,20 @@ struct Verdict {
   bool accepted() const { return header == Drop::none && body == Drop::none; }
 };
 
+/// The protocol that wrote the options and the records of a COMMIT. The packet does not name it.
+enum class Records : std::uint8_t { ring, toto };
+
 /// Decodes the header, and the body of the kind that the header names. An accepted frame must obey
 /// every rule of its struct, and must encode to the same bytes again.
-Verdict examine(ByteView packet, Checksum expected = Checksum::present);
+Verdict examine(ByteView packet, Checksum expected = Checksum::present,
+                Records records = Records::ring);
 
 // The rules of the structs, written a second time and more simply than in the codecs. Each function
 // returns the broken rule, or null.
 const char* broken_rule(const Token& token);
 const char* broken_rule(const Data& data);
 const char* broken_rule(const Join& join, const MemberId& sender);
-const char* broken_rule(const Commit& commit);
+const char* broken_rule(const Commit& commit, Records records);
 const char* broken_rule(const ProbeFrame& probe);
 const char* broken_rule(const HoldCancel& hold_cancel);
 const char* broken_rule(const EpochNotice& notice);
@@ -53,5 +59,9 @@ const char* broken_rule(const Lives& lives);
 const char* broken_rule(const LogAnswer& answer);
 const char* broken_rule(const Relay& relay, ByteView bytes);
 const char* broken_rule(const Checkpoint& checkpoint);
+const char* broken_rule(const Node& node, ByteView packet);
+const char* broken_rule(const TotoLacks& lacks);
+const char* broken_rule(const TotoStatus& status);
+const char* broken_rule(const TotoPass& pass);
 
 }  // namespace peal::wire::test

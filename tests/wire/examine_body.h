@@ -7,7 +7,7 @@
 
 #include "examine.h"
 
-// What the files that implement examine() share.
+// Shared by the files that implement examine().
 
 namespace peal::wire::test {
 
@@ -35,7 +35,21 @@ void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encod
   if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
 }
 
+/// Encodes the first `front_bytes` bytes of the packet again, in front of a copy of its other
+/// bytes.
+template <class Encode>
+std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
+  const ByteView rest = packet.subspan(front_bytes);
+  std::copy(rest.begin(), rest.end(), scratch().subspan(front_bytes).begin());
+  encode(scratch().first(packet.size()));
+  return packet.size();
+}
+
 /// Examines the body of a frame of paxos.h.
 void examine_paxos(ByteView packet, const Header& header, Verdict& out);
+/// The body of a frame of toto.h.
+void examine_toto(ByteView packet, const Header& header, Verdict& out);
+/// The body of a COMMIT with ToTo's options and records.
+void examine_toto_commit(ByteView packet, const Header& header, Verdict& out);
 
 }  // namespace peal::wire::test

@@ -103,9 +103,12 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
     Bytes packet = good_packet();
     set_kind(packet, kind);
     complete(packet);
-    const bool known = (kind >= 1 && kind <= 9) || (kind >= 32 && kind <= 51);
+    const bool of_paxos = kind >= 32 && kind <= 51;
+    const bool of_toto = kind >= 64 && kind <= 67;
+    const bool known = (kind >= 1 && kind <= 9) || of_paxos || of_toto;
     EXPECT_EQ(header_drop(packet), known ? "none" : "unknown_kind") << kind;
-    EXPECT_EQ(is_paxos_kind(static_cast<FrameKind>(kind)), kind >= 32 && kind <= 51) << kind;
+    EXPECT_EQ(is_paxos_kind(static_cast<FrameKind>(kind)), of_paxos) << kind;
+    EXPECT_EQ(is_toto_kind(static_cast<FrameKind>(kind)), of_toto) << kind;
   }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstddef>
 
 #include "examine_body.h"
@@ -7,16 +6,6 @@
 
 namespace peal::wire::test {
 namespace {
-
-/// Encodes the first `front_bytes` bytes of the packet again, in front of a copy of its other
-/// bytes.
-template <class Encode>
-std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
-  const auto rest = packet.subspan(front_bytes);
-  std::copy(rest.begin(), rest.end(), scratch().subspan(front_bytes).begin());
-  encode(scratch().first(packet.size()));
-  return packet.size();
-}
 
 void examine_value(ByteView packet, const Header& header, Verdict& out) {
   static ValueFrame value;

@@ -12,7 +12,8 @@
 #include "outcome.h"
 #include "wire/paxos.h"
 
-// Checks of fields that several frames of paxos.h contain. The tests of the rules share them.
+// Checks of fields that several frames of paxos.h and toto.h contain. The tests of the rules share
+// them.
 
 namespace peal::wire::test {
 

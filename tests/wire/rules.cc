@@ -6,6 +6,7 @@
 
 #include "examine.h"
 #include "order/ring/commit_record.h"
+#include "order/toto/commit_record.h"
 
 namespace peal::wire::test {
 namespace {
@@ -68,11 +69,51 @@ const char* broken_rule(const order::ring::OldViewRecord& old) {
   return nullptr;
 }
 
-const char* broken_rule(const OldView& old, const std::vector<MemberId>& members) {
+std::uint64_t little_endian(ByteView bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  }
+  return value;
+}
+
+/// A record of ToTo: a count, then a number for each member of the old view.
+const char* broken_toto_record(ByteView record) {
+  if (record.size() < 2) return "a record without a count";
+  const std::uint64_t count = little_endian(record.first(2));
+  if (count > 128) return "old.members";
+  if (record.size() != 2 + 8 * count) return "a record of another length";
+  for (std::size_t at = 2; at < record.size(); at += 8) {
+    if (little_endian(record.subspan(at, 8)) > kTop) return "old.joined";
+  }
+  const std::vector<std::byte> again = order::toto::encode(order::toto::decode_record(record));
+  const bool same = std::equal(again.begin(), again.end(), record.begin(), record.end());
+  return same ? nullptr : "a record that encodes to other bytes";
+}
+
+const char* broken_record(const OldView& old, Records records) {
+  if (records == Records::toto) return broken_toto_record(old.record);
+  return broken_rule(order::ring::decode_record(old.record));
+}
+
+const char* broken_options(const CommitOptions& options, Records records) {
+  if (records == Records::toto) {
+    const std::uint32_t bytes = order::toto::decode_options(options).packet_bytes_max;
+    // The header of a node with a unit has up to 118 bytes.
+    return bytes < 119 || bytes > 65'507 ? "commit.packet_bytes_max of ToTo" : nullptr;
+  }
+  const order::ring::ViewOptions ring = order::ring::decode_options(options);
+  if (ring.packet_bytes_max < 83 || ring.packet_bytes_max > 65'507) {
+    return "commit.packet_bytes_max";
+  }
+  return ring.max_gap == 0 ? "commit.max_gap" : nullptr;
+}
+
+const char* broken_rule(const OldView& old, const std::vector<MemberId>& members, Records records) {
   if (!formed_or_birth(old.view)) return "old.view";
   if (old.survivors.empty() || !proper_set(old.survivors)) return "old.survivors";
   if (!within(old.survivors, members)) return "old.survivors outside members";
-  return broken_rule(order::ring::decode_record(old.record));
+  return broken_record(old, records);
 }
 
 }  // namespace
@@ -115,20 +156,16 @@ const char* broken_rule(const Join& join, const MemberId& sender) {
   return nullptr;
 }
 
-const char* broken_rule(const Commit& commit) {
+const char* broken_rule(const Commit& commit, Records records) {
   if (!formed(commit.view)) return "commit.view";
   const std::size_t n = commit.members.size();
   if (n < 1 || n > 128 || !proper_set(commit.members)) return "commit.members";
   if (commit.hops > 2 * n) return "commit.hops";
-  const order::ring::ViewOptions options = order::ring::decode_options(commit.options);
-  if (options.packet_bytes_max < 83 || options.packet_bytes_max > 65'507) {
-    return "commit.packet_bytes_max";
-  }
-  if (options.max_gap == 0) return "commit.max_gap";
+  if (const char* rule = broken_options(commit.options, records)) return rule;
   std::set<ViewId> views;
   std::set<MemberId> survivors;
   for (const OldView& old : commit.old_views) {
-    if (const char* rule = broken_rule(old, commit.members)) return rule;
+    if (const char* rule = broken_rule(old, commit.members, records)) return rule;
     if (!views.insert(old.view).second) return "two records of one old view";
     for (const MemberId& member : old.survivors) {
       if (!survivors.insert(member).second) return "a survivor of two old views";

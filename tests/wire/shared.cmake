@@ -6,8 +6,11 @@ if(NOT TARGET peal_wire_examine)
                                        ${CMAKE_CURRENT_LIST_DIR}/examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_rules.cc
-                                       ${CMAKE_CURRENT_LIST_DIR}/rules.cc)
-  target_link_libraries(peal_wire_examine PRIVATE peal_flags PUBLIC peal_wire PRIVATE peal_order)
+                                       ${CMAKE_CURRENT_LIST_DIR}/rules.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/toto_examine.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/toto_rules.cc)
+  target_link_libraries(peal_wire_examine
+    PRIVATE peal_flags PUBLIC peal_wire PRIVATE peal_order peal_order_toto)
   target_include_directories(peal_wire_examine PUBLIC ${CMAKE_CURRENT_LIST_DIR})
 
   add_library(peal_wire_golden STATIC ${CMAKE_CURRENT_LIST_DIR}/golden.cc)

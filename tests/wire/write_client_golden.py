@@ -55,6 +55,15 @@ def message(payload):
                 name("bids") + payload)
 
 
+def unplaced(payload):
+    return 64, (place(0, 0) + u64(21) + u8(1) + u16(0x1234) + name("#feed#a") + u8(2) +
+                name("asks") + name("bids") + payload)
+
+
+def gap(first, last):
+    return 68, name("bids") + u8(0) + u64(4) + u64(400) + first + last
+
+
 def view(cause, reason, changed):
     return 65, (name("bids") + VIEW + u64(12) + u8(cause) + u8(reason) + name(changed) + u32(1) +
                 u32(2) + u32(0) + name("#feed#a") + u32(1) + name("#x#b"))
@@ -76,12 +85,16 @@ RECORDS = [
     ("mapped", (9, b"")),
     ("message", message(b"payload")),
     ("message, empty", message(b"")),
+    ("message, without a place", unplaced(b"payload")),
     ("group_view, join", view(0, 0, "#x#b")),
     ("group_view, disconnect", view(2, 13, "#y#b")),
     ("group_view, network", view(3, 0, "")),
     ("transitional", (66, name("bids"))),
     ("left", (67, name("bids"))),
-    ("gap", (68, name("bids") + u64(4) + u64(400) + place(41, 0) + place(44, 3))),
+    ("gap", gap(place(41, 0), place(44, 3))),
+    ("gap, without a place", gap(place(0, 0), place(0, 0))),
+    ("gap, away", (68, name("bids") + u8(1))),
+    ("gap, away, private name", (68, name("") + u8(1))),
     ("shared", (69, u32(128) + u32(1400) + u64(77))),
     ("welcome", (80, u16(1) + TOKEN + u8(1) + name("#feed#a") + name("a") + name("demo") +
                  u32(1000000) + u32(100) + u64(5000000) + u64(3) + u64(5) + u64(8) + u32(60000) +

@@ -17,7 +17,8 @@ KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel
          "epoch_notice": 7, "trial": 8, "settings": 9, "state": 32, "submit": 33, "propose": 34,
          "prepare": 35, "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
-         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50, "log_heard": 51}
+         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50, "log_heard": 51,
+         "node": 64, "toto_lacks": 65, "toto_status": 66, "toto_pass": 67}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -145,6 +146,9 @@ OLD_ROUND = (11, A)
 UNIT, NOTHING, NEW_VIEW, NEW_NODES = 1, 2, 3, 4
 OWN = 1
 AGREED, SAFE = 2, 3
+CONTROL_NODE, CAUSAL_NODE, AGREED_NODE, SAFE_NODE = 0, 1, 2, 3
+RETRANSMISSION = 1
+FULL, ALL_HAVE = 1, 2
 
 
 def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, nodes, sections):
@@ -431,10 +435,79 @@ def checkpoint(following, key, number, first, nodes, view, members):
     return p
 
 
+def node(sender, origin, kind, flags, seq, decided, advances, unit):
+    p = Packet("node", sender)
+    p.view("view", VIEW)
+    p.u16("origin_index", origin)
+    p.u8("node kind", kind)
+    p.u8("flags", flags)
+    p.u64("seq", seq)
+    p.u64("decided", decided)
+    p.u16("advances", len(advances))
+    for i, (member, taken) in enumerate(advances):
+        p.u16(f"advance[{i}] member_index", member)
+        p.u16(f"advance[{i}] taken", taken)
+    if unit:
+        p.raw("unit", unit)
+    return p
+
+
+def toto_lacks(ranges):
+    p = Packet("toto_lacks", B)
+    p.view("view", VIEW)
+    p.u16("ranges", len(ranges))
+    for i, (origin, first, count) in enumerate(ranges):
+        p.u16(f"range[{i}] origin_index", origin)
+        p.u64(f"range[{i}] first", first)
+        p.u16(f"range[{i}] asked", count)
+    return p
+
+
+def toto_status(sender, flags, nodes, have):
+    p = Packet("toto_status", sender)
+    p.view("view", VIEW)
+    p.u8("flags", flags)
+    p.u64("list", nodes)
+    p.u16("members", len(have))
+    for i, seq in enumerate(have):
+        p.u64(f"have[{i}]", seq)
+    return p
+
+
+def toto_pass(sender, hop, run, block, missing):
+    p = Packet("toto_pass", sender)
+    p.view("view", VIEW)
+    p.u64("hop", hop)
+    p.u16("run", run)
+    p.u16("block_index", block)
+    p.u32("missing", missing)
+    return p
+
+
+def toto_commit(view, hops, packet_bytes_max, nodes, members, old_views):
+    p = Packet("commit", A)
+    p.view("view", view)
+    p.u32("hops", hops)
+    p.u32("packet_bytes_max", packet_bytes_max)
+    p.u64("list", nodes)
+    p.u16("members", len(members))
+    p.members("member", members)
+    p.u16("old views", len(old_views))
+    for i, (old, survivors, joined) in enumerate(old_views):
+        p.view(f"old[{i}] view", old)
+        p.u16(f"old[{i}] survivors", len(survivors))
+        p.u16(f"old[{i}] members", len(joined))
+        p.members(f"old[{i}] survivor", survivors)
+        for j, seq in enumerate(joined):
+            p.u64(f"old[{i}] joined[{j}]", seq)
+    return p
+
+
 def golden():
     yield from golden_of_the_ring()
     yield from golden_states()
     yield from golden_of_quorums()
+    yield from golden_of_toto()
 
 
 def golden_of_the_ring():
@@ -568,6 +641,34 @@ def golden_of_quorums():
         8950, KEY, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
     yield "v1-checkpoint-lives", "The beginning, with the lives of the acceptors.", checkpoint(
         1, 0, 0, LIST, (2 ** 64 - 1, [1, 2], [2], [44]), NO_ROUND, [])
+
+
+def golden_of_toto():
+    about = "A control node with the smallest and the largest advance."
+    yield "v1-node-control", about, node(
+        B, 1, CONTROL_NODE, 0, 41, 12, [(0, 1), (2, 65535), (127, 3)], b"")
+    about = "A node with a causal unit and with as many advances as such a node can have."
+    yield "v1-node-causal", about, node(
+        D, 127, CAUSAL_NODE, 0, 9000, 8999, [(i, i + 1) for i in range(11)], b"\0")
+    yield "v1-node-agreed", "The first node of a member, with an agreed unit.", node(
+        C, 2, AGREED_NODE, 0, 1, 0, [(0, 2), (1, 40)], bytes(range(9)))
+    yield "v1-node-again", "A node with a safe unit, retransmitted by another member.", node(
+        A, 3, SAFE_NODE, RETRANSMISSION, 2 ** 63 - 1, 2 ** 63 - 1, [], b"\xff")
+    yield "v1-toto-lacks", "A request for nodes of three members.", toto_lacks(
+        [(0, 1, 64), (0, 65, 1), (2, 9000, 3), (127, 2 ** 63 - 65, 64)])
+    about = "The STATUS of a member that knows that every member has the pending list."
+    yield "v1-toto-status", about, toto_status(A, ALL_HAVE, LIST, [41, 0, 2 ** 63 - 1])
+    about = "The STATUS of a member whose application takes nothing now."
+    yield "v1-toto-status-full", about, toto_status(D, FULL, 2 ** 64 - 1, [1])
+    yield "v1-toto-pass", "The first PASS of a view.", toto_pass(C, 1, 0, NO_INDEX, 0)
+    yield "v1-toto-pass-last", "A PASS with the largest numbers.", toto_pass(
+        D, 2 ** 63 - 1, 512, 127, 2 ** 32 - 1)
+    yield "v1-toto-commit-first", "ToTo's commit token as its representative creates it.", (
+        toto_commit((81, A), 0, 1472, LIST, [A, B, C, D], [(VIEW, [A], [41, 0, 9000])]))
+    about = "ToTo's commit token on its second rotation; three old views merge."
+    yield "v1-toto-commit-merge", about, toto_commit(
+        (82, A), 5, 1400, 2 ** 64 - 1, [A, B, C, D],
+        [(OLD_1, [A, B], [100, 2 ** 63 - 1, 0]), (BIRTH, [D], [0]), (OLD_2, [C], [])])
 
 
 def main():

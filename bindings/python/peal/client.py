@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of a Peal daemon: joins groups, sends to them, gets all events in one order."""
+"""A client of a Peal daemon: joins groups, sends to them, gets all events in one order.
+
+With the engine "toto", the order depends on the `Service` of each message."""
 
 from __future__ import annotations
 

@@ -14,10 +14,14 @@ from . import _library
 
 
 class Service(enum.IntEnum):
-    """The ordering guarantee of one message; `FIFO` and `CAUSAL` are delivered as `AGREED`."""
-    FIFO = 0
-    CAUSAL = 1
-    AGREED = 2  # in one total order
+    """The ordering guarantee of one message.
+
+    `FIFO` and `CAUSAL` differ from `AGREED` with the engine "toto" only: such a message has no
+    place in the order, and needs no acknowledgement of its own. The other engines deliver it as
+    `AGREED`. docs/client.md has the details."""
+    FIFO = 0    # as CAUSAL
+    CAUSAL = 1  # after everything that the sender had sent or delivered before
+    AGREED = 2  # in one total order; with "toto", equal at daemons that leave a view together
     SAFE = 3    # the same, and only once every daemon of the view has it
 
 
@@ -69,21 +73,25 @@ class GapReason(enum.IntEnum):
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A place in the order; the places of one client's events ascend."""
+    """A place in the order; the places of one client's events ascend.
+
+    With the engine "toto", `FIFO` and `CAUSAL` messages have no place: position and index are 0.
+    `Message.number` and the sender identify such a message in its view."""
     view: int
-    position: int
+    position: int  # from 1; 0: no place
     index: int
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message at its place in the order."""
+    """A message that a client sent to groups or to private names."""
     sender: str                # private name: "#name#node"
     targets: tuple[str, ...]   # groups and private names of the message, sorted
     payload: bytes
     service: Service
     type: int                  # a number of the sending application's choice
     place: Place
+    number: int = 0            # without a place: counts the messages of the sender's daemon
 
     @property
     def text(self) -> str:
@@ -128,8 +136,8 @@ class Gap:
     reason: GapReason
     messages: int      # 0 if unknown, like the rest; so with GapReason.AWAY
     bytes: int
-    first: Place
-    last: Place
+    first: Place       # of the first missing message that has a place
+    last: Place        # of the last one; without any, the positions are 0
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,7 @@ def _place(raw: _library.Place) -> Place:
 def _message(raw: _library.Event) -> Event:
     return Message(str(raw.sender), tuple(str(raw.targets[i]) for i in range(raw.target_count)),
                    ctypes.string_at(raw.payload, raw.payload_bytes), Service(raw.service),
-                   raw.type, _place(raw.place))
+                   raw.type, _place(raw.place), raw.number)
 
 
 def _view(raw: _library.Event) -> Event:

@@ -119,6 +119,22 @@ class ClientTest(unittest.TestCase):
     def connect(self, **options):
         return peal.Client(self.daemon.path, connect_timeout=60, keep=60, **options)
 
+    def test_fifo_and_causal_messages_may_have_no_place(self):
+        sent = 0
+        with self.connect() as client:
+            for causal in (False, True):
+                if causal:
+                    self.daemon.order("causal")
+                for service in peal.Service:
+                    sent += 1
+                    self.assertEqual(client.send("chat", "hello", service=service), sent)
+                    message = client.receive()
+                    self.assertIs(message.service, service)
+                    placed = not causal or service >= peal.Service.AGREED
+                    self.assertEqual(message.place, peal.Place(1, sent if placed else 0, 0))
+                    self.assertEqual(message.number, 0 if placed else sent)
+            client.flush()
+
     def test_a_message_goes_out_and_comes_back(self):
         with self.connect() as client:
             client.join("chat")

@@ -48,6 +48,7 @@ void do_load(ScenarioContext& context, Tokenizer& words) {
   load.large_high = static_cast<std::uint32_t>(large.second);
   load.large = words.fraction("large", load.large);
   load.safe = words.fraction("safe", load.safe);
+  load.causal = words.fraction("causal", load.causal);
   load.burst = static_cast<std::uint32_t>(words.number("burst", load.burst, 1, 100'000));
   const Duration length = words.duration("for", seconds(1'000'000));
   if (load.rate <= 0) words.fail("a load needs a rate above 0");
@@ -62,7 +63,7 @@ constexpr std::array kSendVerbs{
          "[count=50] [domain=1]"},
     Verb{"load", do_load,
          "load rate=1000 [nodes=n1,n2] [size=8-200] [large=0.01] [large-size=2000-20000] "
-         "[safe=0.3] [burst=1] [for=2s], or load stop"},
+         "[safe=0.3] [causal=0] [burst=1] [for=2s], or load stop"},
 };
 
 }  // namespace

@@ -110,7 +110,8 @@ void add_pace(Builder& b, BenchCommand& c) {
           [&c](const std::string& text) { return store_rate(text, c.rate); });
   b.value("--under-way", "N", "a whole number from 1 to " + std::to_string(kBenchUnderWayMax),
           "with --rate max, how many messages each node has under way at most: sent, and not yet "
-          "delivered to itself. Without it 1 MiB of them, from 16 to 8192",
+          "delivered to itself. Without it 1 MiB of them, from 16 to 8192. Messages without a "
+          "place are delivered at once by their sender, so it does not bound them",
           [&c](const std::string& text) {
             c.under_way = number_in<std::uint32_t>(text, 1, kBenchUnderWayMax);
             return c.under_way.has_value();
@@ -124,8 +125,11 @@ void build_bench(Builder& b, BenchCommand& c) {
       "Measures real node processes, each in a network namespace of its own on one\n"
       "bridge, with one sender and one receiver each. Checks while it measures that\n"
       "nothing is lost, delivered twice or in another order: then the exit status is 1,\n"
-      "whatever the speed. Latency runs from the time at which a message was due until\n"
-      "each node delivered it; with --rate max it is due when it is sent.\n"
+      "whatever the speed. Messages without a place in the order (--service causal)\n"
+      "have to be the same at all nodes, in the order of each sender. Latency runs from\n"
+      "the time at which a message was due until each node delivered it; with\n"
+      "--rate max it is due when it is sent. A sender delivers its own message without\n"
+      "a place at once, which is not counted.\n"
       "`peal bench limit` measures what the machine can do without a protocol.\n"
       "\nExamples:\n"
       "  peal bench                               as fast as three nodes can\n"

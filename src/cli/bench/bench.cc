@@ -16,7 +16,8 @@ namespace peal::cli {
 namespace {
 
 constexpr int kSweepSteps = 10;
-constexpr const char* kDisorder = "bench: the order was not the same at all nodes";
+constexpr const char* kDisorder =
+    "bench: the messages or their order were not the same at all nodes";
 
 int fail_bench(const BenchFailure& failure) {
   return fail(failure.status, "bench: " + failure.line);

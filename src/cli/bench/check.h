@@ -8,8 +8,9 @@
 
 namespace peal::cli {
 
-/// Checks that one node delivered every message of each sender once, and in the order sent. Whether
-/// all nodes have the same order is checked with digests, not here.
+/// Checks that one node delivered every message of each sender once, and in the order sent. That
+/// holds for messages without a place, too. Whether all nodes have the same order is checked with
+/// digests, not here.
 class DeliveryCheck {
  public:
   /// A message was delivered; `number` counts the sender's messages from 1.

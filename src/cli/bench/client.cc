@@ -36,7 +36,7 @@ class ClientLink {
   BenchSent submit(ByteView payload, Service service) {
     const std::string_view target = kGroup;
     SendOptions options;
-    options.service = is_safe(service) ? Service::safe : Service::agreed;
+    options.service = service;
     const auto ticket = client_.send(std::span(&target, 1), payload, options);
     if (ticket) return BenchSent::taken;
     return ticket.error().code == ErrorCode::would_block ? BenchSent::full : BenchSent::refused;
@@ -67,7 +67,8 @@ class ClientLink {
         return true;
       }
       const std::uint64_t number = number_of(*message);
-      worker.on_message(message->sender, number, message->payload, message->sender == own_name_);
+      worker.on_message(BenchMessage{message->sender, number, message->place.position,
+                                     message->payload, message->sender == own_name_});
     } else if (const auto* view = std::get_if<GroupView>(&event)) {
       worker.on_view(view->id, view->members.size());
     } else if (const auto* refused = std::get_if<Refused>(&event)) {

@@ -81,13 +81,22 @@ void BenchLatency::add(const BenchLatency& other) {
   max_ns = std::max(max_ns, other.max_ns);
 }
 
+void BenchView::add(std::string_view sender, std::uint64_t number, bool has_place,
+                    ByteView payload) {
+  if (has_place) return digest.add(sender, number, payload);
+  daemon::OrderDigest single;
+  single.add(sender, number, payload);
+  unplaced_digest += single.value;
+  ++unplaced_messages;
+}
+
 bool write_plan(const std::string& dir, const BenchPlan& plan) {
   return write_file(dir + "/plan.json", {{"limit", plan.limit},
                                          {"own_thread", plan.own_thread},
                                          {"daemon", plan.daemon},
                                          {"nodes", plan.nodes},
                                          {"payload_bytes", plan.payload_bytes},
-                                         {"safe", is_safe(plan.service)},
+                                         {"service", static_cast<int>(plan.service)},
                                          {"rate", plan.rate},
                                          {"under_way", plan.under_way},
                                          {"loss", plan.loss},
@@ -104,7 +113,7 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
   plan.daemon = in.at("daemon").get<bool>();
   plan.nodes = in.at("nodes").get<std::uint32_t>();
   plan.payload_bytes = in.at("payload_bytes").get<std::uint32_t>();
-  plan.service = in.at("safe").get<bool>() ? Service::safe : Service::agreed;
+  plan.service = static_cast<Service>(in.at("service").get<int>());
   plan.rate = in.at("rate").get<double>();
   plan.under_way = in.at("under_way").get<std::uint64_t>();
   plan.loss = in.at("loss").get<double>();
@@ -126,7 +135,8 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
                   {"counters", result.counters},
                   {"gauges", result.gauges}};
   for (const BenchView& view : result.views) {
-    out["views"].push_back({view.id, view.digest.value, view.digest.messages});
+    out["views"].push_back({view.id, view.digest.value, view.digest.messages, view.unplaced_digest,
+                            view.unplaced_messages});
   }
   return write_file(dir + "/" + name + ".json", out);
 }
@@ -161,6 +171,8 @@ std::optional<BenchResult> read_result(const std::string& dir, const std::string
     out.id = view.at(0).get<std::string>();
     out.digest.value = view.at(1).get<std::uint64_t>();
     out.digest.messages = view.at(2).get<std::uint64_t>();
+    out.unplaced_digest = view.at(3).get<std::uint64_t>();
+    out.unplaced_messages = view.at(4).get<std::uint64_t>();
     result.views.push_back(std::move(out));
   }
   result.counters = in.at("counters").get<std::map<std::string, std::uint64_t>>();

@@ -53,9 +53,18 @@ struct BenchLatency {
   void add(const BenchLatency& other);
 };
 
+/// What one process delivered in one view.
 struct BenchView {
   std::string id;
-  daemon::OrderDigest digest;
+  daemon::OrderDigest digest;  ///< digest of the messages that have a place, in their order
+  /// Digest of the messages without a place: a sum over the messages, which does not depend on the
+  /// order in which this process delivered them.
+  std::uint64_t unplaced_digest = 0;
+  std::uint64_t unplaced_messages = 0;
+
+  /// Adds a message. `number` counts the sender's messages.
+  void add(std::string_view sender, std::uint64_t number, bool has_place, ByteView payload);
+  std::uint64_t messages() const { return digest.messages + unplaced_messages; }
 };
 
 /// One process's measurements between the end of the warm-up and the end of the run.

@@ -6,6 +6,7 @@
 
 #include "cli/node/process.h"
 #include "cli/text.h"
+#include "trace/words.h"
 
 namespace peal::cli {
 namespace {
@@ -50,8 +51,8 @@ std::string csv_of(const std::vector<SweepPoint>& points) {
 
 std::string plot_script(const BenchCommand& c, const std::string& csv, const std::string& png) {
   std::string title = "Latency against throughput: " + counted(c.nodes, "node") + ", messages of " +
-                      counted(c.payload_bytes, "byte") +
-                      (is_safe(c.service) ? ", safe" : ", agreed");
+                      counted(c.payload_bytes, "byte") + ", " +
+                      std::string(trace::word_of(c.service));
   if (c.loss_percent > 0) title += ", " + decimal(c.loss_percent) + " % loss";
   std::string below = c.loopback ? "on the loopback interface" : "in namespaces on one bridge";
   if (c.link_bits_per_s > 0) below += ", links of " + decimal(c.link_bits_per_s / 1e6) + " Mb/s";

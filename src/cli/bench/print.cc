@@ -9,6 +9,7 @@
 #include "cli/bench/network.h"
 #include "cli/engine_options.h"
 #include "cli/text.h"
+#include "trace/words.h"
 
 namespace peal::cli {
 namespace {
@@ -31,6 +32,8 @@ std::string rate_text(double bits_per_s) {
 std::string wanted_rate(const BenchCommand& c) {
   const BenchRate& rate = c.rate;
   if (rate.is_max()) {
+    // Their sender delivers them at once, so they are never under way.
+    if (c.order->traits.causal && !is_ordered(c.service)) return "as fast as possible";
     return "as fast as possible with " + grouped(messages_under_way(c)) + " of each node under way";
   }
   if (rate.payload_bits_per_s > 0) return rate_text(rate.payload_bits_per_s) + " of payload";
@@ -40,7 +43,7 @@ std::string wanted_rate(const BenchCommand& c) {
 void print_setting(const BenchCommand& c) {
   std::string line = counted(c.nodes, "node") + ", messages of " + counted(c.payload_bytes, "byte");
   if (!c.limit_only) {
-    line += is_safe(c.service) ? ", safe, " : ", agreed, ";
+    line += ", " + std::string(trace::word_of(c.service)) + ", ";
     line += wanted_rate(c);
   }
   line += c.loopback ? "; on the loopback interface" : "; in network namespaces on one bridge";
@@ -48,12 +51,10 @@ void print_setting(const BenchCommand& c) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
-  if (c.order->traits.quorum) {
-    line += ", ordered by ";
-    const auto ensembles = static_cast<std::uint64_t>(ensembles_of(c.options));
-    if (ensembles > 1) line += counted(ensembles, "ensemble") + " of ";
-    line += c.order->name;
-  }
+  line += ", ordered by ";
+  const auto ensembles = static_cast<std::uint64_t>(ensembles_of(c.options));
+  if (ensembles > 1) line += counted(ensembles, "ensemble") + " of ";
+  line += c.order->name;
   if (const std::string_view way = order::chosen_word(c.options, kDissemination);
       way != order::find_option(kDissemination)->words.front()) {
     line += " (" + std::string(way) + ")";
@@ -127,25 +128,30 @@ std::string receivers_text(const BenchReport& report) {
 }
 
 void print_order(const BenchReport& report) {
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0, unplaced = 0;
   std::size_t views = 0;
   for (const BenchRun& run : report.runs) {
     messages += run.messages;
+    unplaced += run.unplaced_messages;
     views += run.views;
   }
+  const char* same = unplaced > 0 ? "that of each sender, and the same messages at all nodes"
+                                  : "the same at all nodes";
   std::printf("%-12s%s: %s in %s%s\n", "order",
-              report.one_order() ? "the same at all nodes" : "NOT THE SAME AT ALL NODES",
+              report.one_order() ? same : "NOT THE SAME AT ALL NODES",
               counted(messages, "message").c_str(), counted(views, "view").c_str(),
               report.one_order() ? ", none lost, none twice" : "");
 }
 
 /// Prints figures from the counters of members; results of --daemon have no counters.
-void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
+void print_counters(const BenchCommand& c, const BenchReport& report,
+                    const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,
              "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
-  const bool token = !c.order->traits.quorum;
-  table.line("", &F::requested_packets, 0, token ? "packets requested" : "requests for packets");
+  const bool token = report.runs.front().counters.contains("tokens_retransmitted");
+  table.line("", &F::requested_packets, 0,
+             c.order->traits.quorum ? "requests for packets" : "packets requested");
   table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
   if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
   if (token) table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
@@ -156,7 +162,7 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
     table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
     table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
     table.line("", &F::after_token_percent, 0, "% of these after the token");
-  } else {
+  } else if (c.order->traits.quorum) {
     table.line("windows", &F::global_window_packets, 0,
                ensembles_of(c.options) > 1 ? "packets under way at all coordinators"
                                            : "packets under way at the coordinator");
@@ -164,6 +170,22 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   }
   table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
   table.line("", &F::packets_per_send_call, 1, "packets per system call");
+}
+
+void print_latency(const BenchCommand& c, const Table<BenchFigures>& table) {
+  using F = BenchFigures;
+  // A lone node delivers its own messages without a place at once.
+  if (table.greatest().latency_max_us <= 0) {
+    std::printf("%-12s%14s\n", "latency", "none measured");
+    return;
+  }
+  const int digits = table.median().latency_p50_us < 10 ? 1 : 0;
+  table.line("latency", &F::latency_min_us, digits,
+             c.rate.is_max() ? "us min, from sent to delivered" : "us min, from due to delivered");
+  table.line("", &F::latency_p50_us, digits, "us p50");
+  table.line("", &F::latency_p99_us, digits, "us p99");
+  table.line("", &F::latency_p999_us, digits, "us p99.9");
+  table.line("", &F::latency_max_us, digits, "us max");
 }
 
 void print_cluster(const BenchCommand& c, const BenchReport& report) {
@@ -175,12 +197,7 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   if (table.median().sent_percent < 99.95) {
     table.line("", &F::sent_percent, 1, "% of what was due could be sent in time");
   }
-  table.line("latency", &F::latency_min_us, 0,
-             c.rate.is_max() ? "us min, from sent to delivered" : "us min, from due to delivered");
-  table.line("", &F::latency_p50_us, 0, "us p50");
-  table.line("", &F::latency_p99_us, 0, "us p99");
-  table.line("", &F::latency_p999_us, 0, "us p99.9");
-  table.line("", &F::latency_max_us, 0, "us max");
+  print_latency(c, table);
   if (is_optimistic(c.options)) {
     table.line("told early", &F::early_p50_us, 0, "us p50");
     table.line("", &F::early_p99_us, 0, "us p99");
@@ -189,7 +206,7 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   table.line("processor", &F::cpu_s_per_delivered_gb, 2,
              "CPU s per delivered GB, all nodes by all receivers");
   table.line("", &F::cores_per_node, 2, "cores per node");
-  if (!c.daemon) print_counters(c, table);
+  if (!c.daemon) print_counters(c, report, table);
   print_order(report);
 }
 
@@ -233,7 +250,7 @@ Json setting_of(const BenchCommand& c) {
     out["storage"] = order::chosen_word(c.options, kStorage);
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
-  out["service"] = is_safe(c.service) ? "safe" : "agreed";
+  out["service"] = trace::word_of(c.service);
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
   if (c.rate.is_max()) {
@@ -254,6 +271,7 @@ Json json_of(const BenchRun& run) {
   out["receivers_mbit_per_s"] = run.receivers_mbit_per_s;
   out["one_order"] = run.one_order;
   out["messages_compared"] = run.messages;
+  out["messages_without_place"] = run.unplaced_messages;
   out["views"] = run.views;
   out["counters"] = run.counters;
   return out;

@@ -70,19 +70,22 @@ double least_us(const BenchLatency& latency) {
 }
 
 /// Checks each view in which a node delivered messages. Clears `run.one_order` unless all nodes
-/// installed that view and delivered the same messages in it, in the same order.
+/// installed that view and delivered the same messages in it; those that have a place in the same
+/// order.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {
-      if (view.digest.messages == 0) continue;
+      if (view.messages() == 0) continue;
       if (&result == &results.front()) {
         ++run.views;
-        run.messages += view.digest.messages;
+        run.messages += view.messages();
+        run.unplaced_messages += view.unplaced_messages;
       }
       for (const BenchResult& other : results) {
         const auto same = std::find_if(other.views.begin(), other.views.end(),
                                        [&](const BenchView& at) { return at.id == view.id; });
-        if (same == other.views.end() || same->digest.value != view.digest.value) {
+        if (same == other.views.end() || same->digest.value != view.digest.value ||
+            same->unplaced_digest != view.unplaced_digest) {
           run.one_order = false;
         }
       }
@@ -113,7 +116,8 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
   f.retransmitted_packets =
       count("retransmitted") + count("quorum_repeated") + count("quorum_resent");
   f.retransmitted_percent =
-      100 * ratio(f.retransmitted_packets, count("data_sent") + count("quorum_originated"));
+      100 * ratio(f.retransmitted_packets,
+                  count("data_sent") + count("quorum_originated") + count("units_sent"));
   f.mistaken_percent = 100 * ratio(count("opt_mistakes"), count("quorum_delivered"));
   f.requested_packets = count("requested") + count("quorum_repeats_asked");
   f.lost_at_sockets_packets = count("udp_drop_kernel");

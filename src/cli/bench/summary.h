@@ -68,7 +68,9 @@ struct BenchRun {
   std::vector<double> receivers_mbit_per_s;
   std::map<std::string, std::uint64_t> counters;  ///< sums over all nodes
   std::uint64_t messages = 0;                     ///< compared messages, including the warm-up
+  std::uint64_t unplaced_messages = 0;            ///< those of them that have no place
   std::size_t views = 0;                          ///< views in which messages were delivered
+  /// All nodes delivered the same messages in each view; those that have a place in the same order.
   bool one_order = true;
 };
 

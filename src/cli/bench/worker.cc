@@ -60,7 +60,8 @@ class CoreLink {
         worker.on_early(message->payload);
         return true;
       }
-      worker.on_message(message->sender, message->number, message->payload, message->own);
+      worker.on_message(BenchMessage{message->sender, message->number, message->seq,
+                                     message->payload, message->own});
     } else if (const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&event)) {
       tell(worker, **notice);
     } else {

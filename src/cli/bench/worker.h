@@ -20,6 +20,15 @@ namespace peal::cli {
 /// The result of a worker's attempt to send a message.
 enum class BenchSent : std::uint8_t { taken, full, refused };
 
+/// A delivered message, as the Link passes it to the worker.
+struct BenchMessage {
+  std::string_view sender;
+  std::uint64_t number{};    ///< counts the sender's messages from 1
+  std::uint64_t position{};  ///< 0: the message has no place in the order
+  ByteView payload;
+  bool own = false;  ///< this node sent the message
+};
+
 // A Link has these functions:
 //   BenchSent submit(ByteView payload, Service service);
 //   template <class W> bool take(W& worker);   passes the next event to the worker; false: none
@@ -77,22 +86,27 @@ class BenchWorker {
     if (begin_ns_ != 0) ++later_views_;
   }
   void on_closed(const std::string& text) { result_.problem = text; }
-  /// `number` counts the sender's messages from 1.
-  void on_message(std::string_view sender, std::uint64_t number, ByteView payload, bool own) {
+  void on_message(const BenchMessage& message) {
+    const ByteView payload = message.payload;
     if (payload.size() != payload_.size()) {
       result_.problem = "a message of another size was delivered";
       return;
     }
     const std::int64_t now = received_ns_;
     const BenchHead head = BenchHead::read(payload.data(), now);
+    const bool has_place = message.position != 0;
+    if (!has_place && is_ordered(service_of(head.kind))) {
+      result_.problem = "an agreed or safe message was delivered without a place";
+    }
     // Only the header is hashed: it identifies the message, and only the order is compared.
     if (!views_.empty() && head.kind != BenchHead::bye) {
-      views_.back().digest.add(sender, number, payload.first(BenchHead::kBytes));
+      views_.back().add(message.sender, message.number, has_place,
+                        payload.first(BenchHead::kBytes));
     }
-    if (head.number != BenchHead::number_of(number)) {
+    if (head.number != BenchHead::number_of(message.number)) {
       result_.problem = "a message was delivered with the number of another";
     }
-    check_.on_message(sender, number);
+    check_.on_message(message.sender, message.number);
     if (head.kind == BenchHead::start) {
       begin(head.time_ns);
     } else if (head.kind == BenchHead::done) {
@@ -100,8 +114,11 @@ class BenchWorker {
     } else if (head.kind == BenchHead::bye) {
       ++byes_;
     } else {
-      if (own) ++own_delivered_;
-      note_delivery(now, head.time_ns, payload.size());
+      if (message.own) ++own_delivered_;
+      note_delivery(now, payload.size());
+      // Its sender delivers a message without a place while it sends the message. That is no time
+      // which a user waits for.
+      if (has_place || !message.own) note_latency(result_.latency, head.time_ns);
     }
   }
   /// A message was announced by optimistic delivery. on_message() follows when the message is
@@ -161,12 +178,15 @@ class BenchWorker {
                        "misses what is delivered until it is back. Fewer nodes, or less load";
   }
 
+  /// Each node's last message is safe. So a node that has delivered the last message of every node
+  /// may leave: the other nodes have received these messages too.
+  Service service_of(BenchHead::Kind kind) const {
+    return kind == BenchHead::bye ? Service::safe : plan_.service;
+  }
+
   bool submit(BenchHead::Kind kind, std::int64_t time) {
     BenchHead{time, kind, BenchHead::number_of(submitted_ + 1)}.write(payload_.data());
-    // Each node's last message is safe. So a node that has delivered the last message of every node
-    // may leave: the other nodes have received these messages too.
-    const bool safe = is_safe(plan_.service) || kind == BenchHead::bye;
-    const BenchSent sent = link_.submit(payload_, safe ? Service::safe : Service::agreed);
+    const BenchSent sent = link_.submit(payload_, service_of(kind));
     blocked_ = sent == BenchSent::full;
     if (sent == BenchSent::taken) ++submitted_;
     if (sent == BenchSent::refused) result_.problem = "no more messages are taken";
@@ -216,12 +236,10 @@ class BenchWorker {
     link_.begin(measure_from(), end());
   }
 
-  void note_delivery(std::int64_t now, std::int64_t due, std::size_t bytes) {
-    if (now >= measure_from() && now < end()) {
-      ++result_.delivered;
-      result_.delivered_bytes += bytes;
-    }
-    note_latency(result_.latency, due);
+  void note_delivery(std::int64_t now, std::size_t bytes) {
+    if (now < measure_from() || now >= end()) return;
+    ++result_.delivered;
+    result_.delivered_bytes += bytes;
   }
   void note_latency(BenchLatency& latency, std::int64_t due) const {
     if (due < measure_from()) return;

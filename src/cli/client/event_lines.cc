@@ -9,6 +9,7 @@
 #include "cli/text.h"
 #include "config/file/policies.h"
 #include "group/message.h"
+#include "trace/words.h"
 
 namespace peal::cli {
 namespace {
@@ -18,11 +19,6 @@ using Json = nlohmann::ordered_json;
 std::string_view cause_name(v0::ViewCause cause) {
   constexpr std::array<std::string_view, 4> kNames = {"join", "leave", "disconnect", "network"};
   return kNames.at(static_cast<std::size_t>(cause));
-}
-
-std::string_view service_name(Service service) {
-  constexpr std::array<std::string_view, 4> kNames = {"fifo", "causal", "agreed", "safe"};
-  return kNames.at(static_cast<std::size_t>(service));
 }
 
 Json json_of(const v0::Place& place) {
@@ -40,9 +36,10 @@ std::string json_line(const v0::GroupMessage& message) {
   out["sender"] = message.sender;
   out["targets"] = Json::array();
   for (const std::string_view target : message.targets) out["targets"].push_back(target);
-  out["service"] = service_name(message.service);
+  out["service"] = trace::word_of(message.service);
   out["type"] = message.type;
   out["place"] = json_of(message.place);
+  if (message.place.position == 0) out["number"] = message.number;
   if (is_utf8(message.text())) {
     out["text"] = message.text();
   } else {
@@ -112,7 +109,11 @@ bool EventLines::on(const v0::GroupMessage& message) {
   for (const std::string_view target : message.targets) {
     const auto group = groups_.find(target);
     if (group == groups_.end()) continue;
-    group->second.digest.add(message.sender, message.place.position, message.payload);
+    if (message.place.position == 0) {
+      ++group->second.unplaced;
+    } else {
+      group->second.digest.add(message.sender, message.place.position, message.payload);
+    }
   }
   if (options_.digest) return true;
   line(options_.json ? json_line(message) : std::string(message.text()));
@@ -189,6 +190,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
     Json out{{"event", "digest"},           {"group", name},
              {"view", ended.view},          {"messages", ended.digest.messages},
              {"bytes", ended.digest.bytes}, {"order", hex_digits(ended.digest.value)}};
+    if (ended.unplaced > 0) out["without_place"] = ended.unplaced;
     if (ended.missing > 0) out["missing"] = ended.missing;
     if (ended.away) out["away"] = true;
     return line(dumped(out));
@@ -197,6 +199,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
                     " messages=" + std::to_string(ended.digest.messages) +
                     " bytes=" + std::to_string(ended.digest.bytes) +
                     " order=" + hex_digits(ended.digest.value) + " group=" + std::string(name);
+  if (ended.unplaced > 0) out += " without_place=" + std::to_string(ended.unplaced);
   if (ended.missing > 0) out += " missing=" + std::to_string(ended.missing);
   if (ended.away) out += " away=1";
   line(out);

@@ -37,6 +37,9 @@ class EventLines {
   struct Group {
     std::string view;  ///< id of the view; empty: none yet
     daemon::OrderDigest digest;
+    /// Number of messages without a place, which are not in the digest: members may get them on
+    /// different sides of a view.
+    std::uint64_t unplaced = 0;
     std::uint64_t missing = 0;  ///< number of messages in gaps
     bool away = false;          ///< further messages are missing, in unknown number
   };

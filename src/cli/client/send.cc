@@ -35,7 +35,7 @@ class Sender {
         to_(command.to),
         targets_(command.groups.begin(), command.groups.end()),
         line_bytes_max_(client.status().message_bytes_max) {
-    options_.service = is_safe(command.service) ? Service::safe : Service::agreed;
+    options_.service = command.service;
   }
 
   /// Sends all lines, and waits until they are acknowledged. The error is one line.

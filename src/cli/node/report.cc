@@ -55,6 +55,7 @@ ViewReport view_of(const Parsed& object) {
   if (object.contains("primary")) view.primary = field(object, "primary", false);
   view.messages = field<std::uint64_t>(object, "messages", 0);
   view.order = field(object, "order", std::string());
+  view.unplaced = field<std::uint64_t>(object, "without_place", 0);
   view.gap_ms = field(object, "gap_ms", 0.0);
   return view;
 }
@@ -310,6 +311,9 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (order.empty() || order == "ring") continue;
     std::string way = "order=" + order;
     const auto ensembles = field<std::uint64_t>(answer, "ensembles", 0);
+    if (const auto delivery = field(answer, "delivery", std::string()); delivery == "all-ack") {
+      way += " delivery=" + delivery;
+    }
     for (const char* key : {"dissemination", "merge"}) {
       const auto value = field(answer, key, std::string());
       const bool says = ensembles > 1 || key != std::string_view("merge");

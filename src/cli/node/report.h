@@ -19,8 +19,9 @@ struct ViewReport {
   std::vector<std::string> members;
   std::optional<bool> primary;
   std::uint64_t messages = 0;
-  std::string order;  ///< digest of the messages in their order
-  double gap_ms = 0;  ///< time without a regular view before this view
+  std::string order;           ///< digest of the messages in their order
+  std::uint64_t unplaced = 0;  ///< further messages: those without a position
+  double gap_ms = 0;           ///< time without a regular view before this view
 };
 
 /// The answer of one node to `status`, or the reason why there is no answer.

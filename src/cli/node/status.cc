@@ -86,8 +86,12 @@ void print_text(const StatusCommand& command, const std::vector<NodeReport>& rep
       for (std::size_t i = 0; i < view.members.size(); ++i) {
         std::printf("%s%s", i == 0 ? "" : ",", view.members[i].c_str());
       }
-      std::printf(" messages=%llu order=%s gap_ms=%.1f\n",
-                  static_cast<unsigned long long>(view.messages), view.order.c_str(), view.gap_ms);
+      std::printf(" messages=%llu order=%s", static_cast<unsigned long long>(view.messages),
+                  view.order.c_str());
+      if (view.unplaced > 0) {
+        std::printf(" without_place=%llu", static_cast<unsigned long long>(view.unplaced));
+      }
+      std::printf(" gap_ms=%.1f\n", view.gap_ms);
     }
   }
 }

@@ -224,6 +224,13 @@ void Membership::regather(Instant now, const GatherReason* reason, const MemberI
   shift_to_gather(now, reason, suspect, out);
 }
 
+void Membership::gather_without(Instant now, const GatherReason* reason, const MemberId& silent,
+                                Effects& out) {
+  PEAL_ASSERT(place_.operational());
+  gathering_.start_from(place_.members);
+  shift_to_gather(now, reason, silent, out);
+}
+
 void Membership::accuse(Instant now, const MemberId& member, const GatherReason* reason,
                         Effects& out) {
   out.report({&event::member_accused, place_.view, member, 0, 0, reason});

@@ -69,6 +69,10 @@ class Membership {
   void try_adopt(Instant now, Effects& out);
   /// Gives up the current view and gathers anew. Accuses `suspect` if it is set.
   void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
+  /// The same, for a member that is silent: nobody needs to be told to leave out a member that does
+  /// not answer. `silent` is for the report.
+  void gather_without(Instant now, const GatherReason* reason, const MemberId& silent,
+                      Effects& out);
   /// `member` blocks recovery, or a link trial has shown it to be at fault: accuses it and gathers
   /// anew.
   void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);

@@ -4,12 +4,13 @@
 #include "order/paxos/descriptor.h"
 #include "order/ridge/descriptor.h"
 #include "order/ring/descriptor.h"
+#include "order/toto/descriptor.h"
 
 namespace peal::order {
 
 std::span<const Descriptor* const> engines() {
   static constexpr const Descriptor* kEngines[] = {&ring::kDescriptor, &paxos::kDescriptor,
-                                                   &ridge::kDescriptor};
+                                                   &ridge::kDescriptor, &toto::kDescriptor};
   return kEngines;
 }
 

@@ -32,7 +32,7 @@ std::string_view chosen_word(const OptionValues& values, std::string_view key);
 
 /// The engine that is used if the configuration names no engine.
 const Descriptor& default_engine();
-/// The engines' names as a text that completes "accepted is …": "ring", "paxos" or "ridge".
+/// The engines' names as a text that completes "accepted is …": "ring", "paxos", "ridge" or "toto".
 std::string engine_names();
 std::string engine_names(std::span<const Descriptor* const> engines);
 

@@ -121,7 +121,7 @@ void RingEngine::on_work(Instant now, Effects& out) {
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (membership_.left()) return;
   // If the pause was shorter than the token timeout, the packets in the sockets are still valid.
-  stale_input_ = gap >= options_.token_loss;
+  stale_input_ = stale_input_ || gap >= options_.token_loss;
   flow_.spoil();
   membership_.on_pause(now, gap, out);
 }

@@ -36,10 +36,6 @@ struct Parts {
   void drop(wire::Drop reason) const { membership.tally().drop(reason); }
 };
 
-/// Rotations without progress after which a view or a repair stands still. A packet that any link
-/// delivers, even one that loses most of them, arrives in fewer.
-inline constexpr std::uint32_t kStallRounds = 50;
-
 /// a - b, or 0 if b is larger.
 constexpr std::uint32_t minus(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : 0; }
 

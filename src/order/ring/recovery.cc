@@ -10,11 +10,16 @@
 #include "order/ring/vocabulary.h"
 
 namespace peal::order::ring {
-namespace {
 
-constexpr std::uint32_t kMissingMax = 1U << 28;
-
-}  // namespace
+Recovery::Recovery(const Parts& parts, ViewPackets& view, Seq first)
+    : p_(parts),
+      view_(view),
+      first_(first),
+      obligation_({parts.membership.self()}),
+      guard_(parts.membership, {.timer = kRecoveryGuardTimer,
+                                .longest = parts.options.recovery_guard,
+                                .stall = parts.options.stall,
+                                .reason = &gather::guard}) {}
 
 void Recovery::abandon() {
   if (active_ && PEAL_MUTANT(m8_recovered_forgotten)) view_.forget_repaired();
@@ -70,12 +75,7 @@ void Recovery::begin(Instant now, const evs::Agreement& agreement, Effects& out)
   bound_ = set_union(old_.obligation, survivors);
   if (PEAL_MUTANT(m2_gap_delivers_only_trans)) bound_ = survivors;
   last_hop_ = first_;
-  rounds_ = 0;
-  since_ = now;
-  missing_said_ = missing_together_ = 0;
-  gave_time_ = false;
-  other_incomplete_.reset();
-  p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
+  guard_.begin(now);
   check();
   out.report({&event::recovery_started, agreement.view, {}, missing_, 0});
 }
@@ -116,13 +116,7 @@ void Recovery::check() {
 void Recovery::on_visit(Instant now) {
   PEAL_ASSERT(active_ && p_.membership.state() == evs::State::recovery);
   last_hop_ = p_.token.hop;
-  p_.token.backlog = std::min(minus(p_.token.backlog, missing_said_), kMissingMax) + missing_;
-  missing_said_ = missing_;
-  ++rounds_;
-  if (p_.token.backlog == missing_together_) return;
-  missing_together_ = p_.token.backlog;
-  rounds_ = 0;
-  since_ = now;
+  guard_.note_round(now, missing_, p_.token.backlog);
 }
 
 bool Recovery::mark_token() {
@@ -131,10 +125,7 @@ bool Recovery::mark_token() {
     p_.token.recovery_run = static_cast<std::uint16_t>(std::min(p_.token.recovery_run + 1, 4 * n));
   } else {
     if (!PEAL_MUTANT(incomplete_run_kept)) p_.token.recovery_run = 0;
-    other_incomplete_.reset();
-    if (p_.token.recovery_block != agreement_.index) {
-      other_incomplete_ = p_.token.recovery_block;
-    }
+    guard_.note_incomplete(p_.token.recovery_block, agreement_.index);
     p_.token.recovery_block = agreement_.index;
   }
   const std::uint16_t enough =
@@ -142,43 +133,22 @@ bool Recovery::mark_token() {
   return p_.token.recovery_run >= enough && (done() || PEAL_MUTANT(m3_install_one_short));
 }
 
-bool Recovery::is_overdue(Instant now) const {
-  return rounds_ > kStallRounds && now - since_ >= p_.options.stall;
-}
-
 void Recovery::on_guard(Instant now, Effects& out) {
   if (!active_ || PEAL_MUTANT(guard_never)) return;
   ++p_.counts.guards;
   PEAL_PROBE("recovery.guard");
-  const MemberId blocker = incomplete_member(p_.token.recovery_block);
-  out.report({&event::recovery_guard, agreement_.view, blocker, rounds_, 0});
-  if (blocker != p_.membership.self()) {
-    return p_.membership.accuse(now, blocker, &gather::guard, out);
-  }
-  // Members that miss no packet will accuse this member. This member must not give up first without
-  // an accusation. Otherwise the same members would form the same view again and again, and wait
-  // for the same packet each time.
-  if (!std::exchange(gave_time_, true)) {
-    rounds_ = 0;
-    since_ = now;
-    p_.timers.arm(kRecoveryGuardTimer, now + p_.options.recovery_guard);
-    return;
-  }
-  // No member has accused this member, so perhaps all members miss packets. Then each of them
-  // accuses another member, and they form separate views.
-  const MemberId other = incomplete_member(other_incomplete_);
-  if (other == p_.membership.self() || PEAL_MUTANT(guard_one_sided)) {
-    return p_.membership.regather(now, &gather::guard, {}, out);
-  }
-  p_.membership.accuse(now, other, &gather::guard, out);
+  const MemberId blocker = named_blocker();
+  out.report({&event::recovery_guard, agreement_.view, blocker, guard_.rounds(), 0});
+  guard_.on_timer(now, agreement_, blocker, out);
 }
 
-/// The member with this index, at which packets are missing according to the token of this attempt.
-/// Returns this member if there is no index, or if the last token is not of this attempt.
-MemberId Recovery::incomplete_member(std::optional<std::uint16_t> index) const {
+/// The last incomplete member that a token of this attempt named; this member if there is none, or
+/// if the last token is not of this attempt.
+MemberId Recovery::named_blocker() const {
   const MemberSet& members = agreement_.members;
-  const bool said = p_.token.view == agreement_.view && index && *index < members.size();
-  return said ? members[*index] : p_.membership.self();
+  const std::uint16_t index = p_.token.recovery_block;
+  const bool named = p_.token.view == agreement_.view && index < members.size();
+  return named ? members[index] : p_.membership.self();
 }
 
 // ---- installation ----
@@ -234,7 +204,7 @@ void Recovery::finish_old_view(Effects& out) {
 void Recovery::end() {
   PEAL_ASSERT(active_);
   active_ = false;
-  p_.timers.cancel(kRecoveryGuardTimer);
+  guard_.end();
 }
 
 void Recovery::begin_view() {

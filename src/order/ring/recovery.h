@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/digest.h"
+#include "order/evs/recovery_guard.h"
 #include "order/member_set.h"
 #include "order/ring/commit_record.h"
 #include "order/ring/parts.h"
@@ -18,16 +18,14 @@ namespace peal::order::ring {
 /// survivors deliver the same packets.
 class Recovery {
  public:
-  Recovery(const Parts& parts, ViewPackets& view, Seq first)
-      : p_(parts), view_(view), first_(first), obligation_({parts.membership.self()}) {}
+  Recovery(const Parts& parts, ViewPackets& view, Seq first);
 
   bool active() const { return active_; }
   const evs::Agreement& agreement() const { return agreement_; }
   /// Hop of the last token of this attempt.
   std::uint64_t last_hop() const { return last_hop_; }
-  bool done() const {
-    return missing_ == 0;
-  }  ///< this member has all packets that the survivors hold
+  /// True if this member has all packets that the survivors hold.
+  bool done() const { return missing_ == 0; }
   /// Highest position of the old view that any survivor received.
   Seq high() const { return old_.high; }
   bool in_union(Seq seq) const;
@@ -46,7 +44,7 @@ class Recovery {
   bool mark_token();
   /// True if no member has got a missing packet for many rotations, and at least for the time
   /// Options::stall.
-  bool is_overdue(Instant now) const;
+  bool is_overdue(Instant now) const { return guard_.is_overdue(now); }
   /// The attempt takes too long: accuses the member that blocks the attempt. If this member itself
   /// blocks the attempt, it first gives the other members time to accuse it.
   void on_guard(Instant now, Effects& out);
@@ -63,7 +61,7 @@ class Recovery {
 
  private:
   std::uint32_t missing_count() const;
-  MemberId incomplete_member(std::optional<std::uint16_t> index) const;
+  MemberId named_blocker() const;
 
   Parts p_;
   ViewPackets& view_;
@@ -75,15 +73,8 @@ class Recovery {
   OldViewRecord old_;  ///< what the survivors hold together
   MemberSet bound_;    ///< in this attempt: members whose packets are delivered even behind a gap
   std::uint64_t last_hop_ = 0;
-  std::uint32_t missing_ = 0;           ///< packets that this member misses
-  std::uint32_t missing_said_ = 0;      ///< this member's part of the number on the token
-  std::uint32_t missing_together_ = 0;  ///< the number on the token: packets that members miss
-  std::uint64_t rounds_ = 0;            ///< rotations since that number changed
-  Instant since_{};                     ///< when that number changed
-  bool gave_time_ = false;  ///< this member blocked recovery, and gave others time to accuse it
-  /// If this member misses packets: index of another member that missed packets when the token last
-  /// visited that member.
-  std::optional<std::uint16_t> other_incomplete_;
+  std::uint32_t missing_ = 0;  ///< packets that this member misses
+  evs::RecoveryGuard guard_;
 };
 
 }  // namespace peal::order::ring

@@ -2,6 +2,7 @@
 #include "order/ring/stall_watch.h"
 
 #include "base/hooks.h"
+#include "order/evs/recovery_guard.h"
 
 namespace peal::order::ring {
 
@@ -16,7 +17,7 @@ void StallWatch::on_token(Instant now) {
     since_ = now;
     return;
   }
-  if (++rounds_ < kStallRounds || now - since_ < p_.options.stall) return;
+  if (++rounds_ < evs::kStallRounds || now - since_ < p_.options.stall) return;
   if (p_.token.aru_index >= p_.membership.members().size() || p_.membership.is_trying()) return;
   const MemberSet& members = p_.membership.members();
   const MemberId blocker = members[p_.token.aru_index];

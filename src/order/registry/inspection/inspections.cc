@@ -4,12 +4,13 @@
 #include "order/paxos/inspection/inspection.h"
 #include "order/ridge/inspection/inspection.h"
 #include "order/ring/inspection/inspection.h"
+#include "order/toto/inspection/inspection.h"
 
 namespace peal::order {
 
 std::span<const Inspection* const> inspections() {
   static constexpr const Inspection* kInspections[] = {&ring::kInspection, &paxos::kInspection,
-                                                       &ridge::kInspection};
+                                                       &ridge::kInspection, &toto::kInspection};
   return kInspections;
 }
 
