@@ -19,7 +19,10 @@ KINDS = {
     "more": "more seeds, and every scenario of a small system of Paxos engines",
 }
 # The programs of a kind, each with the folders whose mutants it may notice.
-ORDER = ("src/order/",)
+ORDER = tuple(f"src/order/{part}" for part in (
+    "ring/", "evs/", "paxos/", "ridge/", "registry/", "inspection/", "option", "vocabulary",
+    "field", "said_once", "member_set"))
+TOTO = ("src/order/toto/", "src/order/evs/")
 QUORUMS = ("src/order/paxos/", "src/order/ridge/")
 ALL = ("src/",)
 PROGRAMS = {
@@ -27,7 +30,8 @@ PROGRAMS = {
               "group_test": ("src/group/",), "session_test": ("src/group/", "src/session/"),
               "order_membership_test": ("src/order/evs/",),
               "order_registry_test": ("src/order/registry/",), "order_test": ORDER,
-              "order_paxos_test": ("src/wal/", *ORDER), "order_ridge_test": ORDER},
+              "order_paxos_test": ("src/wal/", *ORDER), "order_ridge_test": ORDER,
+              "order_toto_test": TOTO, "order_toto_hostile_test": TOTO},
     "few": {"peal-sim": ALL},
     "stories": {"scenario_test": ALL},
     "more": {"peal-sim": ALL, "order_explore_test": QUORUMS},
