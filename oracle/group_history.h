@@ -57,6 +57,8 @@ struct GroupClient {
   /// Gaps that the client got: pairs of an element of `due` and a name.
   std::set<std::pair<std::size_t, Index>> told_of;
   std::uint64_t told_at = 0;  ///< how many messages the node had delivered before the last gap
+  /// By sender: the highest number of its delivered messages without a place.
+  std::unordered_map<Index, std::uint64_t> unplaced_of;
 };
 
 /// The names that a message is sent to, as a set.
@@ -78,12 +80,24 @@ struct GroupMessage {
   std::uint32_t strangers = 0;  ///< number of receivers that are in none of the message's groups
 };
 
+/// Messages to a group that one client delivered after a view.
+struct Deliveries {
+  std::vector<Index> placed;
+  std::vector<Index> unplaced;
+};
+
+/// Messages that several clients must all deliver.
+struct CommonMessages {
+  Index first = kNone;  ///< the client that delivered `messages`
+  std::uint32_t clients = 0;
+  std::vector<Index> messages;
+};
+
 /// The messages that clients delivered between the same two views.
 struct Stretch {
   Index previous = kNone;  ///< the state before these messages
-  Index first = kNone;     ///< the client that delivered `messages`
-  std::uint32_t clients = 0;
-  std::vector<Index> messages;
+  CommonMessages placed;
+  std::map<MemberId, CommonMessages> unplaced;  ///< by node: those of its clients
 };
 
 /// Clients that came together to a state of a group. A view at one of these clients lists them
@@ -118,7 +132,7 @@ struct Membership {
   Index group = kNone;
   Index state = kNone;       ///< the state in the last view; kNone: not a member now
   ViewId begun{};            ///< the nodes' view in which the client became a member
-  std::vector<Index> since;  ///< messages to the group after the last view
+  Deliveries since;          ///< messages to the group after the last view
   std::vector<Index> owed;   ///< own messages to the group that the client must get back
   Index last_state = kNone;  ///< like `state`, but kept when the client leaves
   std::map<ViewId, std::uint64_t> highest;  ///< by the nodes' view: highest GroupViewId::index

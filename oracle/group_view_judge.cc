@@ -58,8 +58,7 @@ void GroupViewJudge::viewed(std::int64_t at, const ClientId& to, const std::stri
   if (previous == kNone) membership.begun = view.id.view;
   membership.state = agreed != kNone ? agreed : v_.history.find_state(name, view.id);
   membership.last_state = membership.state;
-  std::vector<Index> messages;
-  messages.swap(membership.since);
+  Deliveries messages = std::exchange(membership.since, {});
   if (!ascending || agreed == kNone) return;
   check_cause(client, previous, agreed, at);
   came_together(client, previous, agreed, v_.history.clients_of(view.together), std::move(messages),
@@ -93,7 +92,7 @@ void GroupViewJudge::left(std::int64_t at, const ClientId& to, const std::string
     return;
   }
   v_.history.memberships[known].state = kNone;
-  v_.history.memberships[known].since.clear();
+  v_.history.memberships[known].since = {};
   v_.history.memberships[known].owed.clear();
 }
 
@@ -205,7 +204,7 @@ bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id
 // G4: clients that come to a view together come from the same view. G3: these clients delivered the
 // same messages in that previous view.
 void GroupViewJudge::came_together(Index client, Index previous, Index state,
-                                   std::vector<Index> together, std::vector<Index> messages,
+                                   std::vector<Index> together, Deliveries messages,
                                    std::int64_t at) {
   std::sort(together.begin(), together.end());
   GroupState& record = v_.history.states[state];

@@ -33,7 +33,7 @@ class GroupViewJudge {
   void check_cause(Index client, Index previous, Index state, std::int64_t at);
   bool ascends(const Membership& membership, const GroupViewId& id, std::int64_t at);
   void came_together(Index client, Index previous, Index state, std::vector<Index> together,
-                     std::vector<Index> messages, std::int64_t at);
+                     Deliveries messages, std::int64_t at);
   bool plausible(Index client, const GroupState& state, const std::vector<Index>& together,
                  std::int64_t at);
   Index company(Index client, GroupState& state, std::vector<Index> together, std::int64_t at);

@@ -105,6 +105,7 @@ void MessageJudge::delivered(std::int64_t at, const ClientId& to, const GroupMes
   }
   check_content(client, message, groups, hash, at);
   if (!collect(client, message)) check_stranger(client, message, at);
+  check_overtaken(client, message, at);
   if (v_.history.messages[message].placing == Placing::placed) follow(client, message);
 }
 
@@ -141,8 +142,9 @@ bool MessageJudge::collect(Index client, Index message) {
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
     const Index index = v_.history.find_membership(client, group);
     if (index == kNone || v_.history.memberships[index].state == kNone) continue;
+    Deliveries& since = v_.history.memberships[index].since;
     const bool placed = v_.history.messages[message].placing == Placing::placed;
-    if (placed) v_.history.memberships[index].since.push_back(message);
+    (placed ? since.placed : since.unplaced).push_back(message);
     member = true;
   }
   return member;
@@ -195,24 +197,49 @@ void MessageJudge::follow(Index client, Index message) {
   if (next.message != message) edges_.push_back({last, message, client});
 }
 
+// G7: at each client, a message without a place comes after all earlier messages of its sender.
+void MessageJudge::check_overtaken(Index client, Index message, std::int64_t at) {
+  const GroupMessage& record = v_.history.messages[message];
+  auto& unplaced_of = v_.history.clients[client].unplaced_of;
+  const auto last = unplaced_of.find(record.sender);
+  if (last != unplaced_of.end() && record.number < last->second) {
+    v_.violate(GroupProperty::g7_one_order, at, [&] {
+      return v_.name(client) + " delivers " + v_.message_text(message) + " after message " +
+             std::to_string(last->second) + " of that sender, which has no place";
+    });
+  } else if (record.placing == Placing::unplaced) {
+    unplaced_of[record.sender] = record.number;
+  }
+}
+
 // A client may lack its own message, unless the client wanted the message back.
 bool MessageJudge::may_lack(Index client, Index message) const {
   const GroupMessage& record = v_.history.messages[message];
   return record.sender == client && record.own != OwnCopy::wanted;
 }
 
+// A node delivers a message without a place to the clients that are members when the node delivers
+// it. Another node may do so before or after a change of the members. Gaps make no difference among
+// the clients of one node: they concern messages that the node did not deliver.
+void MessageJudge::check_stretch(Stretch& stretch, Index client, Deliveries messages,
+                                 const std::string& where, std::int64_t at) {
+  const MemberId node = v_.history.clients[client].id.node;
+  compare(stretch.placed, client, std::move(messages.placed), where, at);
+  compare(stretch.unplaced[node], client, std::move(messages.unplaced), where, at);
+}
+
 // The two lists of messages are nearly always equal. If they differ, compares them as sets, because
 // a sender's list lacks its own messages that the sender did not want back.
-void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
-                                 const std::string& where, std::int64_t at) {
-  if (stretch.clients++ == 0) {
-    stretch.first = client;
-    stretch.messages = std::move(messages);
+void MessageJudge::compare(CommonMessages& common, Index client, std::vector<Index> messages,
+                           const std::string& where, std::int64_t at) {
+  if (common.clients++ == 0) {
+    common.first = client;
+    common.messages = std::move(messages);
     return;
   }
   ++v_.report.figures.compared;
-  if (stretch.messages == messages) return;
-  std::vector<Index>& known = stretch.messages;
+  if (common.messages == messages) return;
+  std::vector<Index>& known = common.messages;
   std::sort(known.begin(), known.end());
   std::sort(messages.begin(), messages.end());
   const auto report = [&](Index without, Index message, Index with) {
@@ -226,14 +253,14 @@ void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Ind
   std::set_difference(known.begin(), known.end(), messages.begin(), messages.end(),
                       std::back_inserter(missing));
   for (const Index message : missing) {
-    if (!may_lack(client, message)) return report(client, message, stretch.first);
+    if (!may_lack(client, message)) return report(client, message, common.first);
   }
   missing.clear();
   std::set_difference(messages.begin(), messages.end(), known.begin(), known.end(),
                       std::back_inserter(missing));
   for (const Index message : missing) {
-    const bool only_its_sender = stretch.clients == 2 && may_lack(stretch.first, message);
-    if (!only_its_sender) return report(stretch.first, message, client);
+    const bool only_its_sender = common.clients == 2 && may_lack(common.first, message);
+    if (!only_its_sender) return report(common.first, message, client);
   }
   const auto middle = static_cast<std::ptrdiff_t>(known.size());
   known.insert(known.end(), missing.begin(), missing.end());

@@ -16,7 +16,8 @@ namespace peal::oracle {
 /// Judges messages to groups: G3, G6 and G7. G3: clients that went together from one view of a
 /// group to the next delivered the same messages to the group between the two views. G7: the union
 /// of all clients' delivery orders has no cycle. With GroupChecker::Options::companies, G7 holds
-/// for each company. G3 and G7 do not apply to messages without a place.
+/// for each company. For messages without a place, G3 holds among the clients of one node, and G7
+/// means that such a message comes after the earlier messages of its sender.
 class MessageJudge {
  public:
   MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
@@ -26,8 +27,8 @@ class MessageJudge {
   void ordered(MemberId node, const GroupMessageId& id, Placing placing);
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
                  std::span<const std::string> groups, std::uint64_t hash);
-  void check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
-                     const std::string& where, std::int64_t at);
+  void check_stretch(Stretch& stretch, Index client, Deliveries messages, const std::string& where,
+                     std::int64_t at);
   void finish_order();
 
  private:
@@ -41,6 +42,9 @@ class MessageJudge {
   bool collect(Index client, Index message);
   void check_stranger(Index client, Index message, std::int64_t at);
   void follow(Index client, Index message);
+  void check_overtaken(Index client, Index message, std::int64_t at);
+  void compare(CommonMessages& common, Index client, std::vector<Index> messages,
+               const std::string& where, std::int64_t at);
   bool may_lack(Index client, Index message) const;
   std::vector<Step> find_cycle_in_companies() const;
 

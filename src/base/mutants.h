@@ -160,6 +160,7 @@ namespace peal::sim_hooks {
   X(gm19_traffic_forgotten_early, "what was sent is forgotten before all are known to know")      \
   X(gm20_gap_not_told, "who missed messages is not told")                                         \
   X(gm21_forgotten_not_told, "what all nodes of the list knew is not told to who comes later")    \
+  X(gm22_unplaced_misses_last, "the last of several receivers misses a message without a place")  \
   X(sm1_settled_early, "a message counts as settled when it comes back, not when all have it")    \
   X(sm2_resume_drops_one, "who goes on with a session misses one event")                          \
   X(sm3_spill_out_of_order, "events pass others that went to the disk")                           \

@@ -219,6 +219,9 @@ void Groups::on_data(const Ordered& from, ByteView message) {
     const auto own = std::find(receivers_.begin(), receivers_.end(), data.client.connection);
     if (own != receivers_.end()) receivers_.erase(own);
   }
+  if (PEAL_MUTANT(gm22_unplaced_misses_last) && from.place.seq == 0 && receivers_.size() > 1) {
+    receivers_.pop_back();
+  }
   if (receivers_.empty()) return;
   const Received received{
       {from.sender, data.client.connection},       data.client.name, from.service, data.type,

@@ -30,7 +30,8 @@ struct Told {
   std::string group;
   GroupView view;
   std::optional<GroupViewId> previous;  // none: the client was no member
-  Messages between;                     // the group's messages since `previous`
+  Messages between;                     // the group's messages since `previous`: with a place
+  Messages unplaced;                    // and without
   bool listed = false;                  // the same members as at other clients
   bool sound = false;                   // listed, the cause as at other clients, and the id ascends
   bool accepted = false;                // the company is valid (G4)
@@ -39,8 +40,8 @@ struct Told {
 
 struct Member {
   std::optional<GroupViewId> now;
-  Messages since;
-  Messages owed;  // own messages that the client wants back
+  Messages since, unplaced;  // messages to the group: with a place, and without
+  Messages owed;             // own messages that the client wants back
 };
 
 // A node heard of messages that it had missed.
@@ -69,7 +70,7 @@ struct Client {
   std::vector<std::size_t> due;  // absences to report before the next event
   std::set<std::pair<std::size_t, std::string>> told;
   std::size_t told_at = 0;
-  std::vector<GroupMessageId> delivered;
+  std::vector<GroupMessageId> delivered, placed, unplaced;
   std::map<std::string, Member> groups;
 };
 
@@ -141,6 +142,7 @@ class Slow {
  private:
   void order(Past& node, const GroupEvent& event) {
     names_[event.message] = set_of(event.groups);
+    placing_[event.message] = event.placing;
     if (node.place(event.message) == 0) node.got.push_back(event.message);
   }
 
@@ -231,11 +233,18 @@ class Slow {
       broken.insert("G6");
     }
     client.delivered.push_back(event.message);
+    const auto placing = placing_.find(event.message);
+    const bool placed = placing == placing_.end() || placing->second == Placing::placed;
+    for (const GroupMessageId& earlier : client.unplaced) {
+      const bool same_sender = earlier.sender == event.message.sender;
+      if (same_sender && event.message < earlier) broken.insert("G7");
+    }
+    (placed ? client.placed : client.unplaced).push_back(event.message);
     bool member = false;
     for (const std::string& name : names) {
       const auto group = client.groups.find(name);
       if (is_private(name) || group == client.groups.end() || !group->second.now) continue;
-      group->second.since.insert(event.message);
+      (placed ? group->second.since : group->second.unplaced).insert(event.message);
       member = true;
     }
     if (!member) stranger(event, names);
@@ -259,6 +268,7 @@ class Slow {
     told.view = event.view;
     told.previous = member.now;
     told.between = member.since;
+    told.unplaced = member.unplaced;
     told.company = {event.view.together.begin(), event.view.together.end()};
     const Told* first = nullptr;
     const Told* listed = nullptr;
@@ -275,6 +285,7 @@ class Slow {
     told_.push_back(told);
     member.now = event.view.id;
     member.since.clear();
+    member.unplaced.clear();
   }
 
   // True if the cause describes how the members changed from the previous view.
@@ -357,6 +368,7 @@ class Slow {
     for_companions([&](const Told& a, const Told& b) {
       if (a.previous.has_value() && a.previous == b.previous) {
         compare(a.between, b.between, b.client);
+        if (a.client.node == b.client.node) compare(a.unplaced, b.unplaced, b.client);
       }
     });
   }
@@ -375,7 +387,7 @@ class Slow {
 
   void last_messages() {
     using Key = std::tuple<std::string, GroupViewId, ViewId>;
-    std::map<Key, std::vector<std::pair<ClientId, const Messages*>>> together;
+    std::map<Key, std::vector<std::pair<ClientId, const Member*>>> together;
     for (const auto& [id, client] : clients_) {
       for (const auto& [group, member] : client.groups) {
         if (!client.connected || !member.now.has_value() || !tables_.contains(id.node)) continue;
@@ -387,12 +399,16 @@ class Slow {
         const GroupTableEntry* entry = entry_of(id, group);
         if (entry == nullptr) broken.insert("G5");
         if (entry == nullptr || entry->id != *member.now) continue;
-        together[{group, entry->id, tables_.at(id.node).in}].push_back({id, &member.since});
+        together[{group, entry->id, tables_.at(id.node).in}].push_back({id, &member});
       }
     }
     for (const auto& [key, members] : together) {
       for (const auto& a : members) {
-        for (const auto& b : members) compare(*a.second, *b.second, b.first);
+        for (const auto& b : members) {
+          compare(a.second->since, b.second->since, b.first);
+          if (a.first.node == b.first.node)
+            compare(a.second->unplaced, b.second->unplaced, b.first);
+        }
       }
     }
   }
@@ -449,14 +465,14 @@ class Slow {
     }
   }
 
-  // Finds a cycle in the clients' orders: removes, repeatedly, a message that no other message
-  // precedes.
+  // Finds a cycle in the clients' orders of messages with a place: removes, repeatedly, a message
+  // that no other message precedes.
   void one_order() {
     std::map<GroupMessageId, Messages> before;
     for (const auto& [id, client] : clients_) {
-      for (std::size_t i = 0; i < client.delivered.size(); ++i) {
-        Messages& earlier = before[client.delivered[i]];
-        for (std::size_t k = 0; k < i; ++k) earlier.insert(client.delivered[k]);
+      for (std::size_t i = 0; i < client.placed.size(); ++i) {
+        Messages& earlier = before[client.placed[i]];
+        for (std::size_t k = 0; k < i; ++k) earlier.insert(client.placed[k]);
       }
     }
     while (!before.empty()) {
@@ -484,6 +500,7 @@ class Slow {
   std::map<MemberId, Past> nodes_;
   std::map<ViewId, Messages> said_;  // what nodes knew when they entered the view
   std::map<GroupMessageId, std::set<std::string>> names_;
+  std::map<GroupMessageId, Placing> placing_;
 };
 
 }  // namespace

@@ -247,6 +247,7 @@ class World {
     GroupEvent sent = make(GroupVerb::send, client);
     sent.message = {client, ++numbers_[client]};
     sent.hash = random_.next();
+    if (random_.below(4) == 0) sent.placing = Placing::unplaced;
     View& view = *node_of(client).view;
     std::vector<ClientId> to;
     for (std::uint64_t n = 1 + random_.below(2); n > 0; --n) {
