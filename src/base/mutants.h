@@ -212,7 +212,25 @@ namespace peal::sim_hooks {
   X(tt_status_votes, "a STATUS is a vote for what its sender has")                                \
   X(tt_causal_before_past, "a causal unit comes before the units that its past decides")          \
   X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
-  X(tt_loss_not_seen, "a link that loses many packets is never tested")
+  X(tt_loss_not_seen, "a link that loses many packets is never tested")                           \
+  X(rc_checksum_ignored, "records in memory are used whatever their checksums say")               \
+  X(rc_active_at_once, "a leader delivers before a quorum has its base")                          \
+  X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
+  X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
+  X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \
+  X(rc_incomplete_is_enough, "a message is delivered before all lower timestamps are known")      \
+  X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
+  X(rc_lead_without_units, "a leader begins without the units of its base")                       \
+  X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \
+  X(rc_mark_without_clock, "a leader's mark certifies its timestamp in place of its clock")       \
+  X(rc_no_body_no_stamp, "a timestamp without its unit blocks nothing")                           \
+  X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
+  X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
+  X(rc_own_clock_certifies, "a member takes its own clock for that of its leader")                \
+  X(rc_relays_in_any_order, "relayed messages are taken before earlier ones of their sender")     \
+  X(rc_released_by_one, "messages are released once one member has delivered them")               \
+  X(rc_revoke_forgotten, "a member answers a candidate while the old leader may still write")     \
+  X(rc_sets_mixed, "a node sends to other domains while its messages wait for their keys")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/assert.h"
+#include "base/ids.h"
+#include "wire/ramcast_memory.h"
+
+namespace peal::order::ramcast {
+
+/// A key is a clock's value and the number of a domain. It is also the position of a message.
+constexpr Seq key_of(std::uint64_t clock, unsigned domain) { return (clock << 4) | domain; }
+constexpr std::uint64_t clock_of(Seq key) { return key >> 4; }
+constexpr unsigned domain_of_key(Seq key) { return static_cast<unsigned>(key & 15); }
+
+inline constexpr std::uint64_t kClockMax = wire::kCounterMax >> 4;
+/// A key that is further ahead than this is not believed. A clock that makes a million steps per
+/// second needs nine years for it.
+inline constexpr std::uint64_t kClockStepMax = 1ULL << 48;
+
+/// The logical clock of a domain's server. Proposals of a leader are above it.
+class Clock {
+ public:
+  std::uint64_t value() const { return value_; }
+  std::uint64_t next() {
+    PEAL_ASSERT(value_ < kClockMax);
+    return ++value_;
+  }
+  void raise(std::uint64_t least) { value_ = std::max(value_, least); }
+  /// True if a key of another process may be used.
+  bool believes(Seq key) const {
+    return clock_of(key) <= kClockMax - 1 && clock_of(key) <= value_ + kClockStepMax;
+  }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+}  // namespace peal::order::ramcast
