@@ -213,7 +213,8 @@ namespace peal::sim_hooks {
   X(tt_status_votes, "a STATUS is a vote for what its sender has")                                \
   X(tt_causal_before_past, "a causal unit comes before the units that its past decides")          \
   X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
-  X(tt_loss_not_seen, "a link that loses many packets is never tested")
+  X(tt_loss_not_seen, "a link that loses many packets is never tested")                           \
+  X(tt_half_heard, "a member enters Commit though it does not hear those in front of it")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -235,6 +235,17 @@ void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
   if (concerns_us) regather(now, &gather::leave, from, out);
 }
 
+/// Whether this member, at index `mine`, hears so many of `members` that it may enter Commit. The
+/// members in front of it have certainly agreed, because the commit token has passed them. But if a
+/// member entered Commit without hearing its successor, it might be unable to reach the successor.
+/// Then attempts would fail again and again, and nobody would accuse the successor. With an engine
+/// whose members all need to hear each other, the same is true of each pair of members: the view
+/// would form and soon end again.
+bool Membership::hears_enough(const MemberSet& members, std::uint32_t mine) const {
+  const bool all = settings_.hears_all && !PEAL_MUTANT(tt_half_heard);
+  return gathering_.hears(members, all ? 0 : mine + 1);
+}
+
 void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out) {
   const auto n = static_cast<std::uint32_t>(commit.members.size());
   const auto mine = static_cast<std::uint32_t>(index_in(commit.members, self_));
@@ -249,7 +260,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       if (commit.hops == mine && mine > 0 && commit.members == gathering_.candidates() &&
           commit.list == lists_.active() &&
           (attempt_.is_newer(commit.view) || PEAL_MUTANT(stale_commit_accepted)) &&
-          (gathering_.hears_rest_of(commit.members, mine) || PEAL_MUTANT(commit_unheard))) {
+          (hears_enough(commit.members, mine) || PEAL_MUTANT(commit_unheard))) {
         enter_commit(now, commit, mine, out);
         return;
       }
