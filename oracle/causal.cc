@@ -36,9 +36,10 @@ bool CausalOrder::must_wait(Index member, const trace::Event& event) {
 bool CausalOrder::can_be_judged(Index message, const trace::Event& event) {
   History& history = judge_.history();
   if (history.messages[message].originated) return true;
-  if (!options_.companies) return false;
+  if (!options_.companies && !options_.genuine) return false;
   const MessageRecord& record = history.messages[message];
   if (options_.layer == trace::Layer::order && !record.submitted) return false;
+  if (options_.genuine) return true;
   return history.span_in(history.view(event.view), record.sender) != kNone;
 }
 
@@ -47,9 +48,8 @@ void CausalOrder::hand_over(const trace::Event& event) {
   const Index message = names_message ? judge_.history().message(event) : kNone;
   judge_.add(event);
   if (event.kind == Kind::originate) wake(message);
-  if (!options_.companies) return;
-  if (event.kind == Kind::submit) wake(message);
-  if (event.kind == Kind::view && !event.transitional) wake_all();
+  if (event.kind == Kind::submit && (options_.companies || options_.genuine)) wake(message);
+  if (options_.companies && event.kind == Kind::view && !event.transitional) wake_all();
 }
 
 void CausalOrder::wake(Index message) {

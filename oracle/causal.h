@@ -13,7 +13,8 @@ namespace peal::oracle {
 /// Passes events to the judge in a causally possible order, for processes without a common clock.
 /// Each process's own order is kept. A delivery waits for the origination of its message. With
 /// Options::companies, it waits for the submission, and until the sender has installed the view:
-/// two members may each originate a message after they deliver the other's message. Memory grows
+/// two members may each originate a message after they deliver the other's message. With
+/// Options::genuine, it waits for the submission, since the sender may be in no view. Memory grows
 /// with the number of waiting events. Few events wait if events arrive roughly in real-time order.
 class CausalOrder {
  public:

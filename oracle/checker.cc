@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "oracle/causal.h"
+#include "oracle/domain_sets.h"
 #include "oracle/domains.h"
 #include "oracle/history_judge.h"
 
@@ -20,19 +21,26 @@ class Checker::Judge {
  public:
   explicit Judge(const Options& options)
       : live_(options.live_order), history_(options), causal_(history_, options) {
-    if (!options.domains.empty()) domains_.emplace(options);
+    if (options.genuine) {
+      sets_.emplace(options);
+    } else if (!options.domains.empty()) {
+      domains_.emplace(options);
+    }
   }
 
   void add(const trace::Event& event) {
+    if (sets_) return sets_->add(event);
     if (domains_) return domains_->add(event);
     live_ ? history_.add(event) : causal_.add(event);
   }
   Report finish() {
+    if (sets_) return sets_->finish();
     if (domains_) return domains_->finish();
     causal_.finish();
     return history_.finish();
   }
   std::uint64_t violations_total() const {
+    if (sets_) return sets_->violations_total();
     return domains_ ? domains_->violations_total() : history_.violations_total();
   }
 
@@ -41,6 +49,7 @@ class Checker::Judge {
   HistoryJudge history_;
   CausalOrder causal_;
   std::optional<Domains> domains_;
+  std::optional<DomainSets> sets_;
 };
 
 Checker::Checker(const Options& options) : judge_(std::make_unique<Judge>(options)) {}

@@ -59,9 +59,13 @@ struct Options {
   /// it. Other members may deliver the last messages of the view in another order. Fifo and causal
   /// messages have no place; their position is 0. Not with `quorum`. See oracle/README.md.
   bool companies = false;
-  /// Domains of the engine (order/ridge/layout.h): for each domain its sorted nodes; domain 1 is
-  /// the first. Only a domain's nodes deliver the domain's messages. At these nodes, one total
-  /// order contains the domain's messages and the messages for all nodes.
+  /// The engine multicasts to sets of domains, which have no nodes in common. Any node may send to
+  /// any set; each domain has views of its own; a message has one place, the same in all its
+  /// domains. Without `domains`, all nodes are one domain. With `quorum`. See oracle/README.md.
+  bool genuine = false;
+  /// Domains of the engine: for each domain its sorted nodes; domain 1 is the first. Only a
+  /// domain's nodes deliver the domain's messages. Unless `genuine`, one total order at these nodes
+  /// contains the domain's messages and the messages for all nodes.
   std::vector<std::vector<NodeId>> domains;
   /// Positions ascend but may have holes: the checker does not see all ordered messages.
   bool sparse = false;

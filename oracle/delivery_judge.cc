@@ -79,7 +79,8 @@ bool DeliveryJudge::accept_unwitnessed(Index message, const trace::Event& event)
   if (record.number != 0 && record.number <= sender.last_originated) return false;
   const Index in = v_.history.view(event.view);
   const View& view = v_.history.views[in];
-  if (v_.history.slot_of(view, record.sender) >= view.members.size()) return false;
+  const bool in_view = v_.history.slot_of(view, record.sender) < view.members.size();
+  if (!in_view && !v_.options.genuine) return false;
   stand_for_origination(message, event);
   return true;
 }
@@ -355,11 +356,12 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
 }
 
 // With Options::quorum or Options::companies, a delivery counts as the origination of a submitted
-// message (or of any unit) if the sender is a member of the view and has installed it. Returns
-// false if the delivery does not count.
+// message (or of any unit) if the sender is a member of the view and has installed it. With
+// Options::genuine, the sender may be anywhere. Returns false if the delivery does not count.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;
+  if (v_.options.genuine) return stand_for_origination(message, event), true;
   const Index in = v_.history.view(event.view);
   View& view = v_.history.views[in];
   const Index slot = v_.history.slot_of(view, record.sender);

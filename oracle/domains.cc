@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "oracle/verdict.h"
+
 namespace peal::oracle {
 namespace {
 
@@ -15,16 +17,6 @@ std::string set_text(std::uint32_t domains) {
     if ((domains >> i & 1U) != 0) text += (text.empty() ? "domain " : ",") + std::to_string(i);
   }
   return text.empty() ? std::string() : text + ": ";
-}
-
-void add_up(Report& to, const Report& from, std::uint32_t most, const std::string& where) {
-  to.violations_total += from.violations_total;
-  for (std::size_t i = 0; i < kPropertyCount; ++i) to.violations_of[i] += from.violations_of[i];
-  for (Violation violation : from.violations) {
-    if (to.violations.size() >= most) break;
-    violation.text = where + violation.text;
-    to.violations.push_back(std::move(violation));
-  }
 }
 
 }  // namespace
@@ -71,10 +63,13 @@ void Domains::add(const trace::Event& event) {
   const bool of_message = event.kind == trace::Kind::submit ||
                           event.kind == trace::Kind::originate ||
                           event.kind == trace::Kind::deliver;
-  if (event.kind == trace::Kind::deliver && event.layer == options_.layer) check_order(event);
+  if (event.kind == trace::Kind::deliver && event.layer == options_.layer) {
+    check_destinations(event);
+    check_order(event);
+  }
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
-    if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
+    if (of_message && (part->learned & set_of(event.domains)) == 0) continue;
     // A message whose sender is outside this part is judged by other parts, at least by the part
     // with only the message's domain. check_order() compares the positions of messages of different
     // domains.
@@ -99,17 +94,27 @@ void Domains::check_order(const trace::Event& event) {
   Last& last = last_[event.node];
   const std::pair before{last.seq, last.index};
   if (last.view == event.view && before >= std::pair{event.seq, event.index}) {
-    ++own_.violations_total;
-    ++own_.violations_of[static_cast<std::size_t>(Property::e7_total_order)];
-    if (own_.violations.size() < options_.violations_max) {
-      own_.violations.push_back({Property::e7_total_order,
-                                 "a message of domain " + std::to_string(event.domain) +
-                                     " is delivered at position " + std::to_string(event.seq) +
-                                     ", after one at " + std::to_string(last.seq),
-                                 event.at_ns, event.node});
-    }
+    violate(Property::e7_total_order, event,
+            "a message of domain " + std::to_string(event.domains.first()) +
+                " is delivered at position " + std::to_string(event.seq) + ", after one at " +
+                std::to_string(last.seq));
   }
   last = {event.view, event.seq, event.index};
+}
+
+// E3: only the nodes of a domain deliver its messages. No part judges the deliveries of others.
+void Domains::check_destinations(const trace::Event& event) {
+  if ((set_of(event.node.node) & set_of(event.domains)) != 0) return;
+  violate(Property::e3_integrity, event,
+          "a message of domain " + std::to_string(event.domains.first()) +
+              " is delivered at a node outside it");
+}
+
+void Domains::violate(Property property, const trace::Event& event, std::string text) {
+  ++own_.violations_total;
+  ++own_.violations_of[static_cast<std::size_t>(property)];
+  if (own_.violations.size() >= options_.violations_max) return;
+  own_.violations.push_back({property, std::move(text), event.at_ns, event.node});
 }
 
 std::uint64_t Domains::violations_total() const {
@@ -125,7 +130,7 @@ Report Domains::finish() {
     part->causal.finish();
     const Report report = part->core.finish();
     if (part->learned == 1) all.figures = report.figures;
-    add_up(all, report, options_.violations_max, set_text(part->learned));
+    add_violations(all, report, options_.violations_max, set_text(part->learned));
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "oracle/causal.h"
@@ -16,7 +17,7 @@ namespace peal::oracle {
 /// domains that some nodes have in common, the messages of these domains at these nodes form a
 /// history with all promised properties. Each such history is judged separately, without other
 /// nodes and messages. In addition, each node must deliver the messages of all its domains in the
-/// order of their positions.
+/// order of their positions, and no other messages.
 class Domains {
  public:
   explicit Domains(const Options& options);
@@ -27,6 +28,7 @@ class Domains {
 
  private:
   using Set = std::uint32_t;  ///< bit i: domain i; bit 0: messages for all nodes
+  static Set set_of(DomainSet domains) { return domains.empty() ? 1 : domains.bits(); }
   /// Judges one history: the messages of a set of domains, at the nodes that learn all of these
   /// domains.
   struct Part {
@@ -48,6 +50,8 @@ class Domains {
   void add_sets(const Options& options);
   void feed(Part& part, const trace::Event& event);
   void check_order(const trace::Event& event);
+  void check_destinations(const trace::Event& event);
+  void violate(Property property, const trace::Event& event, std::string text);
 
   Options options_;
   std::vector<std::unique_ptr<Part>> parts_;

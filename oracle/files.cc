@@ -173,11 +173,10 @@ class Merge {
   /// The nodes of each domain, from the start events that were read; see Options::domains.
   std::vector<std::vector<NodeId>> domains() const {
     std::vector<std::vector<NodeId>> all;
-    for (const auto& [node, bits] : domains_) {
-      for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
-        if ((bits >> i & 1U) == 0) continue;
-        if (all.size() < i) all.resize(i);
-        all[i - 1].push_back(node);
+    for (const auto& [node, domains] : domains_) {
+      for (const DomainId domain : domains) {
+        if (all.size() < domain) all.resize(domain);
+        all[domain - 1U].push_back(node);
       }
     }
     return all;
@@ -234,7 +233,7 @@ class Merge {
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
   std::optional<std::pair<std::string, std::size_t>> engine_;  // name, and its first file
-  std::map<NodeId, std::uint16_t> domains_;                    // by node: as trace::Event::domains
+  std::map<NodeId, DomainSet> domains_;                        // by node
   std::map<MemberId, std::size_t> owners_;  // by process: the file of its start event
   std::optional<std::size_t> current_;
   std::string error_;
@@ -263,6 +262,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
     }
     for_order.quorum = engine->traits.quorum;
     for_order.companies = engine->traits.companies;
+    for_order.genuine = engine->traits.genuine;
   }
   for_order.domains = merge.domains();
   Options for_unit = for_order;

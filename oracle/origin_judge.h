@@ -15,7 +15,9 @@ class OriginJudge {
   void submit(Index member, const trace::Event& event);
   void originate(Index member, const trace::Event& event);
   /// E6: a member's messages are originated in the order of their numbers, and no submitted message
-  /// is skipped. `event` originates `message`, or delivers it before its sender originates it.
+  /// is skipped. `event` originates `message`, or delivers it before its sender originates it. With
+  /// Options::genuine, AcrossJudge judges this.
+  void check_submitted(Index member, Index message, const trace::Event& event);
   void check_order(Index message, const trace::Event& event);
   /// Adds `message` to View::order of `view`. E7: a position has one message. With
   /// Options::companies: only notes the first known place.

@@ -99,4 +99,14 @@ std::string Verdict::difference(const Span& a, const Span& b, bool tails) const 
          side(b, count_b);
 }
 
+void add_violations(Report& to, const Report& from, std::uint32_t most, const std::string& where) {
+  to.violations_total += from.violations_total;
+  for (std::size_t i = 0; i < kPropertyCount; ++i) to.violations_of[i] += from.violations_of[i];
+  for (Violation violation : from.violations) {
+    if (to.violations.size() >= most) break;
+    violation.text = where + violation.text;
+    to.violations.push_back(std::move(violation));
+  }
+}
+
 }  // namespace peal::oracle

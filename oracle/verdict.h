@@ -51,4 +51,8 @@ struct Verdict {
   Report report;
 };
 
+/// Adds the violations of `from` to those of `to`, which keeps at most `most` with their texts. The
+/// texts begin with `where`.
+void add_violations(Report& to, const Report& from, std::uint32_t most, const std::string& where);
+
 }  // namespace peal::oracle

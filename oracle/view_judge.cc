@@ -6,7 +6,7 @@
 namespace peal::oracle {
 namespace {
 
-bool contains(const std::vector<Index>& list, Index item) {
+bool lists(const std::vector<Index>& list, Index item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -54,7 +54,7 @@ void ViewJudge::install_transitional(Index member, const trace::Event& event) {
   }
   const View& from = v_.history.views[process.view];
   for (const Index other : members) {
-    if (contains(from.members, other)) continue;
+    if (lists(from.members, other)) continue;
     v_.violate(Property::e1_view_sequence, member, event.at_ns, [&] {
       return v_.name(member) + " installs a transitional view from " + v_.view_text(old) + " to " +
              v_.view_text(next) + " with " + v_.name(other) +
@@ -95,7 +95,7 @@ std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& even
     return v_.history.processes[a].id < v_.history.processes[b].id;
   });
   const bool distinct = std::adjacent_find(list.begin(), list.end()) == list.end();
-  if (!distinct || !contains(list, member)) {
+  if (!distinct || !lists(list, member)) {
     v_.violate(Property::e1_view_sequence, member, event.at_ns, [&] {
       return v_.name(member) + " installs view " + v_.view_text(v_.history.view(event.view)) +
              " with members " + v_.members_text(list) +
@@ -176,7 +176,7 @@ void ViewJudge::open_span(Index member, Index index, const trace::Event& event) 
   span.member = member;
   span.view = index;
   span.came_from = process.view;
-  if (!contains(view.members, member)) {
+  if (!lists(view.members, member)) {
     view.strangers.push_back(member);
     view.spans.push_back(kNone);
   }
@@ -207,7 +207,7 @@ void ViewJudge::close_span(Index member, Index next, const trace::Event& event) 
   const Transition& transition = v_.history.transitions[span.transition];
   if (transition.next != next) return;
   for (const Index other : transition.members) {
-    if (contains(v_.history.views[next].members, other)) continue;
+    if (lists(v_.history.views[next].members, other)) continue;
     v_.violate(Property::e1_view_sequence, member, event.at_ns, [&] {
       return v_.name(member) + " installs " + v_.view_text(next) + " without " + v_.name(other) +
              ", which is in the transitional view before it";

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "peal/config.h"
+#include "peal/domains.h"
 #include "peal/types.h"
 #include "peal/version.h"
 
@@ -51,8 +52,10 @@ struct Message {
   /// Distinguishes messages of the same position, from 0. 0 if the message has no place.
   std::uint32_t index{};
   bool transitional = false;  ///< true: delivered in the transitional view that follows `view`
-  std::string_view domain;    ///< the domain whose nodes learn the message; empty: all nodes do
-  bool as_guessed = false;    ///< with Ridge::optimistic: Early predicted exactly this place
+  /// The names of the domains whose nodes learn the message, in the order of Ridge::domains. Empty:
+  /// all nodes learn it.
+  std::span<const std::string_view> domains;
+  bool as_guessed = false;  ///< with Ridge::optimistic: Early predicted exactly this place
 
   /// The payload as text.
   std::string_view text() const {
@@ -180,23 +183,24 @@ class Member {
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
   /// @param service  the ordering guarantee. All protocols but Toto deliver `fifo` and `causal`
   ///                 messages like `agreed` messages.
-  /// @param domain   name of a domain in Ridge::domains that this node belongs to. Only the nodes
-  ///                 of the domain learn the message. The message gets its place only after all
-  ///                 earlier messages of this member to other domains, or to all nodes, have their
-  ///                 places; this wait takes a round of messages between nodes. Empty: all nodes.
+  /// @param domains  the destinations: only the nodes of these domains learn the message. With
+  ///                 Ridge, the name of one domain in Ridge::domains that this node belongs to. The
+  ///                 message gets its place only after all earlier messages of this member to other
+  ///                 destinations have their places; this wait takes a round of messages between
+  ///                 nodes. Without a name: all nodes.
   /// @return         a ticket; or would_block (too many messages wait: read events, or call
-  ///                 multicast_for()), too_large, closed, invalid_option (this node belongs to no
-  ///                 such domain).
+  ///                 multicast_for()), too_large, closed, invalid_option (the protocol does not
+  ///                 take these destinations; the message says why, and what is accepted).
   /// Blocks: never for long.
   Result<Ticket> multicast(std::span<const std::byte> payload, Service service,
-                           std::string_view domain = {});
-  Result<Ticket> multicast(std::string_view text, Service service, std::string_view domain = {});
+                           DomainNames domains = {});
+  Result<Ticket> multicast(std::string_view text, Service service, DomainNames domains = {});
   /// Like multicast(), but waits up to `patience` while too many messages wait. Do not call
   /// multicast_for() from the only thread that reads events: if this member's queue of events is
   /// full, the call cannot succeed. With Thread::caller, a call from the thread that runs the
   /// member also runs the member.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
-                               std::chrono::milliseconds patience, std::string_view domain = {});
+                               std::chrono::milliseconds patience, DomainNames domains = {});
 
   /// Returns the next event, or nothing if no event waits. After Closed, returns nothing.
   /// Blocks: never. With Thread::caller, next() does the member's pending work if no event waits.

@@ -49,11 +49,12 @@ Result<std::uint64_t, Errc> ClientSide::submit_to_node(ByteView message, Service
   node::Gathered block{std::make_unique<std::byte[]>(message.size()),
                        static_cast<std::uint32_t>(message.size())};
   std::copy(message.begin(), message.end(), block.bytes.get());
-  const Result<std::uint64_t, Errc> number = process_.node->submit_block(block, service, domain);
+  const Result<std::uint64_t, Errc> number =
+      process_.node->submit_block(block, service, DomainSet::of(domain));
   if (!number) return number;
   PEAL_ASSERT(*number == process_.submissions.accepted + 1);
-  process_.submissions.pending = {*number, digest_of(message), message.size(), service, domain,
-                                  false};
+  process_.submissions.pending = {*number, digest_of(message),    message.size(),
+                                  service, DomainSet::of(domain), false};
   ++process_.submissions.accepted;
   ++process_.world.recorder().figures().messages_submitted;
   process_.announce_submission();

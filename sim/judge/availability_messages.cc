@@ -14,7 +14,8 @@ namespace peal::sim {
 bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   for (const NodeId node : nodes) {
     for (const order::Domain domain : world_.domains().of(node)) {
-      world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes), domain);
+      world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes),
+                    DomainSet::of(domain));
     }
   }
   std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
@@ -36,7 +37,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     return views;
   };
   const std::vector<std::uint64_t> views = views_before();
-  std::vector<std::array<Seq, trace::kDomainMax + 1>> lines;
+  std::vector<std::array<Seq, kDomainMax + 1>> lines;
   for (const NodeId node : nodes) {
     auto& line = lines.emplace_back();
     const Process* process = world_.process(node);

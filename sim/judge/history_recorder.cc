@@ -19,6 +19,7 @@ oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Optio
   out.universe = options.lists_change ? 0 : options.nodes;
   out.quorum = options.engine->traits.quorum;
   out.companies = options.engine->traits.companies;
+  out.genuine = options.engine->traits.genuine;
   out.domains = options.domains;
   out.violations_max = 8;
   out.names = names;
@@ -88,6 +89,11 @@ void HistoryRecorder::started(Instant now, MemberId who) {
   trace::Event& event = fresh(trace::Kind::start, trace::Layer::order, now, who);
   event.engine = options_.engine->name;
   event.optimistic = options_.optimistic;
+  for (std::size_t i = 0; i < options_.domains.size(); ++i) {
+    const std::vector<NodeId>& nodes = options_.domains[i];
+    const bool here = std::binary_search(nodes.begin(), nodes.end(), who.node);
+    if (here) event.domains.add(static_cast<DomainId>(i + 1));
+  }
   publish(event);
 }
 void HistoryRecorder::crashed(Instant now, MemberId who) {
@@ -98,26 +104,24 @@ void HistoryRecorder::left(Instant now, MemberId who) {
 }
 
 void HistoryRecorder::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
-                                std::uint64_t bytes, Service service, std::uint8_t domain) {
+                                std::uint64_t bytes, Service service, DomainSet domains) {
   trace::Event& event = fresh(trace::Kind::submit, trace::Layer::order, now, message.sender);
   event.message = message;
   event.hash = hash;
   event.bytes = bytes;
   event.service = service;
-  event.domain = domain;
+  event.domains = domains;
   publish(event);
 }
 
-void HistoryRecorder::originated(Instant now, const trace::MessageId& message, const ViewId& view,
-                                 Seq seq, std::uint32_t index, Service service) {
-  seq = recorded(seq);
-  trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
-  event.message = message;
-  event.view = view;
-  event.seq = seq;
-  event.index = index;
-  event.service = service;
-  event.domain = domain_of(seq);
+void HistoryRecorder::originated(Instant now, MemberId who, const node::Origination& placed) {
+  trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, who);
+  event.message = {who, placed.number};
+  event.view = placed.view;
+  event.seq = recorded(placed.seq);
+  event.index = placed.index;
+  event.service = placed.service;
+  event.domains = placed.domains;
   publish(event);
 }
 
@@ -126,7 +130,6 @@ void HistoryRecorder::delivered(Instant now, MemberId who, const node::Message& 
   event.transitional = message.transitional;
   event.as_guessed = message.as_guessed;
   event.set = message.set;
-  event.domain = domain_of(event.seq);
   ++figures_.deliveries_checked;
   publish(event);
 }
@@ -144,6 +147,7 @@ trace::Event& HistoryRecorder::of_message(trace::Kind kind, Instant now, MemberI
   event.seq = recorded(message.seq);
   event.index = message.index;
   event.service = message.service;
+  event.domains = message.domains;
   event.hash = digest_of(message.payload);
   return event;
 }
@@ -174,13 +178,8 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
 /// Positions are recorded as if the count had begun at 1. A causal unit has the position 0.
 Seq HistoryRecorder::recorded(Seq seq) const { return seq == 0 ? 0 : seq - options_.first_count; }
 
-/// With domains, the engine maps each position to its domain.
-std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
-  return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
-}
-
 void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
-                                      Service service, ByteView unit) {
+                                      Service service, DomainSet domains, ByteView unit) {
   ++figures_.units_originated;
   seq = recorded(seq);
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::unit, now, who);
@@ -189,7 +188,7 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
   event.seq = seq;
   event.service = service;
   event.hash = digest_of(unit);
-  event.domain = domain_of(seq);
+  event.domains = domains;
   publish(event);
 }
 
@@ -197,6 +196,8 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
 std::uint64_t HistoryRecorder::originated_number(MemberId who, const ViewId& view, Seq seq) {
   // A position does not identify a unit at all members, so the oracle counts units itself.
   if (options_.engine->traits.companies) return 0;
+  // A position is the same in all domains, and identifies the unit.
+  if (options_.engine->traits.genuine) return seq;
   UnitsOfView& units = units_of(view);
   UnitRecord& record = units.by_seq[seq];
   units.last = std::max(units.last, seq);
@@ -212,6 +213,7 @@ std::uint64_t HistoryRecorder::originated_number(MemberId who, const ViewId& vie
 
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   if (options_.engine->traits.companies) return 0;
+  if (options_.engine->traits.genuine) return seq;
   UnitsOfView& units = units_of(delivery.view);
   // With acceptors, a member may deliver a unit before the unit's sender knows the position. Then
   // the first delivery registers the unit. With domains, `last` may be a later position of another
@@ -241,7 +243,7 @@ void HistoryRecorder::unit_delivered(Instant now, MemberId who, const order::Del
   event.set = delivery.set;
   event.service = delivery.service;
   event.hash = digest_of(delivery.unit.view());
-  event.domain = domain_of(seq);
+  event.domains = delivery.domains;
   ++figures_.deliveries_checked;
   publish(event);
 }

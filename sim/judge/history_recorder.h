@@ -86,14 +86,13 @@ class HistoryRecorder {
   void crashed(Instant now, MemberId who);
   void left(Instant now, MemberId who);
   void submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
-                 std::uint64_t bytes, Service service, std::uint8_t domain = 0);
-  void originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
-                  std::uint32_t index, Service service);
+                 std::uint64_t bytes, Service service, DomainSet domains = {});
+  void originated(Instant now, MemberId who, const node::Origination& placed);
   void delivered(Instant now, MemberId who, const node::Message& message);
   void told_early(Instant now, MemberId who, const node::Message& message);
   void installed(Instant now, MemberId who, const order::View& view);
   void unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq, Service service,
-                       ByteView unit);
+                       DomainSet domains, ByteView unit);
   void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
 
   /// Judges what clients of groups see.
@@ -142,7 +141,6 @@ class HistoryRecorder {
                            const node::Message& message);
   void publish(const trace::Event& event);
   Seq recorded(Seq seq) const;
-  std::uint8_t domain_of(Seq seq) const;
   UnitsOfView& units_of(const ViewId& view);
   std::uint64_t originated_number(MemberId who, const ViewId& view, Seq seq);
   std::uint64_t unit_number(const order::Delivery& delivery, Seq seq);

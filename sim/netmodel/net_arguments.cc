@@ -122,7 +122,7 @@ void add_cluster_options(CLI::App& app, NetArguments& a) {
          "--domains", a.domains,
          "with an engine that has domains: the nodes are shared out evenly to so many, and send in "
          "theirs alone; each has --acceptors of its own")
-      ->check(CLI::Range(1U, trace::kDomainMax));
+      ->check(CLI::Range(1U, kDomainMax));
   app.add_option(
          "--disk-us", a.disk_us,
          "with an engine that has acceptors: a sync of all that a log has to write takes so "

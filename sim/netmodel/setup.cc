@@ -134,9 +134,10 @@ HistoryRecorder::Options recorder_of(const NetRunOptions& options) {
   return recorder;
 }
 
-order::Domain domain_of(const NetRunOptions& options, NodeId node) {
-  if (options.domains == 0) return 0;
-  return static_cast<order::Domain>((node.value - 1) / (options.nodes / options.domains) + 1);
+DomainSet domain_of(const NetRunOptions& options, NodeId node) {
+  if (options.domains == 0) return {};
+  const std::uint32_t number = (node.value - 1) / (options.nodes / options.domains) + 1;
+  return DomainSet::of(static_cast<order::Domain>(number));
 }
 
 std::uint64_t messages_in(const NetRunOptions& options, std::uint64_t packets) {

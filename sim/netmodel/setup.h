@@ -17,8 +17,8 @@ EngineOptions engine_of(const NetRunOptions& options);
 WorldOptions world_of(const NetRunOptions& options);
 HistoryRecorder::Options recorder_of(const NetRunOptions& options);
 
-/// The domain in which a node sends; 0 without domains.
-order::Domain domain_of(const NetRunOptions& options, NodeId node);
+/// The domain in which a node sends; the empty set without domains.
+DomainSet domain_of(const NetRunOptions& options, NodeId node);
 /// The number of messages that fill `packets` packets.
 std::uint64_t messages_in(const NetRunOptions& options, std::uint64_t packets);
 /// Whether nodes without messages of their own acknowledge those of others. If not, messages get

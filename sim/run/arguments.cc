@@ -168,7 +168,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
             return known != nullptr;
           });
   for (const std::string_view choice : kEngineChoices) add_choice(b, choice, texts);
-  b.number("--domains", "N", a.swarm.domains, 0, trace::kDomainMax,
+  b.number("--domains", "N", a.swarm.domains, 0, kDomainMax,
            "if the engine has domains: up to so many, of random nodes (0)");
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");

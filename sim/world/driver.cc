@@ -258,10 +258,10 @@ void Driver::submit(Process& process, const Submission& submission) {
   }
   Submissions& submissions = process.submissions;
   submissions.pending = {submissions.accepted + 1, digest_of(payload), payload.size(),
-                         submission.service,       submission.domain,  false};
+                         submission.service,       submission.domains, false};
   call(process, [&](node::Node& node, Instant local) {
     const Result<std::uint64_t, Errc> number =
-        node.submit(local, payload, submission.service, submission.domain);
+        node.submit(local, payload, submission.service, submission.domains);
     if (!number) {
       submissions.pending.announced = true;
       ++submissions.refused;

@@ -16,7 +16,7 @@ namespace peal::sim {
 /// A message that the simulated application of a node wants to send.
 struct Submission {
   Service service = Service::agreed;
-  order::Domain domain = 0;
+  DomainSet domains{};
   std::string payload;
   /// With groups: the client's action; if absent, the action is random. SessionClients ignores this
   /// field.

@@ -6,7 +6,7 @@
 namespace peal::sim {
 
 NodeDomains::NodeDomains(const WorldOptions& options)
-    : options_(options), random_(seed_for(options, 9)), domains_(options.nodes + 1) {
+    : random_(seed_for(options, 9)), domains_(options.nodes + 1) {
   for (std::uint32_t n = 1; n <= options.nodes; ++n) {
     domains_[n].push_back(0);
     for (std::size_t i = 0; i < options.domains.size(); ++i) {
@@ -19,13 +19,9 @@ NodeDomains::NodeDomains(const WorldOptions& options)
 
 // Draws from all the node's domains, including domain 0. A world without domains consumes no random
 // number.
-order::Domain NodeDomains::draw(NodeId node) {
+DomainSet NodeDomains::draw(NodeId node) {
   const std::vector<order::Domain>& own = of(node);
-  return own.size() == 1 ? own[0] : own[random_.below(own.size())];
-}
-
-order::Domain NodeDomains::at(Seq position) const {
-  return options_.domains.empty() ? 0 : options_.engine.engine().domain_of(position);
+  return DomainSet::of(own.size() == 1 ? own[0] : own[random_.below(own.size())]);
 }
 
 }  // namespace peal::sim

@@ -17,13 +17,10 @@ class NodeDomains {
   /// The domains whose messages the node learns: domain 0, and the domains that the node belongs
   /// to.
   const std::vector<order::Domain>& of(NodeId node) const { return domains_[node.value]; }
-  /// One of the node's domains, at random.
-  order::Domain draw(NodeId node);
-  /// The domain of a position.
-  order::Domain at(Seq position) const;
+  /// One of the node's domains, at random, as the destinations of a message.
+  DomainSet draw(NodeId node);
 
  private:
-  const WorldOptions& options_;
   Random random_;
   std::vector<std::vector<order::Domain>> domains_;  ///< by node; domain 0 is first
 };

@@ -107,7 +107,7 @@ void Process::announce_submission() {
   if (pending.announced) return;
   pending.announced = true;
   world.recorder().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
-                             pending.service, pending.domain);
+                             pending.service, pending.domains);
   if (status.views == 0) submissions.before_first_view.push_back(pending);
 }
 
@@ -166,13 +166,12 @@ void Process::check_primary(const order::View& installed) const {
                                  "list that may count");
 }
 
-void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std::uint32_t index,
-                           Service service) {
+void Process::on_originate(const node::Origination& placed) {
   if (end != End::none) return;
   ++work.effects_in_call;
-  if (node::is_control(number)) return;
-  if (number == submissions.pending.number) announce_submission();
-  world.recorder().originated(world.now(), {self, number}, in, seq, index, service);
+  if (node::is_control(placed.number)) return;
+  if (placed.number == submissions.pending.number) announce_submission();
+  world.recorder().originated(world.now(), self, placed);
   world.observers().originated(self);
 }
 
@@ -210,7 +209,7 @@ void Process::correct_epoch(std::uint64_t epoch) {
   if (clients != nullptr) clients->renamed(before);
   for (const Submissions::Pending& early : submissions.before_first_view) {
     world.recorder().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
-                               early.service, early.domain);
+                               early.service, early.domains);
   }
 }
 
@@ -225,11 +224,12 @@ std::uint32_t Process::receive_room_units() const {
   return application.free_units();
 }
 
-void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, ByteView unit) {
+void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, DomainSet domains,
+                                 ByteView unit) {
   if (end != End::none) return;
   ++work.effects_in_call;
   work.unit_bytes_originated += unit.size();
-  world.recorder().unit_originated(world.now(), self, in, seq, service, unit);
+  world.recorder().unit_originated(world.now(), self, in, seq, service, domains, unit);
 }
 
 void Process::note_reached(const order::Delivery& delivery) {
@@ -242,9 +242,13 @@ void Process::note_reached(const order::Delivery& delivery) {
     return;
   }
   status.last_seq = delivery.seq;
-  NodeStatus::Reached& of = status.reached[world.domains().at(delivery.seq)];
-  of.seq = delivery.seq;
-  of.digest.add(delivery.seq ^ unit);
+  const auto reach = [&](order::Domain domain) {
+    NodeStatus::Reached& of = status.reached[domain];
+    of.seq = delivery.seq;
+    of.digest.add(delivery.seq ^ unit);
+  };
+  if (delivery.domains.empty()) return reach(0);
+  for (const order::Domain domain : delivery.domains) reach(domain);
 }
 
 void Process::on_unit_delivered(const order::Delivery& delivery) {

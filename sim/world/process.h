@@ -46,12 +46,12 @@ class Process final : public port::Transport, public node::Sink {
   void on_message(const node::Message& message) override;
   void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;
-  void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                    Service service) override;
+  void on_originate(const node::Origination& placed) override;
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override;
-  void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
+  void on_unit_originated(const ViewId& view, Seq seq, Service service, DomainSet domains,
+                          ByteView unit) override;
   void on_unit_delivered(const order::Delivery& delivery) override;
 
   /// Counters of the process's engine, node and groups.

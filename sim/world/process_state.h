@@ -65,7 +65,7 @@ struct Submissions {
     std::uint64_t hash = 0;
     std::uint64_t bytes = 0;
     Service service = Service::agreed;
-    order::Domain domain = 0;
+    DomainSet domains{};
     bool announced = true;
   };
   Pending pending;
@@ -89,8 +89,8 @@ struct NodeStatus {
     Digest digest;
     std::uint64_t causal = 0;  ///< sum over the delivered units without a position
   };
-  std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
-  std::uint64_t list = 0;                              ///< hash of the node's active list of nodes
+  std::array<Reached, kDomainMax + 1> reached;  ///< by domain
+  std::uint64_t list = 0;                       ///< hash of the node's active list of nodes
   std::string fatal_reason;
 
   bool is_in(const ViewId& other) const { return view && *view == other; }

@@ -237,11 +237,11 @@ void World::set_clock_drift(NodeId node, std::int32_t drift_ppm) {
   if (Process* running = process(node)) driver_.plan_timer(*running);
 }
 
-void World::submit(NodeId node, Service service, std::string payload, order::Domain domain,
+void World::submit(NodeId node, Service service, std::string payload, DomainSet domains,
                    std::optional<ClientWish> wish) {
   Process* running = process(node);
   if (running == nullptr) return;
-  running->inputs.inbox.push_back({service, domain, std::move(payload), std::move(wish)});
+  running->inputs.inbox.push_back({service, domains, std::move(payload), std::move(wish)});
   driver_.kick(*running);
 }
 

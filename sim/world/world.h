@@ -67,7 +67,7 @@ class World {
   void set_clock_drift(NodeId node, std::int32_t drift_ppm);
   /// Submits a message. With groups, a client performs the action `wish`, or a random action if
   /// `wish` is absent.
-  void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
+  void submit(NodeId node, Service service, std::string payload, DomainSet domains = {},
               std::optional<ClientWish> wish = {});
   /// The running incarnation, or null.
   Process* process(NodeId node) { return machines_.process(node); }

@@ -31,6 +31,29 @@ bool has_self(const Settings& settings, const DomainEntry& domain) {
   return std::find(domain.nodes.begin(), domain.nodes.end(), settings.self()) != domain.nodes.end();
 }
 
+/// The domain with this name; 0 if there is none.
+order::Domain domain_named(const Settings& settings, std::string_view name) {
+  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
+    if (settings.domains[i].name == name) return static_cast<order::Domain>(i + 1);
+  }
+  return 0;
+}
+
+/// The names of the domains, such as: "east", "west".
+std::string domain_names_text(const Settings& settings, DomainSet domains) {
+  std::string text;
+  for (const order::Domain domain : domains) {
+    text += (text.empty() ? "" : ", ") + quote(domain_name(settings, domain));
+  }
+  return text;
+}
+
+std::string accepted_domains_text(const Settings& settings, DomainSet accepted) {
+  if (accepted.empty()) return "leave it out, and all nodes learn the message";
+  return "accepted is " + domain_names_text(settings, accepted) +
+         ", or none, and all nodes learn the message";
+}
+
 using Checked = Result<void, std::string>;
 
 /// Checks the node numbers of a domain; the nodes need not be in the list.
@@ -124,15 +147,27 @@ std::vector<order::NodeList> domain_parts(const Settings& settings, const order:
   return parts;
 }
 
-Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name) {
-  if (name.empty()) return order::Domain{0};
-  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
-    const DomainEntry& domain = settings.domains[i];
-    if (domain.name != name) continue;
-    if (!has_self(settings, domain)) break;
-    return static_cast<order::Domain>(i + 1);
+Result<DomainSet, std::string> destinations(const Settings& settings,
+                                            std::span<const std::string_view> names) {
+  const bool genuine = settings.order->traits.genuine;
+  const auto all = DomainSet::up_to(static_cast<std::uint32_t>(settings.domains.size()));
+  // With a genuine engine, a domain's nodes learn only messages to the domain.
+  if (names.empty()) return genuine ? all : DomainSet();
+  const DomainSet accepted = genuine ? all : own_domains(settings);
+  DomainSet found;
+  for (const std::string_view name : names) {
+    const order::Domain domain = domain_named(settings, name);
+    if (!accepted.has(domain)) {
+      return unexpected("domain " + quote(name) +
+                        (genuine ? " is not configured: " : " is none that this node is in: ") +
+                        accepted_domains_text(settings, accepted));
+    }
+    found.add(domain);
   }
-  return unexpected(Errc::invalid_option);
+  if (genuine || found.size() <= 1) return found;
+  return unexpected("domains " + domain_names_text(settings, found) +
+                    " are not accepted together: with order = " + quote(settings.order->name) +
+                    ", a message goes to one domain or to all nodes: name one domain, or none");
 }
 
 std::string_view domain_name(const Settings& settings, order::Domain domain) {
@@ -140,16 +175,10 @@ std::string_view domain_name(const Settings& settings, order::Domain domain) {
   return settings.domains[domain - 1].name;
 }
 
-std::string_view domain_name_at(const Settings& settings, Seq position) {
-  if (settings.domains.empty()) return {};
-  return domain_name(settings, settings.order->domain_of(position));
-}
-
-std::vector<order::Domain> own_domains(const Settings& settings) {
-  std::vector<order::Domain> own;
+DomainSet own_domains(const Settings& settings) {
+  DomainSet own;
   for (std::size_t i = 0; i < settings.domains.size(); ++i) {
-    if (!has_self(settings, settings.domains[i])) continue;
-    own.push_back(static_cast<order::Domain>(i + 1));
+    if (has_self(settings, settings.domains[i])) own.add(static_cast<order::Domain>(i + 1));
   }
   return own;
 }
@@ -160,15 +189,6 @@ std::vector<std::string> own_domain_names(const Settings& settings) {
     names.push_back(settings.domains[domain - 1].name);
   }
   return names;
-}
-
-std::string own_domains_text(const Settings& settings) {
-  std::string text;
-  for (const std::string& name : own_domain_names(settings)) {
-    text += (text.empty() ? "accepted is " : ", ") + quote(name);
-  }
-  return text.empty() ? "leave it out, and all nodes learn the message"
-                      : text + ", or none, and all nodes learn the message";
 }
 
 std::vector<std::string> absent_texts(const Settings& settings) {
@@ -188,11 +208,11 @@ std::vector<std::string> absent_texts(const Settings& settings) {
 bool votes_in_domain(const Settings& settings) {
   if (settings.domains.empty()) return false;
   const std::vector<order::NodeList> parts = domain_parts(settings, list_of(settings.nodes));
-  const std::vector<order::Domain> own = own_domains(settings);
-  return std::any_of(own.begin(), own.end(), [&](order::Domain domain) {
+  for (const order::Domain domain : own_domains(settings)) {
     const std::vector<NodeId>& acceptors = parts[domain - 1U].acceptors;
-    return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
-  });
+    if (std::binary_search(acceptors.begin(), acceptors.end(), settings.self())) return true;
+  }
+  return false;
 }
 
 std::string log_lines(const Settings& settings) {

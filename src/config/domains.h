@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,21 +24,16 @@ std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
 /// in `list` gets acceptors that the engine chooses.
 std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
-/// The domain with this name, if this node may send in it; 0 for the empty name, which is the
-/// domain of all nodes. Errors: invalid_option.
-Result<order::Domain, Errc> domain_of(const Settings& settings, std::string_view name);
+/// The destinations of a message of this node to the domains with these names. Without names: all
+/// nodes. The error is one line that names what is wrong and what is accepted.
+Result<DomainSet, std::string> destinations(const Settings& settings,
+                                            std::span<const std::string_view> names);
 /// The name of the domain; empty for the domain of all nodes.
 std::string_view domain_name(const Settings& settings, order::Domain domain);
-/// The name of the domain to which a position of the order belongs; empty for the domain of all
-/// nodes.
-std::string_view domain_name_at(const Settings& settings, Seq position);
-/// The domains that this node is in, without the domain of all nodes.
-std::vector<order::Domain> own_domains(const Settings& settings);
+/// The domains that this node is in.
+DomainSet own_domains(const Settings& settings);
 /// The names of own_domains().
 std::vector<std::string> own_domain_names(const Settings& settings);
-/// The accepted domains of a message, as text for an error: "accepted is "a", "b", or none, and all
-/// nodes learn the message".
-std::string own_domains_text(const Settings& settings);
 
 /// Text for people: one line for each domain that has nodes outside the list of nodes.
 std::vector<std::string> absent_texts(const Settings& settings);

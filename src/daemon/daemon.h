@@ -79,7 +79,7 @@ class Daemon final : private runtime::Application, private session::Host {
   void on_nodes() override;
   void on_message(const node::Message& message) override;
   void on_view(const order::View& view) override;
-  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override;
+  void on_originate(const node::Origination& placed) override;
   void on_event(const order::Event& /*event*/) override {}
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override;

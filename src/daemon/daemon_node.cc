@@ -100,7 +100,7 @@ void Daemon::on_view(const order::View& view) {
   owner_.on_view(now_, notice);
 }
 
-void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) {
+void Daemon::on_originate(const node::Origination& /*placed*/) {
   if (std::exchange(was_full_, false)) room_again_ = true;
 }
 
@@ -120,7 +120,7 @@ runtime::Snapshot Daemon::node_status() const { return runtime::snapshot_of(*run
 Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
                                            order::Domain domain) {
   engine_has_work_ = true;
-  const auto number = runtime_->enqueue(message, service, domain);
+  const auto number = runtime_->enqueue(message, service, DomainSet::of(domain));
   was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
   return number;
 }

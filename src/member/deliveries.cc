@@ -26,6 +26,7 @@ void Deliveries::begin(const order::Delivery& delivery) {
   PEAL_ASSERT(delivery.view == view_ && delivery.transitional == transitional_);
   unit_.seq = delivery.seq;
   unit_.service = delivery.service;
+  unit_.domains = delivery.domains;
   unit_.unit = delivery.unit;
 }
 

@@ -132,26 +132,26 @@ void EmbeddedNode::finish() {
 // ---- the application's threads ----
 
 Result<std::uint64_t, Errc> EmbeddedNode::submit(ByteView payload, Service service,
-                                                 order::Domain domain) {
-  const auto pushed = submitted_.push(payload, service, domain);
+                                                 DomainSet domains) {
+  const auto pushed = submitted_.push(payload, service, domains);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
 }
 
 Result<std::uint64_t, Errc> EmbeddedNode::submit_until(
-    ByteView payload, Service service, order::Domain domain,
+    ByteView payload, Service service, DomainSet domains,
     std::chrono::steady_clock::time_point deadline) {
   if (runs_loop_here()) {
     // Only this thread can make space.
     while (true) {
-      const auto number = submit(payload, service, domain);
+      const auto number = submit(payload, service, domains);
       const auto left = deadline - std::chrono::steady_clock::now();
       if (number || number.error() != Errc::would_block || left.count() <= 0) return number;
       turn(duration_of(left));
     }
   }
-  const auto pushed = submitted_.push_until(payload, service, domain, deadline);
+  const auto pushed = submitted_.push_until(payload, service, domains, deadline);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
@@ -245,10 +245,10 @@ void EmbeddedNode::feed(Instant now) {
     Result<std::uint64_t, Errc> number = 0;
     if (item->block) {
       node::Gathered block{std::unique_ptr<std::byte[]>(item->bytes), item->size};
-      number = runtime_->submit_block(block, item->service, item->domain);
+      number = runtime_->submit_block(block, item->service, item->domains());
       item->bytes = block.bytes.release();
     } else {
-      number = runtime_->submit_lent(item->payload(), item->service, item->domain);
+      number = runtime_->submit_lent(item->payload(), item->service, item->domains());
     }
     if (!number) break;  // the node is full: the next turn tries again
     submitted_.pop();

@@ -36,10 +36,10 @@ class EmbeddedNode final : private runtime::Application {
   ~EmbeddedNode() override;
 
   const config::Settings& settings() const { return settings_; }
-  /// Queues a message for the nodes of `domain`: one of this node's domains, or 0 for all nodes.
-  /// Returns the message's number. Errors: would_block, too_large, closed.
-  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain = 0);
-  Result<std::uint64_t, Errc> submit_until(ByteView payload, Service service, order::Domain domain,
+  /// Queues a message for the nodes of `domains` (config::domains_of()). Returns the message's
+  /// number. Errors: would_block, too_large, closed.
+  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, DomainSet domains = {});
+  Result<std::uint64_t, Errc> submit_until(ByteView payload, Service service, DomainSet domains,
                                            std::chrono::steady_clock::time_point deadline);
 
   /// The next message or notice. Thread: the reader's.
@@ -82,7 +82,7 @@ class EmbeddedNode final : private runtime::Application {
   void on_message(const node::Message& message) override { deliveries_.add(message); }
   void on_early(const node::Message& message) override { deliveries_.add(message); }
   void on_view(const order::View& view) override { deliveries_.push_view(view); }
-  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_originate(const node::Origination&) override {}
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override { return queue_.room_units(); }

@@ -36,6 +36,7 @@ struct DeliveredUnit {
   bool own = false;
   bool early = false;       ///< the unit has no place yet, and `seq` is the expected position
   bool as_guessed = false;  ///< the expected position was right
+  DomainSet domains{};      ///< the unit's destinations
 
   Rare& make_rare() {
     if (rare == nullptr) rare = std::make_unique<Rare>();

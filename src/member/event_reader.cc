@@ -81,6 +81,7 @@ bool EventReader::next_message(MessageOut& out) {
     out.transitional = transitional_;
     out.early = current_->early;
     out.as_guessed = current_->as_guessed;
+    out.domains = current_->domains;
     return true;
   }
   return false;

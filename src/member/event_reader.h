@@ -33,6 +33,7 @@ struct MessageOut {
   bool transitional;
   bool early;
   bool as_guessed;
+  DomainSet domains;
 };
 
 /// Takes units from the queue, and messages from the units. Thread: one at a time.

@@ -2,7 +2,10 @@
 // Implements the public interface with the modules: this file only translates names and types.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -37,7 +40,7 @@ Error of_parent() {
   return {ErrorCode::closed, "this member was made before fork(): open a new one in the child"};
 }
 
-Message to_message(const member::MessageOut& from, const config::Settings& settings) {
+Message to_message(const member::MessageOut& from) {
   Message to;
   to.sender = from.sender;
   to.number = from.number;
@@ -49,7 +52,6 @@ Message to_message(const member::MessageOut& from, const config::Settings& setti
   to.index = from.seq == 0 ? 0 : from.index;
   to.transitional = from.transitional;
   to.as_guessed = from.as_guessed;
-  to.domain = config::domain_name_at(settings, from.seq);
   return to;
 }
 
@@ -91,15 +93,13 @@ class Member::Impl {
 
   bool is_of_parent() const { return io::forks() != forks_; }
 
-  /// Calls `send`, which queues a message, with the number of the domain named `domain`.
+  /// Calls `send`, which queues a message, with the domains of these names.
   template <class Send>
-  Result<Ticket> send(std::string_view domain, Send&& send) {
+  Result<Ticket> send(const DomainNames& names, Send&& send) {
     if (is_of_parent()) return of_parent();
-    const auto known = config::domain_of(inner->settings(), domain);
-    if (known) return ticket(send(*known));
-    return Error{ErrorCode::invalid_option, "domain \"" + std::string(domain) +
-                                                "\" is none that this node is in: " +
-                                                config::own_domains_text(inner->settings())};
+    auto domains = config::destinations(inner->settings(), names.all());
+    if (!domains) return Error{ErrorCode::invalid_option, std::move(domains.error())};
+    return ticket(send(*domains));
   }
   Result<Ticket> ticket(const decltype(std::declval<member::EmbeddedNode&>().submit({},
                                                                                     {}))& number) {
@@ -108,7 +108,8 @@ class Member::Impl {
   }
   std::optional<Event> event(member::EventReader::Out out) {
     if (const auto* message = std::get_if<member::MessageOut>(&out)) {
-      Message public_one = to_message(*message, inner->settings());
+      Message public_one = to_message(*message);
+      public_one.domains = names_of(message->domains);
       if (message->early) return Early{public_one};
       return public_one;
     }
@@ -133,6 +134,16 @@ class Member::Impl {
   std::unique_ptr<member::EmbeddedNode> inner;
 
  private:
+  /// The names of these domains; valid until the next call.
+  std::span<const std::string_view> names_of(DomainSet domains) {
+    std::size_t count = 0;
+    for (const DomainId domain : domains) {
+      domain_names_[count++] = config::domain_name(inner->settings(), domain);
+    }
+    return {domain_names_.data(), count};
+  }
+
+  std::array<std::string_view, kDomainMax> domain_names_;  ///< for the message that next() returned
   const std::uint64_t forks_ = io::forks();
   bool told_ = false;  ///< in a child after fork(): the event Closed was returned
 };
@@ -154,18 +165,19 @@ Member& Member::operator=(Member&&) noexcept = default;
 Member::~Member() = default;
 
 Result<Ticket> Member::multicast(std::span<const std::byte> payload, Service service,
-                                 std::string_view domain) {
+                                 DomainNames domains) {
   return impl_->send(
-      domain, [&](order::Domain known) { return impl_->inner->submit(payload, service, known); });
+      domains, [&](DomainSet known) { return impl_->inner->submit(payload, service, known); });
 }
 
-Result<Ticket> Member::multicast(std::string_view text, Service service, std::string_view domain) {
-  return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service, domain);
+Result<Ticket> Member::multicast(std::string_view text, Service service, DomainNames domains) {
+  return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service,
+                   domains);
 }
 
 Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, Service service,
-                                     std::chrono::milliseconds patience, std::string_view domain) {
-  return impl_->send(domain, [&](order::Domain known) {
+                                     std::chrono::milliseconds patience, DomainNames domains) {
+  return impl_->send(domains, [&](DomainSet known) {
     return impl_->inner->submit_until(payload, service, known, deadline_of(patience));
   });
 }

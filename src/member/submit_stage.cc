@@ -38,37 +38,37 @@ std::unique_ptr<std::byte[]> SubmitStage::copy_of(ByteView payload) const {
 }
 
 Result<SubmitStage::Pushed, Errc> SubmitStage::push(ByteView payload, Service service,
-                                                    order::Domain domain) {
+                                                    DomainSet domains) {
   if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   const std::lock_guard lock(mutex_);
-  return push_locked(payload, service, domain, block);
+  return push_locked(payload, service, domains, block);
 }
 
 Result<SubmitStage::Pushed, Errc> SubmitStage::push_until(
-    ByteView payload, Service service, order::Domain domain,
+    ByteView payload, Service service, DomainSet domains,
     std::chrono::steady_clock::time_point deadline) {
   if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto pushed = push_locked(payload, service, domain, block);
+    const auto pushed = push_locked(payload, service, domains, block);
     if (pushed || pushed.error() != Errc::would_block) return pushed;
     ++waiters_;
     const auto outcome = room_.wait_until(lock, deadline);
     --waiters_;
     // One more try after the deadline: there may be space by now.
-    if (outcome == std::cv_status::timeout) return push_locked(payload, service, domain, block);
+    if (outcome == std::cv_status::timeout) return push_locked(payload, service, domains, block);
   }
 }
 
 Result<SubmitStage::Pushed, Errc> SubmitStage::push_locked(ByteView payload, Service service,
-                                                           order::Domain domain,
+                                                           DomainSet domains,
                                                            std::unique_ptr<std::byte[]>& block) {
   if (closed_) return unexpected(Errc::closed);
   if (pushed_ - released_ == limits_.messages_max) return unexpected(Errc::would_block);
   const auto size = static_cast<std::uint32_t>(payload.size());
-  Item next{nullptr, 0, size, service, domain, block != nullptr};
+  Item next{nullptr, 0, size, service, domains.bits(), block != nullptr};
   if (next.block) {
     if (block_bytes_ > 0 && block_bytes_ + size > limits_.block_bytes_max) {
       return unexpected(Errc::would_block);

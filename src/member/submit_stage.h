@@ -44,10 +44,12 @@ class SubmitStage {
     std::uint64_t ring_tail;
     std::uint32_t size;
     Service service;
-    order::Domain domain;  ///< the domain whose nodes learn the message
+    std::uint16_t domain_bits;
     bool block;
 
     ByteView payload() const { return {bytes, size}; }
+    /// The message's destinations.
+    DomainSet domains() const { return DomainSet::of_bits(domain_bits); }
   };
   struct Pushed {
     std::uint64_t number{};  ///< counts messages, from 1
@@ -55,9 +57,9 @@ class SubmitStage {
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
-  Result<Pushed, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
+  Result<Pushed, Errc> push(ByteView payload, Service service, DomainSet domains = {});
   /// Like push(), but waits for space until `deadline`.
-  Result<Pushed, Errc> push_until(ByteView payload, Service service, order::Domain domain,
+  Result<Pushed, Errc> push_until(ByteView payload, Service service, DomainSet domains,
                                   std::chrono::steady_clock::time_point deadline);
   /// push() and push_until() return closed from now on. Thread: any.
   void close();
@@ -79,7 +81,7 @@ class SubmitStage {
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:
-  Result<Pushed, Errc> push_locked(ByteView payload, Service service, order::Domain domain,
+  Result<Pushed, Errc> push_locked(ByteView payload, Service service, DomainSet domains,
                                    std::unique_ptr<std::byte[]>& block);
 
   Item& item(std::uint64_t position) { return items_[position & mask_]; }

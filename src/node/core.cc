@@ -92,6 +92,7 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   const Pending& placed = pending_.front();
   const std::uint64_t first = placed.packed.first_completed;
   const std::uint32_t completed = placed.packed.completed;
+  const DomainSet domains = placed.packed.domains;
   SubmitQueue& queue = is_control(first) ? control_ : queue_;
   PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
   // The unit's messages leave the queue before the sink is notified: the sink may submit messages
@@ -101,10 +102,10 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
     services[index] = queue.taken_service(index);
   }
   queue.pop(completed);
-  sink_.on_unit_originated(view, seq, placed.packed.service, placed.unit);
+  sink_.on_unit_originated(view, seq, placed.packed.service, domains, placed.unit);
   pending_.pop_front();
   for (std::uint32_t index = 0; index < completed; ++index) {
-    sink_.on_originate(first + index, view, seq, index, services[index]);
+    sink_.on_originate({first + index, view, seq, index, services[index], domains});
   }
   originated_messages_ += completed;
   outcome_.add(seq);
@@ -150,6 +151,7 @@ void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
   message.view = delivery.view;
   message.transitional = delivery.transitional;
   message.seq = delivery.seq;
+  message.domains = delivery.domains;
   message.set = delivery.set;
   message.as_guessed = !early && delivery.guess != 0 && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {

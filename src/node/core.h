@@ -38,17 +38,16 @@ class Node::Core final : public order::Host, public order::Effects {
   bool running() const { return state_ == State::running; }
   void start(Instant now);
   void leave(Instant now);
-  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, order::Domain domain) {
-    return enqueue(payload, service, [&] { return queue_.push(payload, service, domain); });
+  Result<std::uint64_t, Errc> submit(ByteView payload, Service service, DomainSet domains) {
+    return enqueue(payload, service, [&] { return queue_.push(payload, service, domains); });
   }
-  Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service, order::Domain domain) {
-    return enqueue(payload, service, [&] { return queue_.push_lent(payload, service, domain); });
+  Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service, DomainSet domains) {
+    return enqueue(payload, service, [&] { return queue_.push_lent(payload, service, domains); });
   }
-  Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
-                                           order::Domain domain) {
+  Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service, DomainSet domains) {
     const ByteView payload{message.bytes.get(), message.size};
     return enqueue(payload, service,
-                   [&] { return queue_.push_block(payload, message.bytes, service, domain); });
+                   [&] { return queue_.push_block(payload, message.bytes, service, domains); });
   }
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
   void drop_control() { packer_.drop_control(); }
@@ -64,7 +63,7 @@ class Node::Core final : public order::Host, public order::Effects {
     return transport_.congested() == NodeId{} ? packer_.backlog_units() : 0;
   }
   bool next_unit(std::uint32_t unit_bytes_max, order::Unit& out) override;
-  order::Domain next_domain() const override { return packer_.next_domain(); }
+  DomainSet next_domains() const override { return packer_.next_domains(); }
   std::uint32_t receive_room_units() const override { return sink_.receive_room_units(); }
 
   // order::Effects

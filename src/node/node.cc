@@ -17,24 +17,24 @@ Node::~Node() = default;
 void Node::start(Instant now) { core_->start(now); }
 
 Result<std::uint64_t, Errc> Node::submit(Instant now, ByteView payload, Service service,
-                                         order::Domain domain) {
-  const auto number = core_->submit(payload, service, domain);
+                                         DomainSet domains) {
+  const auto number = core_->submit(payload, service, domains);
   if (number) core_->flush(now);
   return number;
 }
 
-Result<std::uint64_t, Errc> Node::enqueue(ByteView payload, Service service, order::Domain domain) {
-  return core_->submit(payload, service, domain);
+Result<std::uint64_t, Errc> Node::enqueue(ByteView payload, Service service, DomainSet domains) {
+  return core_->submit(payload, service, domains);
 }
 
 Result<std::uint64_t, Errc> Node::submit_lent(ByteView payload, Service service,
-                                              order::Domain domain) {
-  return core_->submit_lent(payload, service, domain);
+                                              DomainSet domains) {
+  return core_->submit_lent(payload, service, domains);
 }
 
 Result<std::uint64_t, Errc> Node::submit_block(Gathered& message, Service service,
-                                               order::Domain domain) {
-  return core_->submit_block(message, service, domain);
+                                               DomainSet domains) {
+  return core_->submit_block(message, service, domains);
 }
 
 Result<std::uint64_t, Errc> Node::submit_control(ByteView payload, Service service) {

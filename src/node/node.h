@@ -65,12 +65,23 @@ struct Message {
   std::uint32_t index{};  ///< place among the messages that the unit at `seq` completed, from 0
   Service service = Service::agreed;
   bool as_guessed = false;  ///< on_early() predicted this position; false in on_early()
+  DomainSet domains{};      ///< the message's destinations
   std::uint64_t set{};      ///< order::Delivery::set
   /// Valid during the call. The bytes lie in the unit that on_unit_delivered() or on_unit_early()
   /// got, or in `gathered`.
   ByteView payload;
   /// Not null if the message came in several units. A sink may move the bytes out to keep them.
   Gathered* gathered = nullptr;
+};
+
+/// A message of this node got its place.
+struct Origination {
+  std::uint64_t number{};  ///< as Message::number
+  ViewId view{};
+  Seq seq{};
+  std::uint32_t index{};  ///< as Message::index
+  Service service{};
+  DomainSet domains{};  ///< the message's destinations
 };
 
 /// Receives what a node delivers and reports. A sink must not call the node, except for enqueue(),
@@ -81,9 +92,7 @@ class Sink {
   virtual ~Sink() = default;
   virtual void on_message(const Message& message) = 0;
   virtual void on_view(const order::View& view) = 0;
-  /// A message submitted at this node got its place. `index`: see Message::index.
-  virtual void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                            Service service) = 0;
+  virtual void on_originate(const Origination& placed) = 0;
   virtual void on_event(const order::Event& event) = 0;
   virtual void on_fatal(std::string_view reason) = 0;
   /// Number of units that the application can still take.
@@ -99,7 +108,7 @@ class Sink {
 
   // The units of the engine, for the simulator's oracle; ignored by default.
   virtual void on_unit_originated(const ViewId& /*view*/, Seq /*seq*/, Service /*service*/,
-                                  ByteView /*unit*/) {}
+                                  DomainSet /*domains*/, ByteView /*unit*/) {}
   virtual void on_unit_delivered(const order::Delivery& /*delivery*/) {}
 };
 
@@ -119,23 +128,23 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   void start(Instant now);
-  /// Queues a message for the nodes of `domain`. This node must be in that domain. Copies
+  /// Queues a message for the nodes of `domains`, as order::Host::next_domains() allows. Copies
   /// `payload`, which may be empty. Returns the message's number, from 1, or: would_block (the
   /// queue is full: call again after on_originate), too_large, closed.
   Result<std::uint64_t, Errc> submit(Instant now, ByteView payload, Service service,
-                                     order::Domain domain = 0);
+                                     DomainSet domains = {});
   /// As submit(), but the engine is notified only at the next flush(). Nothing is delivered before
   /// flush(), so the sink may call enqueue().
-  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, DomainSet domains = {});
   /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
   /// message's number. The engine is notified only at flush(). So messages that are submitted
   /// before flush() share units, even if the engine could have ordered the first message at once.
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
-                                          order::Domain domain = 0);
+                                          DomainSet domains = {});
   /// As enqueue(), but takes the block `message` from the caller instead of copying, unless there
   /// is an error.
   Result<std::uint64_t, Errc> submit_block(Gathered& message, Service service,
-                                           order::Domain domain = 0);
+                                           DomainSet domains = {});
   /// Queues a control message. It is sent before all messages of submit() that are in no unit yet,
   /// even before the rest of a half-done message. Returns its number, which includes
   /// kControlNumber, or: would_block, too_large, closed. The sink may call submit_control(),

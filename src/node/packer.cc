@@ -40,11 +40,11 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   }
   packed.continues = half_done();
   const Service service = unit_service(queue.front_service(), causal_);
-  const order::Domain domain = queue.front_domain();
+  const DomainSet domains = queue.front_domains();
   packed.first_completed = queue.front_number() | (control ? kControlNumber : 0);
   UnitWriter writer({unit.data(), unit.size()}, packed.first_completed);
   while (queue.waiting() > 0 && unit_service(queue.front_service(), causal_) == service &&
-         queue.front_domain() == domain && writer.chunks() < kChunksMax) {
+         queue.front_domains() == domains && writer.chunks() < kChunksMax) {
     if (!add_front(queue, writer, packed)) break;
   }
   PEAL_ASSERT(writer.chunks() > 0);
@@ -52,6 +52,7 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   unit.truncate(static_cast<std::uint32_t>(writer.size()));
   out.bytes = std::move(unit);
   out.service = packed.service = service;
+  packed.domains = domains;
   return true;
 }
 
@@ -101,8 +102,8 @@ void Packer::rewind() {
   control_.rewind();
 }
 
-order::Domain Packer::next_domain() const {
-  return control_.waiting() > 0 || queue_.waiting() == 0 ? 0 : queue_.front_domain();
+DomainSet Packer::next_domains() const {
+  return control_.waiting() > 0 || queue_.waiting() == 0 ? DomainSet{} : queue_.front_domains();
 }
 
 std::uint32_t Packer::backlog_units() const {

@@ -20,13 +20,14 @@ struct Packed {
   std::uint32_t completed = 0;  ///< number of completed messages, 0 to kChunksMax
   bool continues = false;       ///< the unit begins with the rest of a message
   Service service{};            ///< the unit's service
+  DomainSet domains{};          ///< the unit's destinations
 };
 
 /// Turns the messages of two queues into units, in the order of each queue. All messages of
-/// `control` go before those of `queue`. A unit never mixes messages of both queues, of two
-/// domains, or of services that need different units (unit_service()). A message that fits into one
-/// unit is never cut. A larger message fills all its units but the last. So the packets of these
-/// units have the same length, as segmentation offload requires.
+/// `control` go before those of `queue`. A unit never mixes messages of both queues, with
+/// other destinations, or of services that need different units (unit_service()). A message that
+/// fits into one unit is never cut. A larger message fills all its units but the last. So the
+/// packets of these units have the same length, as segmentation offload requires.
 class Packer {
  public:
   /// `causal`: see order::Traits::causal.
@@ -51,9 +52,8 @@ class Packer {
   /// True if the start of a queue's front message is in a unit and its end is not.
   bool half_done() const { return offset_ > 0; }
   std::uint32_t backlog_units() const;
-  /// The domain of the unit that next() would build now; 0 for control messages, which go to all
-  /// nodes.
-  order::Domain next_domain() const;
+  /// The destinations of the unit that next() would build now. Control messages go to all nodes.
+  DomainSet next_domains() const;
 
   std::uint64_t units() const { return units_; }
   std::uint64_t parts() const { return parts_; }

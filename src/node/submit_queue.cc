@@ -29,8 +29,8 @@ Result<void, Errc> SubmitQueue::admit(ByteView payload) const {
 }
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
-                               order::Domain domain, Place place) {
-  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, domain,
+                               DomainSet domains, Place place) {
+  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, domains.bits(),
                     place, false};
   bytes_ += size;
   waiting_bytes_ += size;
@@ -38,7 +38,7 @@ std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service
 }
 
 Result<std::uint64_t, Errc> SubmitQueue::push(ByteView payload, Service service,
-                                              order::Domain domain) {
+                                              DomainSet domains) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
   const Place place = size > small_bytes_max_ ? Place::block : Place::small;
@@ -48,21 +48,21 @@ Result<std::uint64_t, Errc> SubmitQueue::push(ByteView payload, Service service,
     if (bytes == nullptr) return unexpected(Errc::would_block);
     std::memcpy(bytes, payload.data(), size);
   }
-  return add(bytes, size, service, domain, place);
+  return add(bytes, size, service, domains, place);
 }
 
 Result<std::uint64_t, Errc> SubmitQueue::push_block(ByteView payload,
                                                     std::unique_ptr<std::byte[]>& block,
-                                                    Service service, order::Domain domain) {
+                                                    Service service, DomainSet domains) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   PEAL_ASSERT(block != nullptr && payload.data() == block.get());
-  return add(block.release(), payload.size(), service, domain, Place::block);
+  return add(block.release(), payload.size(), service, domains, Place::block);
 }
 
 Result<std::uint64_t, Errc> SubmitQueue::push_lent(ByteView payload, Service service,
-                                                   order::Domain domain) {
+                                                   DomainSet domains) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
-  return add(payload.data(), payload.size(), service, domain, Place::lent);
+  return add(payload.data(), payload.size(), service, domains, Place::lent);
 }
 
 void SubmitQueue::pop(std::uint64_t count) {

@@ -28,13 +28,12 @@ class SubmitQueue {
 
   /// Copies `payload` and returns the message's number. Errors: too_large, would_block. An empty
   /// queue takes any message that is not too large.
-  Result<std::uint64_t, Errc> push(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> push(ByteView payload, Service service, DomainSet domains = {});
   /// As push(), but takes `block`, in which `payload` lies, instead of copying.
   Result<std::uint64_t, Errc> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
-                                         Service service, order::Domain domain = 0);
+                                         Service service, DomainSet domains = {});
   /// As push(), but without a copy: `payload` must stay valid until its message is popped.
-  Result<std::uint64_t, Errc> push_lent(ByteView payload, Service service,
-                                        order::Domain domain = 0);
+  Result<std::uint64_t, Errc> push_lent(ByteView payload, Service service, DomainSet domains = {});
 
   bool empty() const { return popped_ == pushed_; }
   /// All messages in the queue, taken or not.
@@ -52,7 +51,7 @@ class SubmitQueue {
   std::uint64_t front_number() const { return next_ + 1; }
   ByteView front_payload() const { return {front().bytes, front().size}; }
   Service front_service() const { return front().service; }
-  order::Domain front_domain() const { return front().domain; }
+  DomainSet front_domains() const { return DomainSet::of_bits(front().domains); }
   /// Takes the front message.
   void take() {
     waiting_bytes_ -= front().size;
@@ -87,7 +86,7 @@ class SubmitQueue {
     std::uint64_t ring_tail;
     std::uint32_t size;
     Service service;
-    order::Domain domain;
+    std::uint16_t domains;  ///< DomainSet::bits(), which needs no initialisation
     Place place;
     bool forgotten;  ///< dropped before it was taken: it is in no unit
   };
@@ -99,7 +98,7 @@ class SubmitQueue {
   }
   /// Checks the limits. Errors: too_large, would_block.
   Result<void, Errc> admit(ByteView payload) const;
-  std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, order::Domain domain,
+  std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, DomainSet domains,
                     Place place);
   void remove(std::uint64_t count);
 

@@ -33,6 +33,12 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order in parallel, and subsets of the nodes may form domains.
   bool ensembles = false;
+  /// Genuine multicast: any node may send to any domains, and only the sender and the nodes of
+  /// these domains take part. Domains have no nodes in common, and each has views of its own. A
+  /// unit has one position, the same in all its domains. If its sender does not deliver the unit,
+  /// originate() names a view with number 0. False: a unit goes to one domain, which its sender
+  /// belongs to, or to all nodes; the views are those of all nodes.
+  bool genuine = false;
   /// A position of a view means the same only to a company: members that leave the view together,
   /// or end in it. Members that crash or are cut off may deliver its last messages in another
   /// order.
@@ -119,8 +125,6 @@ struct Descriptor {
   std::vector<NodeId> (*default_acceptors)(const std::vector<NodeId>& nodes) = nullptr;
   /// The nodes and acceptors of `list` that belong to `domain`. Null for an engine without domains.
   NodeList (*part_of)(const DomainNodes& domain, const NodeList& list) = nullptr;
-  /// The domain of a position of the order. Null for an engine without domains.
-  Domain (*domain_of)(Seq position) = nullptr;
 };
 
 }  // namespace peal::order

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/domain_set.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "order/vocabulary.h"
@@ -33,9 +34,8 @@ struct Unit {
   Service service = Service::agreed;  ///< agreed or safe; causal, if Traits::causal
 };
 
-/// The destinations of a message. 0: all nodes. i > 0: the nodes of domain i (Setup::domains). A
-/// node sends only in domains to which it belongs.
-using Domain = std::uint8_t;
+/// One domain, or 0: all nodes.
+using Domain = DomainId;
 
 /// The functions of the node that a running engine calls to get units and limits.
 class Host {
@@ -48,9 +48,10 @@ class Host {
   /// messages in these units stay in the node's queues, and count towards the node's limits, until
   /// the engine has placed the units.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
-  /// The destinations of the unit that next_unit() would build now. Only engines with domains call
-  /// this function.
-  virtual Domain next_domain() const { return 0; }
+  /// The destinations of the unit that next_unit() would build now, as domains of Setup::domains.
+  /// Unless Traits::genuine: none, which means all nodes, or one domain, which this node belongs
+  /// to. Only engines with domains call this function.
+  virtual DomainSet next_domains() const { return {}; }
   /// Number of units that the application can still take. A member of a ring originates at most
   /// this number of units per visit of the token.
   virtual std::uint32_t receive_room_units() const = 0;
@@ -63,6 +64,7 @@ struct Delivery {
   Seq seq{};                  ///< position in `view`'s order; 0 for a causal unit
   MemberId origin{};
   Service service = Service::agreed;
+  DomainSet domains{};  ///< the destinations of the unit, as Host::next_domains() named them
   BufferRef unit;
   Seq guess{};  ///< the position that opt_deliver() announced; 0 without optimistic delivery
   /// With Traits::companies: number, in `view`, of the set of units that were decided together. The

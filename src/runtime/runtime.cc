@@ -14,17 +14,6 @@
 #include "wire/frames.h"
 
 namespace peal::runtime {
-namespace {
-
-/// The bits of trace::Event::domains.
-std::uint16_t domain_bits(const config::Settings& settings) {
-  std::uint32_t bits = 0;
-  for (const order::Domain domain : own_domains(settings)) bits |= 1U << domain;
-  return static_cast<std::uint16_t>(bits);
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settings& settings,
                                                             io::Loop& loop,
                                                             Application& application) {
@@ -60,8 +49,7 @@ Result<void, io::IoError> Runtime::prepare() {
   if (!settings.trace.empty()) {
     auto trace = TraceLog::open(
         settings.trace, names(),
-        {std::string(settings.order->name), needs_of(settings).optimistic,
-         settings.domains.empty() ? nullptr : settings.order->domain_of, domain_bits(settings)});
+        {std::string(settings.order->name), needs_of(settings).optimistic, own_domains(settings)});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
@@ -113,26 +101,25 @@ void Runtime::start(Instant now) {
   node_->start(now);
 }
 
-Result<std::uint64_t, Errc> Runtime::enqueue(ByteView payload, Service service,
-                                             order::Domain domain) {
-  const auto number = node_->enqueue(payload, service, domain);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
+Result<std::uint64_t, Errc> Runtime::enqueue(ByteView payload, Service service, DomainSet domains) {
+  const auto number = node_->enqueue(payload, service, domains);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domains);
   return number;
 }
 
 Result<std::uint64_t, Errc> Runtime::submit_lent(ByteView payload, Service service,
-                                                 order::Domain domain) {
-  const auto number = node_->submit_lent(payload, service, domain);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
+                                                 DomainSet domains) {
+  const auto number = node_->submit_lent(payload, service, domains);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domains);
   return number;
 }
 
 Result<std::uint64_t, Errc> Runtime::submit_block(node::Gathered& message, Service service,
-                                                  order::Domain domain) {
+                                                  DomainSet domains) {
   // The block keeps its address when the node takes it, and stays until its message is ordered.
   const ByteView payload{message.bytes.get(), message.size};
-  const auto number = node_->submit_block(message, service, domain);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
+  const auto number = node_->submit_block(message, service, domains);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domains);
   return number;
 }
 
@@ -200,12 +187,9 @@ void Runtime::on_view(const order::View& view) {
   if (!view.transitional) cause_.on_told();
 }
 
-void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                           Service service) {
-  if (trace_ != nullptr && !node::is_control(number)) {
-    trace_->originate(number, view, seq, index, service);
-  }
-  application_.on_originate(number, view, seq, index, service);
+void Runtime::on_originate(const node::Origination& placed) {
+  if (trace_ != nullptr && !node::is_control(placed.number)) trace_->originate(placed);
+  application_.on_originate(placed);
 }
 
 void Runtime::on_event(const order::Event& event) {

@@ -78,11 +78,11 @@ class Runtime final : private io::LoopHost, private node::Sink {
   io::LoopHost& host() { return *this; }
 
   /// Like the functions of node::Node with these names, but with an entry in the trace.
-  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, DomainSet domains = {});
   Result<std::uint64_t, Errc> submit_lent(ByteView payload, Service service,
-                                          order::Domain domain = 0);
+                                          DomainSet domains = {});
   Result<std::uint64_t, Errc> submit_block(node::Gathered& message, Service service,
-                                           order::Domain domain = 0);
+                                           DomainSet domains = {});
   void leave(Instant now);
 
   /// True if buffers are scarce. Then holders of references to buffers should copy the bytes and
@@ -126,8 +126,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void on_message(const node::Message& message) override;
   void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;
-  void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                    Service service) override;
+  void on_originate(const node::Origination& placed) override;
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override { return application_.receive_room_units(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/trace_log.h"
 
+#include <utility>
+
 #include "base/digest.h"
 #include "io/clock.h"
 #include "trace/json.h"
@@ -36,12 +38,11 @@ void TraceLog::start(MemberId self) {
   write(line);
 }
 
-void TraceLog::submit(std::uint64_t number, Service service, ByteView payload,
-                      std::uint8_t domain) {
+void TraceLog::submit(std::uint64_t number, Service service, ByteView payload, DomainSet domains) {
   trace::Event line = event(trace::Kind::submit);
   line.message = {self_, number};
   line.service = service;
-  line.domain = domain;
+  line.domains = domains;
   line.hash = digest_of(payload);
   line.bytes = payload.size();
   // Before the first view, the incarnation may change, and the message's name contains it.
@@ -52,15 +53,15 @@ void TraceLog::submit(std::uint64_t number, Service service, ByteView payload,
   }
 }
 
-void TraceLog::originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                         Service service) {
+void TraceLog::originate(const node::Origination& placed) {
+  confirm_self();
   trace::Event line = event(trace::Kind::originate);
-  line.message = {self_, number};
-  line.service = service;
-  line.view = view;
-  line.seq = seq;
-  line.index = index;
-  line.domain = domain_of(seq);
+  line.message = {self_, placed.number};
+  line.service = placed.service;
+  line.domains = placed.domains;
+  line.view = placed.view;
+  line.seq = placed.seq;
+  line.index = placed.index;
   write(line);
 }
 
@@ -76,15 +77,18 @@ void TraceLog::early(const node::Message& message) {
   write(of_message(trace::Kind::early, message));
 }
 
-void TraceLog::view(const order::View& view) {
-  if (!named_) {
-    named_ = true;
-    for (trace::Event& line : unnamed_) {
-      line.node = line.message.sender = self_;
-      write(line);
-    }
-    unnamed_ = {};
+/// Writes the submissions that waited for the final incarnation.
+void TraceLog::confirm_self() {
+  if (std::exchange(named_, true)) return;
+  for (trace::Event& line : unnamed_) {
+    line.node = line.message.sender = self_;
+    write(line);
   }
+  unnamed_ = {};
+}
+
+void TraceLog::view(const order::View& view) {
+  confirm_self();
   trace::Event line = event(trace::Kind::view);
   line.transitional = view.transitional;
   line.view = view.id;
@@ -127,12 +131,8 @@ trace::Event TraceLog::of_message(trace::Kind kind, const node::Message& message
   line.view = message.view;
   line.seq = message.seq;
   line.index = message.index;
-  line.domain = domain_of(message.seq);
+  line.domains = message.domains;
   return line;
-}
-
-std::uint8_t TraceLog::domain_of(Seq seq) const {
-  return order_.domain_of == nullptr ? order::Domain{0} : order_.domain_of(seq);
 }
 
 void TraceLog::write(const trace::Event& event) { trace::append_json(text_, event, names_); }

@@ -26,8 +26,7 @@ class TraceLog {
   struct Order {
     std::string engine;  ///< the engine's name
     bool optimistic = false;
-    order::Domain (*domain_of)(Seq) = nullptr;  ///< the domain of a position; null without domains
-    std::uint16_t own_domains = 0;              ///< the bits of trace::Event::domains
+    DomainSet own_domains{};  ///< the domains that the node is in
   };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
                                                              const trace::Names& names,
@@ -36,9 +35,8 @@ class TraceLog {
   /// Sets the incarnation of all lines that follow; called again if the incarnation is corrected
   /// before the first view.
   void start(MemberId self);
-  void submit(std::uint64_t number, Service service, ByteView payload, std::uint8_t domain = 0);
-  void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                 Service service);
+  void submit(std::uint64_t number, Service service, ByteView payload, DomainSet domains = {});
+  void originate(const node::Origination& placed);
   void deliver(const node::Message& message);
   void early(const node::Message& message);
   void view(const order::View& view);
@@ -56,15 +54,15 @@ class TraceLog {
   TraceLog(const trace::Names& names, Order order) : names_(names), order_(order) {}
   std::string lost(std::uint64_t lines) const;
   trace::Event event(trace::Kind kind) const;
-  std::uint8_t domain_of(Seq seq) const;
+  void confirm_self();
   trace::Event of_message(trace::Kind kind, const node::Message& message) const;
   void write(const trace::Event& event);
 
   const trace::Names& names_;
   const Order order_;
   MemberId self_{};
-  bool named_ = false;                 ///< a view was installed: `self_` is final
-  std::vector<trace::Event> unnamed_;  ///< submissions that wait for the first view
+  bool named_ = false;                 ///< `self_` is final, as a view or a place shows
+  std::vector<trace::Event> unnamed_;  ///< submissions that wait until `self_` is final
   std::string text_;
   bool told_ = false;
   std::unique_ptr<io::FileSink> file_;  ///< declared last: closing it may call lost()

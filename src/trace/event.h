@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/domain_set.h"
 #include "base/ids.h"
 
 // Events of ordering that an application can see. They are the only interface between nodes, the
@@ -36,9 +37,6 @@ inline constexpr std::string_view kUnnamedEngine = "ring";
 /// Maximum length of an engine's name, in bytes. A name has lower-case letters, digits and '-'.
 inline constexpr std::size_t kEngineNameMax = 32;
 
-/// Domains have the numbers 1 to kDomainMax.
-inline constexpr std::uint32_t kDomainMax = 15;
-
 enum class Claim : std::uint8_t { absent, yes, no };  ///< whether a view claims to be primary
 
 struct MessageId {
@@ -57,20 +55,22 @@ struct Event {
   /// start: the engine's name, which selects the guarantees that the oracle checks in the process's
   /// history; empty means kUnnamedEngine.
   std::string engine;
-  bool optimistic = false;    ///< start: the application gets optimistic deliveries
-  std::uint16_t domains = 0;  ///< start: bit i is set if the process is in domain i, from 1
+  bool optimistic = false;  ///< start: the application gets optimistic deliveries
+
+  /// start: the domains that the process is in. submit, originate, deliver and early: the domains
+  /// that learn the message; empty: all nodes.
+  DomainSet domains{};
 
   // For submit, originate, deliver and early:
   MessageId message{};
   Service service = Service::agreed;
-  std::uint8_t domain = 0;  ///< the domain that learns the message; 0: all nodes
   /// Hash of the payload. For submit, deliver and early; at layer unit also for originate.
   std::uint64_t hash{};
   std::uint64_t bytes{};  ///< size of the payload; for submit
 
-  // originate, deliver: the regular view in which the message got its place. early: the regular
-  // view in which the message will probably get its place. view: the regular view that is
-  // installed; for a transitional view, the regular view after it.
+  // originate, deliver: the regular view in which the message got its place; number 0 in originate:
+  // the sender does not deliver the message. early: the regular view in which the message will
+  // probably get its place. view: the regular view that is installed, or that follows.
   ViewId view{};
   /// originate, deliver: position in `view`, or 0 if the message has none; early: a guess
   Seq seq{};

@@ -126,20 +126,25 @@ class LineReader {
     next = parse_view(key, value.substr(arrow + 1));
   }
 
-  /// Reads a list of domains into a set: bit i is domain i.
-  std::uint16_t domains(const char* key) {
-    const json* value = find(key);
-    if (value == nullptr) return 0;
-    if (!value->is_array()) return wrong(key, "is not a list"), std::uint16_t{0};
-    std::uint32_t bits = 0;
+  /// Reads the optional key "domains", a list. Traces of earlier versions have the key "domain"
+  /// instead, for a message to one domain.
+  DomainSet domains() {
+    if (!has("domains")) {
+      if (!has("domain")) return {};
+      return DomainSet::of(static_cast<DomainId>(number("domain", kDomainMax)));
+    }
+    const json* value = find("domains");
+    if (value == nullptr) return {};
+    if (!value->is_array()) return wrong("domains", "is not a list"), DomainSet{};
+    DomainSet set;
     for (const json& item : *value) {
       const auto* number = item.get_ptr<const std::uint64_t*>();
       if (number == nullptr || *number < 1 || *number > kDomainMax) {
-        return wrong(key, "has an item that is not a number from 1 to 15"), std::uint16_t{0};
+        return wrong("domains", "has an item that is not a number from 1 to 15"), DomainSet{};
       }
-      bits |= 1U << *number;
+      set.add(static_cast<DomainId>(*number));
     }
-    return static_cast<std::uint16_t>(bits);
+    return set;
   }
 
   std::vector<MemberId> members(const char* key) {
@@ -235,10 +240,11 @@ Service read_service(LineReader& in) {
 
 void read_placed(LineReader& in, Event& event) {
   event.message = in.message("msg");
-  event.view = in.view("view");
+  // A sender that does not deliver its message learns the place without a view.
+  if (event.kind != Kind::originate || in.has("view")) event.view = in.view("view");
   event.seq = in.number("seq", kAny);
   if (in.has("index")) event.index = static_cast<std::uint32_t>(in.number("index", kAny32));
-  if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", kDomainMax));
+  event.domains = in.domains();
   event.service = read_service(in);
 }
 
@@ -264,15 +270,14 @@ void read_details(LineReader& in, Event& event) {
     case Kind::start:
       if (in.has("order")) event.engine = in.engine("order");
       if (in.has("optimistic")) event.optimistic = in.flag("optimistic");
-      if (in.has("domains")) event.domains = in.domains("domains");
+      event.domains = in.domains();
       break;
     case Kind::crash:
     case Kind::leave: break;
     case Kind::submit:
       event.message = in.message("msg");
       event.service = read_service(in);
-      if (in.has("domain"))
-        event.domain = static_cast<std::uint8_t>(in.number("domain", kDomainMax));
+      event.domains = in.domains();
       event.hash = in.hash("hash");
       event.bytes = in.number("bytes", kAny);
       break;

@@ -77,10 +77,22 @@ void put_hash_key(std::string& out, const Event& event) {
   out += '"';
 }
 
+void put_domains(std::string& out, DomainSet domains) {
+  if (domains.empty()) return;
+  out += ",\"domains\":[";
+  bool first = true;
+  for (const DomainId domain : domains) {
+    if (!first) out += ',';
+    put_number(out, std::uint32_t{domain});
+    first = false;
+  }
+  out += ']';
+}
+
 void put_submit(std::string& out, const Event& event, const Names& names) {
   put_id(out, "msg", event.message, names);
   put_text(out, "service", word_of(event.service));
-  if (event.domain != 0) put_integer(out, "domain", event.domain);
+  put_domains(out, event.domains);
   put_hash_key(out, event);
   put_integer(out, "bytes", event.bytes);
 }
@@ -88,10 +100,11 @@ void put_submit(std::string& out, const Event& event, const Names& names) {
 // The keys that `originate`, `deliver` and `early` share.
 void put_placed(std::string& out, const Event& event, const Names& names) {
   put_id(out, "msg", event.message, names);
-  put_id(out, "view", event.view, names);
+  const bool in_view = event.kind != Kind::originate || event.view.number != 0;
+  if (in_view) put_id(out, "view", event.view, names);
   put_integer(out, "seq", event.seq);
   if (event.index != 0) put_integer(out, "index", event.index);
-  if (event.domain != 0) put_integer(out, "domain", event.domain);
+  put_domains(out, event.domains);
   put_text(out, "service", word_of(event.service));
 }
 
@@ -122,18 +135,6 @@ void put_view(std::string& out, const Event& event, const Names& names) {
   }
 }
 
-void put_domains(std::string& out, std::uint16_t domains) {
-  out += ",\"domains\":[";
-  bool first = true;
-  for (std::uint32_t i = 1; i <= kDomainMax; ++i) {
-    if ((domains >> i & 1U) == 0) continue;
-    if (!first) out += ',';
-    out += std::to_string(i);
-    first = false;
-  }
-  out += ']';
-}
-
 void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
     case Kind::start:
@@ -141,7 +142,7 @@ void put_details(std::string& out, const Event& event, const Names& names) {
         put_text(out, "order", event.engine);
       }
       if (event.optimistic) out += ",\"optimistic\":true";
-      if (event.domains != 0) put_domains(out, event.domains);
+      put_domains(out, event.domains);
       break;
     case Kind::crash:
     case Kind::leave: break;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/domains.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,6 +104,45 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
               HasSubstr("[[domain]] does not go with ridge.optimistic"));
   EXPECT_THAT(domain_error(good, "order = \"ridge\"\npaxos.storage = \"memory\"\n"),
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
+}
+
+enum class Multicast { to_one_domain, genuine };
+
+/// The destinations of a message of node a, which is in the domains east and south, as text.
+std::string destinations_text(const std::vector<std::string_view>& names, Multicast multicast) {
+  auto config = with_domains(kEast +
+                             "nodes = [1]\n[[domain]]\nname = \"west\"\nnodes = [2]\n"
+                             "[[domain]]\nname = \"south\"\nnodes = [1, 3]\n");
+  if (!config) return config.error();
+  order::Descriptor engine = *config->settings.order;
+  engine.traits.genuine = multicast == Multicast::genuine;
+  config->settings.order = &engine;
+  const auto found = destinations(config->settings, names);
+  if (!found) return found.error();
+  std::string text = "to";
+  for (const DomainId domain : *found) text += " " + std::to_string(domain);
+  return text;
+}
+
+TEST(ConfigDomains, DestinationsAreOneDomainOfTheSendersOrAllNodes) {
+  EXPECT_EQ(destinations_text({}, Multicast::to_one_domain), "to");
+  EXPECT_EQ(destinations_text({"east"}, Multicast::to_one_domain), "to 1");
+  EXPECT_EQ(destinations_text({"south", "south"}, Multicast::to_one_domain), "to 3");
+  EXPECT_EQ(destinations_text({"west"}, Multicast::to_one_domain),
+            "domain \"west\" is none that this node is in: accepted is \"east\", \"south\", or "
+            "none, and all nodes learn the message");
+  EXPECT_EQ(destinations_text({"south", "east"}, Multicast::to_one_domain),
+            "domains \"east\", \"south\" are not accepted together: with order = \"ridge\", a "
+            "message goes to one domain or to all nodes: name one domain, or none");
+}
+
+TEST(ConfigDomains, DestinationsWithAGenuineEngineAreAnyDomains) {
+  EXPECT_EQ(destinations_text({}, Multicast::genuine), "to 1 2 3");
+  EXPECT_EQ(destinations_text({"west"}, Multicast::genuine), "to 2");
+  EXPECT_EQ(destinations_text({"south", "west"}, Multicast::genuine), "to 2 3");
+  EXPECT_EQ(destinations_text({"west", "north"}, Multicast::genuine),
+            "domain \"north\" is not configured: accepted is \"east\", \"west\", \"south\", or "
+            "none, and all nodes learn the message");
 }
 
 // The example of [[domain]] in --print-config is accepted once its comment marks are removed.

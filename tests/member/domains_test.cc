@@ -63,7 +63,7 @@ class MemberDomains : public ::testing::Test {
 /// The texts of the received messages, each with its domain in front.
 std::vector<std::string> texts_of(const Site& site) {
   std::vector<std::string> texts;
-  for (const Got& each : site.got) texts.push_back(each.domain + "/" + each.text);
+  for (const Got& each : site.got) texts.push_back(each.domains + "/" + each.text);
   return texts;
 }
 
@@ -125,7 +125,7 @@ TEST_F(MemberDomains, LearnWhatIsForThemInOneOrder) {
       EXPECT_EQ(common(texts[a], texts[b]), common(texts[b], texts[a]));
   }
   for (std::size_t s = 0; s < kNodes; ++s) {
-    for (const Got& each : sites[s]->got) EXPECT_THAT(own[s], ::testing::Contains(each.domain));
+    for (const Got& each : sites[s]->got) EXPECT_THAT(own[s], ::testing::Contains(each.domains));
     sites[s]->member->leave();
   }
   sites.clear();
@@ -149,6 +149,26 @@ TEST_F(MemberDomains, ANodeSendsInItsOwnOnly) {
             "nodes learn the message");
   EXPECT_THAT(said(*sites[0], "north"), HasSubstr("domain \"north\" is none"));
   EXPECT_THAT(said(*sites[1], "east"), HasSubstr("leave it out, and all nodes learn the message"));
+}
+
+TEST_F(MemberDomains, AMessageGoesToOneDomain) {
+  Site site(alone("n2"));
+  const auto said = [&](const DomainNames& domains) {
+    const auto ticket = site.member->multicast("x", Service::agreed, domains);
+    if (ticket) return std::string("it is sent");
+    EXPECT_EQ(ticket.error().code, ErrorCode::invalid_option);
+    return ticket.error().message;
+  };
+  EXPECT_EQ(said({"west"}), "it is sent");
+  EXPECT_EQ(said({"west", "west"}), "it is sent");
+  EXPECT_EQ(said({}), "it is sent");
+  EXPECT_EQ(said({"west", "east"}),
+            "domains \"east\", \"west\" are not accepted together: with order = \"ridge\", a "
+            "message goes to one domain or to all nodes: name one domain, or none");
+  EXPECT_THAT(said({"west", "north"}), HasSubstr("domain \"north\" is none"));
+  EXPECT_THAT(said({"west", ""}), HasSubstr("domain \"\" is none"));
+  const std::vector<std::string_view> names{"east", "west"};
+  EXPECT_THAT(said(names), HasSubstr("are not accepted together"));
 }
 
 TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {

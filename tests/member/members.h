@@ -88,7 +88,7 @@ struct Got {
   bool own;
   Service service;
   std::string text;
-  std::string domain;
+  std::string domains;  ///< their names, with commas
   std::string view;
   std::uint64_t position;
   std::uint32_t index;
@@ -100,11 +100,15 @@ struct Got {
         own(m.own),
         service(m.service),
         text(m.text()),
-        domain(m.domain),
         view(m.view),
         position(m.position),
         index(m.index),
-        transitional(m.transitional) {}
+        transitional(m.transitional) {
+    for (const std::string_view name : m.domains) {
+      domains += domains.empty() ? "" : ",";
+      domains += name;
+    }
+  }
   bool same_as(const Got& other) const {
     return sender == other.sender && number == other.number && service == other.service &&
            text == other.text && view == other.view && position == other.position &&

@@ -84,7 +84,7 @@ TEST(SubmitStage, RefusesWhatIsTooLargeAndEverythingAfterClose) {
   SubmitStage stage(limits(10, 100));
   EXPECT_EQ(stage.push(as_bytes_view("12345678901"), Service::agreed).error(), Errc::too_large);
   EXPECT_EQ(
-      stage.push_until(as_bytes_view("12345678901"), Service::agreed, 0, Clock::now()).error(),
+      stage.push_until(as_bytes_view("12345678901"), Service::agreed, {}, Clock::now()).error(),
       Errc::too_large);
   ASSERT_TRUE(stage.push(as_bytes_view("1234567890"), Service::agreed));
   stage.close();
@@ -128,10 +128,10 @@ TEST(SubmitStage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
   SubmitStage stage(limits(1'000, 0));
   while (stage.push({}, Service::agreed)) {
   }
-  const auto late = stage.push_until({}, Service::agreed, 0, Clock::now());
+  const auto late = stage.push_until({}, Service::agreed, {}, Clock::now());
   EXPECT_EQ(late.error(), Errc::would_block);
   std::thread sender([&] {
-    const auto pushed = stage.push_until(as_bytes_view("waited"), Service::agreed, 0,
+    const auto pushed = stage.push_until(as_bytes_view("waited"), Service::agreed, {},
                                          Clock::now() + std::chrono::minutes(1));
     EXPECT_TRUE(pushed);
   });
@@ -146,7 +146,7 @@ TEST(SubmitStage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
   }
   std::thread closed([&] {
     const auto pushed =
-        stage.push_until({}, Service::agreed, 0, Clock::now() + std::chrono::minutes(1));
+        stage.push_until({}, Service::agreed, {}, Clock::now() + std::chrono::minutes(1));
     EXPECT_EQ(pushed.error(), Errc::closed);
   });
   stage.close();
@@ -161,7 +161,7 @@ TEST(SubmitStage, ManySendersLoseNothing) {
     threads.emplace_back([&stage, t] {
       for (std::uint64_t i = 0; i < kEach; ++i) {
         const std::string text = std::to_string(t) + ':' + std::to_string(i);
-        EXPECT_TRUE(stage.push_until(as_bytes_view(text), Service::agreed, 0,
+        EXPECT_TRUE(stage.push_until(as_bytes_view(text), Service::agreed, {},
                                      Clock::now() + std::chrono::minutes(1)));
       }
     });

@@ -15,7 +15,7 @@ namespace {
 struct CountingSink final : Sink {
   void on_message(const Message& message) override { bytes += message.payload.size(); }
   void on_view(const order::View&) override {}
-  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_originate(const Origination&) override {}
   void on_event(const order::Event&) override {}
   void on_fatal(std::string_view) override {}
   std::uint32_t receive_room_units() const override { return 100; }
@@ -43,7 +43,7 @@ TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
   Seq seq = 0;
   const auto place = [&](order::Unit& unit) {
     engine->effects->originate({}, ++seq);
-    engine->effects->deliver({{}, false, seq, {NodeId{1}, 1}, unit.service, unit.bytes});
+    engine->effects->deliver({{}, false, seq, {NodeId{1}, 1}, unit.service, {}, unit.bytes});
     unit.bytes.reset();
   };
 

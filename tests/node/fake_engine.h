@@ -71,23 +71,16 @@ struct Recorder final : Sink {
     Seq seq;
     std::uint32_t index;
     Service service;
+    DomainSet domains;
     std::string payload;
     bool in_place;  ///< the payload is inside the unit's buffer
     friend bool operator==(const Got&, const Got&) = default;
   };
-  struct Placed {
-    std::uint64_t number;
-    ViewId view;
-    Seq seq;
-    std::uint32_t index;
-    Service service;
-  };
-
   void on_message(const Message& m) override {
     const bool in_place =
         m.payload.data() >= newest_unit.data() &&
         m.payload.data() + m.payload.size() <= newest_unit.data() + newest_unit.size();
-    got.push_back({m.sender, m.number, m.view, m.transitional, m.seq, m.index, m.service,
+    got.push_back({m.sender, m.number, m.view, m.transitional, m.seq, m.index, m.service, m.domains,
                    std::string(as_text(m.payload)), in_place});
     if (m.gathered != nullptr) {
       ++gathered;
@@ -97,14 +90,11 @@ struct Recorder final : Sink {
   void on_view(const order::View& view) override {
     if (!view.transitional) ++regular_views;
   }
-  void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
-                    Service service) override {
-    placed.push_back({number, view, seq, index, service});
-  }
+  void on_originate(const Origination& each) override { placed.push_back(each); }
   void on_event(const order::Event&) override { ++events; }
   void on_fatal(std::string_view reason) override { fatal = reason; }
   std::uint32_t receive_room_units() const override { return room; }
-  void on_unit_originated(const ViewId&, Seq, Service, ByteView unit) override {
+  void on_unit_originated(const ViewId&, Seq, Service, DomainSet, ByteView unit) override {
     originated_digests.push_back(digest_of(unit));
   }
   void on_unit_delivered(const order::Delivery& delivery) override {
@@ -113,7 +103,7 @@ struct Recorder final : Sink {
   }
 
   std::vector<Got> got;
-  std::vector<Placed> placed;
+  std::vector<Origination> placed;
   std::vector<Gathered> stolen;
   std::vector<std::uint64_t> originated_digests, delivered_digests;
   ByteView newest_unit;
@@ -145,9 +135,10 @@ struct Bench {
   }
   /// Takes one more unit from the node, without a place. False if the node has no unit to send.
   bool pull(std::uint32_t unit_bytes_max) {
+    const DomainSet domains = engine->host->next_domains();
     order::Unit unit;
     if (!engine->host->next_unit(unit_bytes_max, unit)) return false;
-    pulled.push_back(std::move(unit));
+    pulled.push_back({std::move(unit), domains});
     return true;
   }
   std::size_t pull_all(std::uint32_t unit_bytes_max) {
@@ -158,11 +149,11 @@ struct Bench {
   /// Gives the oldest pulled unit its place, which is the next position of `view`; a causal unit
   /// has no position.
   order::Delivery place() {
-    const Seq at = pulled.front().service == Service::causal ? 0 : ++seq;
+    const Seq at = pulled.front().unit.service == Service::causal ? 0 : ++seq;
     engine->effects->originate(view, at);
-    const order::Unit unit = std::move(pulled.front());
+    const Pulled front = std::move(pulled.front());
     pulled.pop_front();
-    return order::Delivery{view, false, at, self, unit.service, unit.bytes};
+    return {view, false, at, self, front.unit.service, front.domains, front.unit.bytes};
   }
   /// Takes a unit of this node, and orders it at the next position of `view`. Empty if no unit
   /// waits.
@@ -193,7 +184,7 @@ struct Bench {
   void deliver_bytes(MemberId origin, ByteView unit, Service service = Service::agreed) {
     BufferRef buffer = pool.take(0, static_cast<std::uint32_t>(unit.size()));
     std::copy(unit.begin(), unit.end(), buffer.data());
-    engine->effects->deliver(order::Delivery{view, false, ++seq, origin, service, buffer});
+    engine->effects->deliver({view, false, ++seq, origin, service, {}, buffer});
   }
   std::uint64_t counter(std::string_view name) const {
     for (const order::Counter& each : node->counters()) {
@@ -208,7 +199,11 @@ struct Bench {
   Recorder sink;
   FakeEngine* engine = nullptr;
   std::unique_ptr<Node> node;
-  std::deque<order::Unit> pulled;  ///< units without a place, oldest first
+  struct Pulled {
+    order::Unit unit;
+    DomainSet domains;
+  };
+  std::deque<Pulled> pulled;  ///< units without a place, oldest first
   ViewId view{};
   Seq seq = 0;
 };

@@ -124,27 +124,40 @@ TEST(Packing, ALargeCausalMessageGoesThroughUnitsWithoutAPosition) {
   EXPECT_EQ(sender.node->queued_messages(), 0U);
 }
 
-// A unit holds messages of one domain only, because nodes outside the domain do not get its units.
-// next_domain() is the domain of the next unit.
-TEST(Packing, AUnitIsOfOneDomain) {
+// A unit holds messages with the same destinations only, because other nodes do not get the unit.
+// next_domains() has the destinations of the next unit.
+TEST(Packing, AUnitHasOneSetOfDestinations) {
   Bench sender(1), receiver(2);
-  const order::Domain domains[] = {1, 1, 0, 2, 2, 2, 1};
-  for (const order::Domain domain : domains) {
-    ASSERT_TRUE(sender.node->enqueue(as_bytes_view("x"), Service::agreed, domain));
+  const DomainSet one = DomainSet::of(1), two = DomainSet::of(2), both = DomainSet::up_to(2);
+  for (const DomainSet domains : {one, one, DomainSet(), two, two, both, both, two, one}) {
+    ASSERT_TRUE(sender.node->enqueue(as_bytes_view("x"), Service::agreed, domains));
   }
-  ASSERT_TRUE(sender.node->enqueue(as_bytes_view(pattern(3 * kPackUnit, 1)), Service::agreed, 1));
-  std::vector<order::Domain> next;
+  const std::string large = pattern(3 * kPackUnit, 1);
+  ASSERT_TRUE(sender.node->enqueue(as_bytes_view(large), Service::agreed, one));
+  std::vector<DomainSet> next;
   while (sender.engine->host->backlog_units() > 0) {
-    next.push_back(sender.engine->host->next_domain());
+    next.push_back(sender.engine->host->next_domains());
     order::Unit unit;
     ASSERT_TRUE(sender.engine->host->next_unit(kPackUnit, unit));
   }
   // The large message may begin in the unit of the small message before it.
-  ASSERT_GE(next.size(), 6U);
-  EXPECT_EQ((std::vector<order::Domain>(next.begin(), next.begin() + 4)),
-            (std::vector<order::Domain>{1, 0, 2, 1}));
-  for (std::size_t i = 4; i < next.size(); ++i) EXPECT_EQ(next[i], 1);
-  EXPECT_EQ(sender.engine->host->next_domain(), 0);
+  const std::vector<DomainSet> first{one, {}, two, both, two, one};
+  ASSERT_GE(next.size(), first.size() + 2);
+  EXPECT_EQ((std::vector<DomainSet>(next.begin(), next.begin() + 6)), first);
+  for (std::size_t i = first.size(); i < next.size(); ++i) EXPECT_EQ(next[i], one);
+  EXPECT_EQ(sender.engine->host->next_domains(), DomainSet());
+}
+
+TEST(Packing, AMessageKeepsItsDestinations) {
+  Bench sender(1), receiver(2);
+  const DomainSet both = DomainSet::up_to(2);
+  ASSERT_TRUE(sender.node->enqueue(as_bytes_view("x"), Service::agreed, both));
+  ASSERT_TRUE(sender.node->enqueue(as_bytes_view("y"), Service::agreed, both));
+  EXPECT_EQ(sender.order_all(kPackUnit, {&receiver}), 1U);
+  ASSERT_EQ(sender.sink.placed.size(), 2U);
+  for (const Origination& each : sender.sink.placed) EXPECT_EQ(each.domains, both);
+  ASSERT_EQ(receiver.sink.got.size(), 2U);
+  for (const Recorder::Got& each : receiver.sink.got) EXPECT_EQ(each.domains, both);
 }
 
 TEST(Packing, ALargeMessageFillsItsUnitsAndSharesTheLast) {

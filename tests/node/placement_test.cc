@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kPlaceUnit = 600;
 constexpr std::size_t kOneUnit = 500;  ///< bytes of a message that has a unit of its own
 
-std::vector<std::uint64_t> numbers(const std::vector<Recorder::Placed>& placed) {
+std::vector<std::uint64_t> numbers(const std::vector<Origination>& placed) {
   std::vector<std::uint64_t> all;
   for (const auto& each : placed) all.push_back(each.number);
   return all;
@@ -337,7 +337,7 @@ TEST(Placement, AnyMixtureArrivesOnceAndWhole) {
     ASSERT_EQ(sender.sink.placed.size(), receiver.sink.got.size());
     for (std::size_t i = 0; i < receiver.sink.got.size(); ++i) {
       const Recorder::Got& each = receiver.sink.got[i];
-      const Recorder::Placed& placed = sender.sink.placed[i];
+      const Origination& placed = sender.sink.placed[i];
       got[is_control(each.number)].push_back(each.payload);
       ASSERT_EQ(std::tie(each.number, each.view, each.seq, each.index, each.service),
                 std::tie(placed.number, placed.view, placed.seq, placed.index, placed.service));

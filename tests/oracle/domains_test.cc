@@ -34,29 +34,29 @@ class DomainsHistory {
 
   /// `sender` submits its message `number` to a domain (0: to all nodes). The message gets the
   /// place `seq`.
-  void sent(std::uint32_t sender, std::uint64_t number, std::uint8_t domain, Seq seq) {
+  void sent(std::uint32_t sender, std::uint64_t number, DomainId domain, Seq seq) {
     Event& submit = next(Kind::submit, sender);
     submit.message = {domain_member(sender), number};
     submit.service = Service::agreed;
-    submit.domain = domain;
+    submit.domains = DomainSet::of(domain);
     submit.hash = kPayloadHash;
     submit.bytes = 1;
     checker_.add(submit);
     Event& placed = next(Kind::originate, sender);
     placed.message = {domain_member(sender), number};
     placed.service = Service::agreed;
-    placed.domain = domain;
+    placed.domains = DomainSet::of(domain);
     placed.view = kDomainsView;
     placed.seq = seq;
     checker_.add(placed);
   }
   void delivered(const std::vector<std::uint32_t>& nodes, std::uint32_t sender,
-                 std::uint64_t number, std::uint8_t domain, Seq seq) {
+                 std::uint64_t number, DomainId domain, Seq seq) {
     for (const std::uint32_t node : nodes) {
       Event& event = next(Kind::deliver, node);
       event.message = {domain_member(sender), number};
       event.service = Service::agreed;
-      event.domain = domain;
+      event.domains = DomainSet::of(domain);
       event.view = kDomainsView;
       event.seq = seq;
       event.hash = kPayloadHash;
@@ -143,6 +143,16 @@ TEST(OracleDomains, WhatOneLacksThatIsForAllIsNoticed) {
   history.sent(4, 2, 0, 64);
   history.delivered({1, 2, 3, 4}, 4, 2, 0, 64);
   EXPECT_GT(history.finish().violations_total, 0U);
+}
+
+TEST(OracleDomains, AMessageThatReachesOthersIsNoticed) {
+  DomainsHistory history;
+  send_three(history);
+  history.delivered({1, 2, 3}, 1, 1, 1, 17);  // node 3 is not in domain 1
+  const Report report = history.finish();
+  ASSERT_EQ(report.violations_total, 1U) << first_of(report);
+  EXPECT_EQ(report.violations[0].property, Property::e3_integrity);
+  EXPECT_EQ(first_of(report), "a message of domain 1 is delivered at a node outside it");
 }
 
 }  // namespace

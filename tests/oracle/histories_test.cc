@@ -57,8 +57,10 @@ Options options_for(const TextHistory& history, bool live) {
   options.layer = history.layer;
   options.live_order = live;
   options.truncated_ok = history.cut;
-  options.quorum = history.quorum;
+  options.quorum = history.quorum || history.genuine;
   options.companies = history.companies;
+  options.genuine = history.genuine;
+  options.domains = history.domains;
   options.universe = history.universe;
   options.names = &history.names;
   return options;

@@ -39,6 +39,7 @@ struct TextMessage {
   trace::MessageId id;
   Service service = Service::agreed;
   std::optional<TextPosition> position;
+  DomainSet domains;
 };
 
 struct Process {
@@ -55,6 +56,7 @@ struct Extras {
   std::optional<ViewId> view;
   std::optional<bool> transitional;
   std::optional<MemberId> from;
+  std::optional<DomainSet> domains;
   bool other_bytes = false;
   bool as_guessed = false;
   std::uint64_t set = 0;
@@ -105,6 +107,8 @@ class HistoryReader {
       out_.quorum = true;
     } else if (text == "companies") {
       out_.companies = true;
+    } else if (words[0] == "genuine") {
+      if (!emit_) read_domains(words);
     } else if (text == "cut") {
       out_.cut = true;
     } else if (text == "layer unit") {
@@ -117,6 +121,26 @@ class HistoryReader {
       return false;
     }
     return true;
+  }
+
+  void read_domains(const std::vector<std::string_view>& words) {
+    out_.genuine = true;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      std::vector<NodeId>& nodes = out_.domains.emplace_back();
+      for (const MemberId& each : parse_members(words[i])) nodes.push_back(each.node);
+    }
+  }
+
+  DomainSet parse_domains(std::string_view text) {
+    DomainSet domains;
+    for (const std::string_view part : split(text, ',')) {
+      std::uint64_t domain = 0;
+      if (!read_number(part, domain) || domain == 0 || domain > kDomainMax) {
+        fail("'" + std::string(part) + "' is not a domain");
+      }
+      domains.add(static_cast<DomainId>(domain));
+    }
+    return domains;
   }
 
   // A member is a letter; a number behind the letter means a later incarnation.
@@ -225,11 +249,15 @@ class HistoryReader {
         ++i;
         if (words[i] == "reg" || words[i] == "trans") {
           out.transitional = words[i] == "trans";
+        } else if (words[i] == "none") {
+          out.view = ViewId{};
         } else {
           out.view = parse_view(words[i]);
         }
       } else if (word == "from" && more) {
         out.from = parse_member(words[++i]);
+      } else if (word == "to" && more) {
+        out.domains = parse_domains(words[++i]);
       } else if (word == "as" && more && words[i + 1] == "guessed") {
         ++i;
         out.as_guessed = true;
@@ -260,6 +288,7 @@ class HistoryReader {
         fail("'" + std::string(name) + "' has no number");
       }
       message.service = extras.service.value_or(Service::agreed);
+      message.domains = extras.domains.value_or(DomainSet());
     }
     return message;
   }
@@ -270,6 +299,7 @@ class HistoryReader {
     event.message = message.id;
     if (extras.from.has_value()) event.message.sender = *extras.from;
     event.service = extras.service.value_or(message.service);
+    event.domains = extras.domains.value_or(message.domains);
     event.hash = digest_of(as_bytes_view(name.substr(0, name.find('#'))));
     if (extras.other_bytes) ++event.hash;
     return event;
@@ -308,7 +338,8 @@ class HistoryReader {
       if (!known && !(extras.from.has_value() && extras.position.has_value())) {
         return fail("nobody sends '" + std::string(name) + "': say from whom, and @ where");
       }
-      const TextMessage& sent = message(member, name, extras);
+      TextMessage& sent = message(member, name, extras);
+      if (out_.genuine && !sent.position.has_value()) sent.position = extras.position;
       std::optional<TextPosition> position =
           extras.position.has_value() ? extras.position : sent.position;
       if (!position.has_value() && has_no_place(sent.service)) position = TextPosition{};

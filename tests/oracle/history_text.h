@@ -27,6 +27,8 @@ struct TextHistory {
   bool cut = false;               ///< the ends of traces may be missing
   bool quorum = false;            ///< the engine orders on a quorum
   bool companies = false;         ///< the engine's order holds only within a company
+  bool genuine = false;           ///< the engine multicasts to sets of `domains`
+  std::vector<std::vector<NodeId>> domains;
   std::uint32_t universe = 0;
   trace::Layer layer = trace::Layer::order;
   std::vector<trace::Event> events;  ///< `at_ns` is the event's line number

@@ -19,7 +19,9 @@ using trace::MessageId;
 class Slow {
  public:
   explicit Slow(Promises promises)
-      : quorum_(promises == Promises::quorum), companies_(promises == Promises::companies) {}
+      : quorum_(promises == Promises::quorum || promises == Promises::genuine),
+        companies_(promises == Promises::companies),
+        genuine_(promises == Promises::genuine) {}
   std::set<std::string> broken;
 
   void add(const Event& event) {
@@ -176,7 +178,8 @@ class Slow {
       sent.in_view = true;
       sent.before = companies_ ? before_submission(event) : stay->regular;
       sent.before.insert(sent.before.end(), stay->sent.begin(), stay->sent.end());
-      stay->sent.push_back(id);
+      if (genuine_) sent.before.clear();  // judge_across() knows the causes
+      if (!genuine_) stay->sent.push_back(id);
       if (!quorum_) all_are_here(event.view, "E9");
     }
     sent_[id] = std::move(sent);
@@ -197,15 +200,21 @@ class Slow {
       if (companies_) number_order(event.message, life.last_placed);
       sent.by_sender = true;
       sent.position = {event.seq, event.index};
-      if (companies_) return;
+      if (companies_ || !sent.in_view) return;
       sent.before.insert(sent.before.end(), stay->regular.begin(), stay->regular.end());
     }
   }
 
-  // A delivery by another member counts as the origination, if the sender is in the view.
+  // A delivery by another member counts as the origination, if the sender is in the view. With
+  // Promises::genuine, the sender may be anywhere.
   void originate_by_delivery(const Event& event) {
     const MessageId& id = event.message;
-    if (!submitted_.contains(id) || !views_.at(event.view).contains(id.sender)) return;
+    if (!submitted_.contains(id)) return;
+    if (genuine_) {
+      sent_[id] = {event.view, {event.seq, event.index}, sent_.size(), false, false, {}};
+      return;
+    }
+    if (!views_.at(event.view).contains(id.sender)) return;
     for (Stay& stay : stays_) {
       if (stay.view != event.view || stay.member != id.sender) continue;
       number_order(id, lives_.at(id.sender).last_number);
@@ -242,6 +251,7 @@ class Slow {
   }
 
   void number_order(const MessageId& id, std::uint64_t& last) {
+    if (genuine_) return;  // judge_across()
     if (id.number <= last) {
       broken.insert("E6");
     } else {
@@ -442,6 +452,7 @@ class Slow {
 
   bool quorum_;
   bool companies_;
+  bool genuine_;
   std::map<MemberId, Life> lives_;
   std::map<ViewId, std::set<MemberId>> views_;
   std::map<Way, std::set<MemberId>> ways_;
@@ -458,6 +469,15 @@ std::set<std::string> judge_slowly(const std::vector<Event>& events, Promises pr
   for (const Event& event : events) slow.add(event);
   slow.finish();
   return slow.broken;
+}
+
+std::set<std::string> judge_slowly(const std::vector<Event>& events, const DomainNodes& domains) {
+  std::set<std::string> broken = judge_across(events, domains);
+  for (std::size_t d = 1; d <= domains.size(); ++d) {
+    broken.merge(
+        judge_slowly(part_of(events, domains, static_cast<DomainId>(d)), Promises::genuine));
+  }
+  return broken;
 }
 
 }  // namespace peal::oracle::test

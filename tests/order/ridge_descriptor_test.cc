@@ -75,7 +75,6 @@ TEST(RidgeDescriptor, ADomainsPartOfAListIsThatOfItsNodes) {
   EXPECT_EQ(part.hash, 8U);
   EXPECT_EQ(part.nodes, (std::vector<NodeId>{{2}, {3}}));
   EXPECT_EQ(part.acceptors, (std::vector<NodeId>{{3}}));
-  EXPECT_EQ(kDescriptor.domain_of(5 * kEnsemblesMax + 2), 2);
 }
 
 TEST(RidgeDescriptor, ItsOptionsAreItsOwnAndThoseOfPaxosForTests) {

@@ -76,7 +76,9 @@ class RidgeDomains : public ::testing::Test {
       queue.pop_front();
       return true;
     }
-    Domain next_domain() const override { return queue.empty() ? 0 : queue.front().first; }
+    DomainSet next_domains() const override {
+      return queue.empty() ? DomainSet{} : DomainSet::of(queue.front().first);
+    }
     std::uint32_t receive_room_units() const override { return room; }
     void send(NodeId to, Lane /*lane*/, const BufferRef& packet) override {
       all_.post(number_, to.value, packet);

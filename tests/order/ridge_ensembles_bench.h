@@ -296,7 +296,9 @@ class EnsemblesBench : public ::testing::Test, public Host, public Effects {
     queue_.pop_front();
     return true;
   }
-  Domain next_domain() const override { return queue_.empty() ? 0 : queue_.front().first; }
+  DomainSet next_domains() const override {
+    return queue_.empty() ? DomainSet{} : DomainSet::of(queue_.front().first);
+  }
   std::uint32_t receive_room_units() const override { return room_; }
   void send(NodeId to, Lane /*lane*/, const BufferRef& /*packet*/) override {
     told_.push_back("send " + std::to_string(to.value));

@@ -112,6 +112,25 @@ TEST(Scenario, ChecksTheClusterLine) {
   EXPECT_EQ(run("# nothing\n").error, "story: there is no 'cluster' line");
 }
 
+TEST(Scenario, SendsToTheDomainsThatTheEngineAndTheNodeHave) {
+  const auto error = [](const std::string& key) {
+    const Outcome outcome =
+        run("cluster order=ridge nodes=3 seed=1 domain1=n1,n2 domain2=n2,n3\nrun 300ms\n"
+            "submit n2 agreed \"x\" " +
+            key + "\n");
+    return outcome.error;
+  };
+  EXPECT_EQ(error(""), "");
+  EXPECT_EQ(error("domain=0"), "");
+  EXPECT_EQ(error("domain=2,2"), "");
+  EXPECT_THAT(error("domain=1,2"),
+              StartsWith("story:3: with the engine ridge a message goes to one domain"));
+  EXPECT_THAT(error("domain=3"), StartsWith("story:3: a node is not in domain 3"));
+  for (const char* wrong : {"domain=16", "domain=1,", "domain=x"}) {
+    EXPECT_THAT(error(wrong), HasSubstr(": accepted are numbers from 0 to 15, such as 1,3"));
+  }
+}
+
 TEST(Scenario, TakesTunablesWithAndWithoutUnits) {
   EXPECT_TRUE(run("cluster nodes=1 token_loss_ms=150 max_gap=700 hold=0.5ms\n").ok());
 }

@@ -75,7 +75,6 @@ void expect_equal(const Event& a, const Event& b) {
   EXPECT_EQ(a.primary, b.primary);
   EXPECT_EQ(a.optimistic, b.optimistic);
   EXPECT_EQ(a.domains, b.domains);
-  EXPECT_EQ(a.domain, b.domain);
   EXPECT_EQ(a.as_guessed, b.as_guessed);
   EXPECT_EQ(a.set, b.set);
 }
@@ -139,6 +138,16 @@ TEST(Json, WritesOriginations) {
                           "\n");
 }
 
+TEST(Json, WritesOriginationsOfMessagesThatTheSenderDoesNotDeliver) {
+  Event event = placed(Kind::originate);
+  event.view = {};
+  event.domains = DomainSet::up_to(2);
+  EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"originate","node":"a.1763",)"
+                          R"("msg":"a.1763:42","seq":5,"domains":[1,2],"service":"safe"})"
+                          "\n");
+  expect_round_trip(event);
+}
+
 TEST(Json, WritesDeliveries) {
   Event event = placed(Kind::deliver);
   event.transitional = true;
@@ -171,16 +180,32 @@ TEST(Json, WritesWhatIsToldEarly) {
 TEST(Json, WritesDomains) {
   Event event = make(Kind::start);
   event.engine = "ridge";
-  event.domains = 1U << 1 | 1U << 15;
+  event.domains.add(1);
+  event.domains.add(15);
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"start","node":"a.1763",)"
                           R"("order":"ridge","domains":[1,15]})"
                           "\n");
   event = placed(Kind::originate);
-  event.domain = 3;
+  event.domains = DomainSet::of(3);
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"originate","node":"a.1763",)"
-                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"domain":3,)"
+                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"domains":[3],)"
                           R"("service":"safe"})"
                           "\n");
+}
+
+TEST(Json, ReadsTheDomainOfEarlierVersions) {
+  const auto domains = [](const std::string& key) {
+    Names names = two_names();
+    const auto event = parse_json(R"({"at":17,"layer":"order","ev":"originate","node":"a.1763",)"
+                                  R"("msg":"a.1763:42","view":"12@a.1763","seq":5,)" +
+                                      key + R"("service":"safe"})",
+                                  names);
+    return event ? event->domains : DomainSet::of(15);
+  };
+  EXPECT_EQ(domains(R"("domain":3,)"), DomainSet::of(3));
+  EXPECT_EQ(domains(R"("domain":0,)"), DomainSet());
+  EXPECT_EQ(domains(""), DomainSet());
+  EXPECT_EQ(domains(R"("domains":[2,1],)"), DomainSet::up_to(2));
 }
 
 TEST(Json, WritesViews) {
@@ -279,13 +304,13 @@ TEST(Json, ReadsBackRandomEvents) {
     event.node = member();
     if (event.kind == Kind::start) event.optimistic = random.below(2) == 0;
     if (event.kind == Kind::start) {
-      event.domains = static_cast<std::uint16_t>(random.next() & 0xfffe);
+      event.domains = DomainSet::of_bits(static_cast<std::uint32_t>(random.next()));
     }
     if (event.kind == Kind::submit || event.kind == Kind::originate ||
         event.kind == Kind::deliver || event.kind == Kind::early) {
       event.message = {member(), random.next()};
       event.service = static_cast<Service>(random.below(4));
-      event.domain = static_cast<std::uint8_t>(random.below(kDomainMax + 1));
+      event.domains = DomainSet::of_bits(static_cast<std::uint32_t>(random.next()));
     }
     if (event.kind == Kind::originate || event.kind == Kind::deliver || event.kind == Kind::early) {
       event.view = {random.next(), member()};
@@ -389,6 +414,8 @@ TEST(Json, SaysWhatIsWrongWithAValue) {
        "key 'domains' has an item that is not a number from 1 to 15"},
       {head + R"("start","domains":["a"]})",
        "key 'domains' has an item that is not a number from 1 to 15"},
+      {head + R"("submit","msg":"a.1:1","service":"safe","domain":16})",
+       "key 'domain' is too large"},
       {R"({"at":1,"layer":7,"ev":"start","node":"a.1"})", "key 'layer' is not a string"},
       {R"({"at":"1","layer":"unit","ev":"start","node":"a.1"})",
        "key 'at' is not a whole number of nanoseconds"},

@@ -25,7 +25,7 @@ void client_sends(ScenarioContext& context, Tokenizer& words, const std::vector<
     for (const NodeId node : nodes) {
       for (const std::string& client : clients) {
         wish.client = client;
-        world.submit(node, service, text ? *text : world.loads().payload(node, size), 0, wish);
+        world.submit(node, service, text ? *text : world.loads().payload(node, size), {}, wish);
       }
     }
   }
@@ -58,7 +58,7 @@ void do_client(ScenarioContext& context, Tokenizer& words) {
       for (const std::string& group : groups) {
         wish.client = client;
         wish.targets = {group};
-        context.world().submit(node, Service::agreed, {}, 0, wish);
+        context.world().submit(node, Service::agreed, {}, {}, wish);
       }
     }
   }

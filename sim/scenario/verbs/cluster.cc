@@ -37,7 +37,7 @@ void read_engine(Tokenizer& words, WorldOptions& options) {
 
 /// Reads the keys domain1=n1-n3, domain2=n3-n5 and so on.
 void read_domains(Tokenizer& words, WorldOptions& options) {
-  for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
+  for (std::uint32_t i = 1; i <= kDomainMax; ++i) {
     std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
     if (nodes.empty()) break;
     options.domains.push_back({std::move(nodes), {}});

@@ -1,11 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "sim/scenario/verbs.h"
 
 namespace peal::sim {
 namespace {
+
+/// Reads the key `domain`, such as domain=1 or domain=1,3. Without the key: all nodes.
+DomainSet read_destinations(Tokenizer& words) {
+  DomainSet domains;
+  const std::string text = words.value("domain").value_or("0");
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::uint32_t domain = 0;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, domain);
+    if (error != std::errc() || stop != text.data() + end || domain > kDomainMax) {
+      words.fail("domain=" + text + ": accepted are numbers from 0 to " +
+                 std::to_string(kDomainMax) + ", such as 1,3");
+      return {};
+    }
+    domains.add(static_cast<order::Domain>(domain));
+    at = end + 1;
+  }
+  return domains;
+}
+
+/// Checks that the node may send to these domains.
+void check_destinations(const World& world, NodeId node, DomainSet domains, Tokenizer& words) {
+  const order::Descriptor& engine = world.options().engine.engine();
+  if (domains.size() > 1 && !engine.traits.genuine) {
+    return words.fail("with the engine " + std::string(engine.name) +
+                      " a message goes to one domain");
+  }
+  const auto& own = world.domains().of(node);
+  for (const order::Domain domain : domains) {
+    const bool known = domain <= world.options().domains.size();
+    const bool is_own = std::find(own.begin(), own.end(), domain) != own.end();
+    if (!(engine.traits.genuine ? known : is_own)) {
+      return words.fail(engine.traits.genuine
+                            ? "there is no domain " + std::to_string(domain)
+                            : "a node is not in domain " + std::to_string(domain));
+    }
+  }
+}
 
 void do_submit(ScenarioContext& context, Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
@@ -15,18 +54,15 @@ void do_submit(ScenarioContext& context, Tokenizer& words) {
   const bool sized = words.has("size");
   const std::uint64_t size = words.number("size", 0, 0, 1U << 30);
   const std::uint64_t count = words.number("count", 1, 1, 1'000'000);
-  const auto domain = static_cast<order::Domain>(words.number("domain", 0, 0, trace::kDomainMax));
+  const DomainSet domains = read_destinations(words);
   if (!sized) text = words.text();
   if (!context.acting(words)) return;
   World& world = context.world();
-  for (const NodeId node : nodes) {
-    const auto& own = world.domains().of(node);
-    if (std::find(own.begin(), own.end(), domain) != own.end()) continue;
-    return words.fail("a node is not in domain " + std::to_string(domain));
-  }
+  for (const NodeId node : nodes) check_destinations(world, node, domains, words);
+  if (words.failed()) return;
   for (std::uint64_t i = 0; i < count; ++i) {
     for (const NodeId node : nodes) {
-      world.submit(node, service, text ? *text : world.loads().payload(node, size), domain);
+      world.submit(node, service, text ? *text : world.loads().payload(node, size), domains);
     }
   }
 }

@@ -143,7 +143,6 @@ constinit const Descriptor kDescriptor{
     .make = &make,
     .default_acceptors = &paxos::default_acceptors,
     .part_of = &part_of_list,
-    .domain_of = &domain_of,
 };
 
 }  // namespace peal::order::ridge

@@ -179,6 +179,7 @@ void Ensembles::place(const Item& item) {
   delivery.seq = seq_;
   delivery.origin = item.origin;
   delivery.service = item.service;
+  if (!layout_.domains.empty()) delivery.domains = DomainSet::of(domain_of(seq_));
   delivery.unit = item.bytes;
   out_->deliver(delivery);
 }

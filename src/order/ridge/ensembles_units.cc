@@ -41,13 +41,16 @@ bool Ensembles::Inner::may_take() const {
 /// True if the next waiting unit may join the units in progress.
 bool Ensembles::may_add() const {
   return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(do_at_once) ||
-         host_.next_domain() == own_.last().domain;
+         host_.next_domains() == DomainSet::of(own_.last().domain);
 }
 
 /// The domain of the next unit: units that came back from an ensemble go first.
 Domain Ensembles::next_domain() const {
   if (layout_.domains.empty()) return 0;
-  return own_.again() == 0 ? host_.next_domain() : own_.at(own_.first_again()).domain;
+  if (own_.again() > 0) return own_.at(own_.first_again()).domain;
+  const DomainSet domains = host_.next_domains();
+  PEAL_ASSERT(domains.size() <= 1);
+  return domains.first();
 }
 
 std::uint32_t Ensembles::Inner::backlog_units() const {
