@@ -214,7 +214,7 @@ namespace peal::sim_hooks {
   X(tt_causal_before_past, "a causal unit comes before the units that its past decides")          \
   X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
   X(tt_loss_not_seen, "a link that loses many packets is never tested")                           \
-  X(tt_half_heard, "a member enters Commit though it does not hear those in front of it")
+  X(tt_silent_again, "a member whose silence ended the view comes into the next one unheard")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

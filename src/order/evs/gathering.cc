@@ -103,8 +103,8 @@ void Gathering::accuse(const MemberId& member) {
   insert(failed_, member);
 }
 
-bool Gathering::hears(const MemberSet& members, std::uint32_t first) const {
-  return std::all_of(members.begin() + first, members.end(),
+bool Gathering::hears_rest_of(const MemberSet& members, std::uint32_t index) const {
+  return std::all_of(members.begin() + index + 1, members.end(),
                      [this](const MemberId& member) { return contains(consensus_, member); });
 }
 

@@ -58,9 +58,12 @@ class Gathering {
   /// Removes members that are no longer configured.
   void drop_strangers();
 
-  /// True if this member has received a JOIN from each member from index `first` on in which that
-  /// member agrees.
-  bool hears(const MemberSet& members, std::uint32_t first) const;
+  /// True if this member has received a JOIN from each member after `index` in which that member
+  /// agrees. `index` is this member's own index. Only then may this member enter Commit. The
+  /// members before `index` have certainly agreed, because the commit token has passed them. If a
+  /// member entered Commit without hearing its successor, it might be unable to reach the
+  /// successor. Then attempts would fail again and again, and nobody would accuse the successor.
+  bool hears_rest_of(const MemberSet& members, std::uint32_t index) const;
   bool concerns(const MemberId& member) const {
     return contains(processes_, member) && !contains(failed_, member);
   }

@@ -227,6 +227,7 @@ void Membership::regather(Instant now, const GatherReason* reason, const MemberI
 void Membership::gather_without(Instant now, const GatherReason* reason, const MemberId& silent,
                                 Effects& out) {
   PEAL_ASSERT(place_.operational());
+  peers_.note_silence(silent);
   gathering_.start_from(place_.members);
   shift_to_gather(now, reason, silent, out);
 }

@@ -235,15 +235,14 @@ void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
   if (concerns_us) regather(now, &gather::leave, from, out);
 }
 
-/// Whether this member, at index `mine`, hears so many of `members` that it may enter Commit. The
-/// members in front of it have certainly agreed, because the commit token has passed them. But if a
-/// member entered Commit without hearing its successor, it might be unable to reach the successor.
-/// Then attempts would fail again and again, and nobody would accuse the successor. With an engine
-/// whose members all need to hear each other, the same is true of each pair of members: the view
-/// would form and soon end again.
+/// Whether this member, at index `mine`, may enter Commit. A member whose silence ended the view is
+/// heard by others, if it is among `members`. If this member still does not hear it, the new view
+/// would soon end for the same reason, and so would each view after that.
 bool Membership::hears_enough(const MemberSet& members, std::uint32_t mine) const {
-  const bool all = settings_.hears_all && !PEAL_MUTANT(tt_half_heard);
-  return gathering_.hears(members, all ? 0 : mine + 1);
+  const bool all = std::none_of(members.begin(), members.end(), [this](const MemberId& member) {
+    return member != self_ && peers_.is_silent(member);
+  });
+  return gathering_.hears_rest_of(members, mine) && (all || PEAL_MUTANT(tt_silent_again));
 }
 
 void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out) {

@@ -65,6 +65,16 @@ void Peers::mark_heard(Instant now, const MemberId& member) {
   PEAL_ASSERT(known != nullptr);
   known->heard = now;
   known->was_heard = true;
+  known->is_silent = false;
+}
+
+void Peers::note_silence(const MemberId& member) {
+  if (Peer* known = find(member.node)) known->is_silent = true;
+}
+
+bool Peers::is_silent(const MemberId& member) const {
+  const Peer* known = find(member.node);
+  return known != nullptr && known->is_silent;
 }
 
 MemberSet Peers::heard_now(Instant now) const {

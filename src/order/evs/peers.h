@@ -19,6 +19,7 @@ struct Peer {
   std::uint64_t last_join = 0;  ///< number of the last JOIN of the newest incarnation
   Instant heard{};
   bool was_heard = false;
+  bool is_silent = false;        ///< its silence ended the view, and it was not heard since
   std::uint32_t exclusions = 0;  ///< number of consecutive exclusions of `excluded`
   MemberId excluded{};
   Instant excluded_at{}, muted_until{};
@@ -57,6 +58,10 @@ class Peers {
 
   // Hearing
   void mark_heard(Instant now, const MemberId& member);
+  /// The silence of `member` ended the view.
+  void note_silence(const MemberId& member);
+  /// The member's silence ended a view, and nothing was heard of it since.
+  bool is_silent(const MemberId& member) const;
   MemberSet heard_now(Instant now) const;
   /// `from` reports that it hears the members `heard`. `members`: the members of this view.
   void note_hearing(const MemberId& from, std::span<const MemberId> heard,

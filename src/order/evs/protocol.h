@@ -30,9 +30,6 @@ struct Settings {
   /// True: a view is primary if it has a majority of the active list. False: each view is
   /// Primary::unclaimed.
   bool majority = false;
-  /// True: a member enters Commit only if it hears all other members. False: it must hear the
-  /// members behind it in the order of the commit token.
-  bool hears_all = false;
 };
 
 /// What the members have agreed about a new view with the commit token.

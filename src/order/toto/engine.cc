@@ -37,7 +37,6 @@ evs::Settings settings_of(const Config& config) {
   s.packet_bytes_max = o.packet_bytes_max;
   s.first_count = config.first_count;
   s.majority = o.primary == PrimaryRule::majority;
-  s.hears_all = true;
   return s;
 }
 
