@@ -58,12 +58,16 @@ class Gathering {
   /// Removes members that are no longer configured.
   void drop_strangers();
 
-  /// True if this member has received a JOIN from each member after `index` in which that member
-  /// agrees. `index` is this member's own index. Only then may this member enter Commit. The
-  /// members before `index` have certainly agreed, because the commit token has passed them. If a
-  /// member entered Commit without hearing its successor, it might be unable to reach the
-  /// successor. Then attempts would fail again and again, and nobody would accuse the successor.
-  bool hears_rest_of(const MemberSet& members, std::uint32_t index) const;
+  /// True if this member, at `index`, may enter Commit: it has received a JOIN from each member
+  /// after `index` in which that member agrees. The members before `index` have certainly agreed,
+  /// because the commit token has passed them. If a member entered Commit without hearing its
+  /// successor, it might be unable to reach the successor. Then attempts would fail again and
+  /// again, and nobody would accuse the successor.
+  ///
+  /// A member whose silence ended the view must have been heard since, wherever it stands. Others
+  /// hear it, if it is among `members`. If this member does not, the new view would soon end for
+  /// the same reason, and so would each view after that.
+  bool hears_enough(const MemberSet& members, std::uint32_t index) const;
   bool concerns(const MemberId& member) const {
     return contains(processes_, member) && !contains(failed_, member);
   }

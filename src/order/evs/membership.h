@@ -135,7 +135,6 @@ class Membership {
   void on_leaving(Instant now, const MemberId& from, Effects& out);
   bool is_leftover(const MemberId& from, const wire::Join& join) const;
   void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
-  bool hears_enough(const MemberSet& members, std::uint32_t mine) const;
   wire::Drop on_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out);
   void on_trial(Instant now, const MemberId& from, const wire::Trial& frame, Effects& out);
   void answer(Instant now, const MemberId& from, Effects& out);

@@ -235,16 +235,6 @@ void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
   if (concerns_us) regather(now, &gather::leave, from, out);
 }
 
-/// Whether this member, at index `mine`, may enter Commit. A member whose silence ended the view is
-/// heard by others, if it is among `members`. If this member still does not hear it, the new view
-/// would soon end for the same reason, and so would each view after that.
-bool Membership::hears_enough(const MemberSet& members, std::uint32_t mine) const {
-  const bool all = std::none_of(members.begin(), members.end(), [this](const MemberId& member) {
-    return member != self_ && peers_.is_silent(member);
-  });
-  return gathering_.hears_rest_of(members, mine) && (all || PEAL_MUTANT(tt_silent_again));
-}
-
 void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out) {
   const auto n = static_cast<std::uint32_t>(commit.members.size());
   const auto mine = static_cast<std::uint32_t>(index_in(commit.members, self_));
@@ -259,7 +249,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       if (commit.hops == mine && mine > 0 && commit.members == gathering_.candidates() &&
           commit.list == lists_.active() &&
           (attempt_.is_newer(commit.view) || PEAL_MUTANT(stale_commit_accepted)) &&
-          (hears_enough(commit.members, mine) || PEAL_MUTANT(commit_unheard))) {
+          (gathering_.hears_enough(commit.members, mine) || PEAL_MUTANT(commit_unheard))) {
         enter_commit(now, commit, mine, out);
         return;
       }
