@@ -15,7 +15,9 @@ void ScenarioGenerator::plan_faults() {
   if (random_.often()) plan_links();
   if (random_.often()) plan_processes();
   if (random_.chance(0.35)) plan_resources();
-  if (options_.engine.has_quorum()) {
+  if (options_.engine.is_genuine()) {
+    plan_genuine_targets();
+  } else if (options_.engine.has_quorum()) {
     plan_quorum_targets();
     plan_power_and_disks();
   } else {

@@ -65,7 +65,7 @@ std::vector<std::string> ScenarioGenerator::lasting_fault(Random& own,
     const std::string ends = own.chance(0.5) ? name + " > " + other : name + " with " + other;
     return std::vector<std::string>{"link " + ends + " " + calm_ + " " + condition};
   };
-  switch (own.below(options_.engine.has_quorum() ? 10 : 9)) {
+  switch (own.below(options_.engine.has_acceptors() ? 10 : 9)) {
     case 0: return {"cut " + name + " > " + nodes_text({b})};
     case 1: return link("loss=" + decimal(0.3 + 0.6 * own.unit()));
     case 2: return link("dead-lane=data");

@@ -22,7 +22,7 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 /// Draws keys for the `cluster` line. Some scenarios get small segments. Some get a history so
 /// short that logs discard their beginning during the scenario. Some get a short `suspect`.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
-  if (!options_.engine.has_quorum()) return "";
+  if (!options_.engine.has_acceptors()) return "";
   Random own = part_of(seed_, 0x73);
   std::string keys;
   const auto add = [&](double p, const std::string& key, std::int64_t low, std::int64_t high) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/baselines/registry.h"
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
@@ -15,6 +16,11 @@ std::string ScenarioGenerator::data_kind() {
 }
 
 std::string ScenarioGenerator::drawn_kind() {
+  if (options_.engine.is_genuine()) {
+    const order::Inspection* inspection = find_inspection(options_.engine.engine().name);
+    if (inspection == nullptr || inspection->packets.empty()) return "other";
+    return std::string(inspection->packets[random_.below(inspection->packets.size())].name);
+  }
   if (options_.engine.engine().traits.ensembles && random_.chance(0.3)) {
     const bool relay = random_.chance(0.5) || options_.engine.differs("dissemination");
     return relay ? "relay" : "distribute";

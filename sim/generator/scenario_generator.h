@@ -31,6 +31,7 @@ class ScenarioGenerator {
   Duration moment() { return Duration{random_.between(0, length_.ns)}; }
 
   void draw_nodes();
+  void draw_domains();
   void draw_options();
   bool draw_knobs();
   bool is_fixed(const std::string& key) const;
@@ -54,11 +55,14 @@ class ScenarioGenerator {
   std::string data_kind();
   std::string drawn_kind();
   void plan_quorum_targets();
+  void plan_genuine_targets();
   void plan_power_and_disks();
   void plan_slow_node();
   void plan_restarts();
   void plan_moved_node();
   void spare_lives();
+  void plan_lost_members();
+  void spare_members();
   void write_timeline();
   void write_ending(const DiskFaults& disks);
   void write_late_duplicates();
@@ -69,6 +73,7 @@ class ScenarioGenerator {
   std::uint64_t seed_;
   SwarmOptions options_;
   std::vector<std::pair<std::string, std::string>> fixed_;  ///< overridden keys and their values
+  std::vector<std::vector<NodeId>> domains_;                ///< with genuine multicast
   Dice random_;
   ListChange lists_;
   Script script_;

@@ -44,7 +44,12 @@ Script ScenarioGenerator::write() {
   lists_.plan(timeline_, length_);
   plan_restarts();
   plan_moved_node();
-  if (options_.engine.votes_in_memory()) spare_lives();
+  if (options_.engine.traits().crash_stop) {
+    plan_lost_members();
+    spare_members();
+  } else if (options_.engine.votes_in_memory()) {
+    spare_lives();
+  }
   DiskFaults disks(seed_, options_, nodes_, acceptors_, lists_);
   disks.plan_lost(timeline_, length_);
   plan_slow_node();
@@ -55,12 +60,40 @@ Script ScenarioGenerator::write() {
 }
 
 void ScenarioGenerator::draw_nodes() {
+  if (options_.engine.is_genuine() && options_.domains > 0) return draw_domains();
   if (options_.nodes != 0) {
     nodes_ = options_.nodes;
   } else if (random_.chance(0.75)) {
     nodes_ = random_.chance(0.6) ? 3 : 4;
   } else {
     nodes_ = static_cast<std::uint64_t>(random_.between(2, 9));
+  }
+}
+
+/// With genuine multicast: one to four domains, or as many as wanted, of one to five nodes, mostly
+/// three, and nodes that only send. The draws use a random generator of their own.
+void ScenarioGenerator::draw_domains() {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7a);
+  const std::uint64_t count = 1 + own.below(options_.domains);
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    sizes.push_back(own.chance(0.5) ? 3 : 1 + own.below(5));
+  }
+  const std::uint64_t senders = own.chance(0.5) ? 0 : 1 + own.below(2);
+  nodes_ = senders;
+  for (const std::uint64_t size : sizes) nodes_ += size;
+  nodes_ = std::max<std::uint64_t>(nodes_, 2);  // faults need two nodes
+  if (options_.nodes != 0) nodes_ = options_.nodes;
+  std::vector<NodeId> nodes;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) nodes.push_back(NodeId{n});
+  for (std::size_t i = nodes.size(); i > 1; --i) std::swap(nodes[i - 1], nodes[own.below(i)]);
+  std::size_t next = 0;
+  for (const std::uint64_t size : sizes) {
+    std::vector<NodeId> members;
+    while (members.size() < size && next < nodes.size()) members.push_back(nodes[next++]);
+    if (members.empty()) break;
+    std::sort(members.begin(), members.end());
+    domains_.push_back(std::move(members));
   }
 }
 
@@ -128,7 +161,9 @@ void ScenarioGenerator::draw_load() {
   rate_ = static_cast<double>(random_.spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
   // An engine with acceptors sends heartbeats and a vote for every few units, but no token.
-  const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
+  // With genuine multicast, a message takes some packets for each pair of its destinations.
+  const double many = options_.engine.is_genuine() ? 3 : 1;
+  const double cost = options_.engine.has_quorum() ? 2 * many * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
@@ -137,6 +172,7 @@ void ScenarioGenerator::draw_load() {
 /// In some scenarios the list of nodes changes; see ListChange::draw().
 void ScenarioGenerator::draw_lists() {
   if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
+  if (options_.engine.is_genuine()) return;  // lists of nodes never change
   const bool quorum = options_.engine.has_quorum();
   ListChange::Kind kind;
   kind.nodes = nodes_;
@@ -162,7 +198,7 @@ void ScenarioGenerator::write_cluster() {
   add(0.3, "step-cost", duration_text(nanoseconds(random_.between(200, 5'000))));
   add(0.2, "socket", random_.number(16, 256));
   // The buffers must hold the values that an acceptor replays from its log.
-  const std::int64_t read_back = options_.engine.has_quorum() ? 2'000 : 0;
+  const std::int64_t read_back = options_.engine.has_acceptors() ? 2'000 : 0;
   add(0.2, "buffers", random_.number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", random_.number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", random_.number(1, 40));
@@ -174,7 +210,7 @@ void ScenarioGenerator::write_cluster() {
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", random_.number(16, 400));
-  if (options_.engine.has_quorum()) {
+  if (options_.engine.has_acceptors()) {
     add(0.3, "window", random_.number(1, std::min<std::int64_t>(gap, 250)));
     add(0.3, "member-window", random_.number(1, 64));
     add(0.5, "checkpoint-every", random_.number(1, 200));
@@ -201,7 +237,7 @@ void ScenarioGenerator::write_cluster() {
 /// Draws the options that only this engine has. Options of engines with acceptors are drawn above.
 /// The draws use a random generator of their own.
 std::string ScenarioGenerator::own_options() const {
-  if (options_.engine.has_quorum()) return {};
+  if (options_.engine.has_acceptors()) return {};
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x65);
   std::string words;
   for (const order::Option& option : options_.engine.engine().options()) {
@@ -221,8 +257,12 @@ std::string ScenarioGenerator::own_options() const {
 /// Draws some nodes for each domain; domains may overlap. The draws use a random generator of their
 /// own.
 std::string ScenarioGenerator::domains() {
-  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   std::string words;
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    words += " domain" + std::to_string(i + 1) + "=" + nodes_text(domains_[i]);
+  }
+  if (options_.engine.is_genuine()) return words;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
   const std::uint64_t count = 1 + own.below(options_.domains);
   // With fewer than three acceptors, a majority may need a node that is removed for good.
   const std::size_t least = lists_.none() ? 1 : std::min<std::size_t>(3, lists_.before().size());

@@ -332,6 +332,7 @@ void Availability::judge_outside(const Nodes& members) {
 void Availability::judge(const std::function<bool()>& stopped) {
   stopped_ = stopped;
   world_.recorder().faults().add(Fault::lasting);
+  if (world_.options().engine.is_genuine()) return judge_domains();
   wake_applications();
   if (stopped_()) return;
   if (world_.options().engine.has_quorum()) {

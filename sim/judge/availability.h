@@ -51,6 +51,14 @@ class Availability {
   bool can_vote(NodeId node) const;
   void judge_outside(const Nodes& members);
 
+  // Engines with genuine multicast.
+  void judge_domains();
+  /// A large set of working nodes that all work with each other.
+  Nodes working_set() const;
+  bool can_order(const Nodes& nodes) const;
+  bool exchange_in_domains(const Nodes& nodes, Instant limit);
+  void judge_reasons();
+
   bool in_one_view(const Nodes& nodes) const;
   Nodes view_of(NodeId node) const;
   /// Each node of `nodes` sends a message in each of its domains. All members of the sender's view

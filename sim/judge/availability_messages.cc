@@ -68,7 +68,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
-    return process == nullptr ? 0 : process->submissions.accepted - process->work.own_delivered;
+    return process == nullptr ? 0 : process->undone();
   };
   for (;;) {
     std::vector<std::uint64_t> before;

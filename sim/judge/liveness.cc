@@ -37,7 +37,7 @@ std::string wait_text(const Process& process) {
 bool has_nothing_left(const Process& process) {
   if (process.clients != nullptr && !process.clients->waits_for().empty()) return false;
   return process.inputs.inbox.empty() && process.node->queued_messages() == 0 &&
-         process.work.own_delivered == process.submissions.accepted;
+         process.undone() == 0;
 }
 
 }  // namespace
@@ -53,12 +53,14 @@ bool cluster_is_idle(const World& world) {
   for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
     const Process* process = world.process(NodeId{n});
     if (process == nullptr) continue;
-    if (!process->status.operational || !process->status.view || !has_nothing_left(*process))
-      return false;
+    if (!has_nothing_left(*process)) return false;
+    if (!world.domains().has_view(NodeId{n})) continue;
+    if (!process->status.operational || !process->status.view) return false;
     for (const order::Domain domain : world.domains().of(NodeId{n})) {
       const Seq seq = process->status.reached[domain].seq;
       const auto [entry, fresh] = reached.emplace(std::pair{*process->status.view, domain}, seq);
       if (!fresh && entry->second != seq) return false;
+      if (world.domains().is_genuine() && !world.domains().is_delivered(domain)) return false;
     }
   }
   return true;
@@ -74,7 +76,7 @@ std::string waiting_text(const World& world) {
     for (const MemberId& member : process->status.members) members.push_back(member.node);
     text += " in view of " + (members.empty() ? std::string("nobody") : nodes_text(members)) +
             ", " + std::to_string(process->node->queued_messages()) + " queued, " +
-            std::to_string(process->work.own_delivered) + " of " +
+            std::to_string(process->submissions.accepted - process->undone()) + " of " +
             std::to_string(process->submissions.accepted) + " own delivered, at " +
             std::to_string(process->status.last_seq) + ", waits for " + wait_text(*process);
     const std::string clients =
@@ -133,14 +135,29 @@ void Liveness::stop_faults() {
   }
 }
 
+/// True if the running nodes of the part are in one view, or in one view for each domain that has
+/// views of its own.
 bool Liveness::one_view(const Part& part) const {
-  const Process* first = part.alive.empty() ? nullptr : world_.process(part.alive[0]);
-  return std::all_of(part.alive.begin(), part.alive.end(), [&](NodeId node) {
+  const auto& sets = world_.domains().view_sets();
+  return std::all_of(sets.begin(), sets.end(), [&](const std::vector<NodeId>& set) {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : part.alive) {
+      if (std::find(set.begin(), set.end(), node) != set.end()) nodes.push_back(node);
+    }
+    return in_one_view(nodes);
+  });
+}
+
+bool Liveness::in_one_view(const std::vector<NodeId>& nodes) const {
+  const Process* first = nodes.empty() ? nullptr : world_.process(nodes[0]);
+  // With crash_stop, nodes that have ended stay in the view.
+  const bool same = !world_.options().engine.traits().crash_stop;
+  return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     const Process* process = world_.process(node);
     return process != nullptr && first != nullptr && process->status.operational &&
            process->status.view && first->status.view &&
            *process->status.view == *first->status.view &&
-           consists_of(process->status.members, part.alive);
+           (!same || consists_of(process->status.members, nodes));
   });
 }
 
@@ -186,6 +203,7 @@ std::string Liveness::state_text() const {
 /// acceptors know the order that has lost its majority. Nodes know different orders. No order
 /// exists, and a node that the bootstrap needs is missing.
 bool Liveness::votes_are_lost() const {
+  if (world_.options().engine.traits().crash_stop) return false;  // starting nodes would not help
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (!world_.options().engine.votes_in_memory() && !lost) return false;

@@ -39,6 +39,7 @@ class Liveness {
 
   void stop_faults();
   bool one_view(const Part& part) const;
+  bool in_one_view(const std::vector<NodeId>& nodes) const;
   bool all_in_one_view() const;
   bool wait_for_views();
   bool wait_for_links();

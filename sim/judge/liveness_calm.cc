@@ -54,8 +54,8 @@ void Liveness::remember_views() {
 void Liveness::check_views() {
   for (std::uint32_t n = 1; n <= world_.nodes() && !stopped_(); ++n) {
     const Process* process = world_.process(NodeId{n});
-    if (process == nullptr || (process->status.views == views_[n] && process->status.operational))
-      continue;
+    if (process == nullptr || !world_.domains().has_view(NodeId{n})) continue;
+    if (process->status.views == views_[n] && process->status.operational) continue;
     world_.recorder().violation(
         world_.now(), "E11",
         "n" + std::to_string(n) + " gave up its view in a calm network: " + state_text());
@@ -84,8 +84,10 @@ void Liveness::check_traffic() {
   const std::uint64_t count = world_.recorder().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
   // With fan-out, a chain or a distributor, each node gets its own copy of a unit.
-  const bool each = world_.options().fan_out || world_.options().engine.engine().traits.ensembles;
-  const std::uint64_t copies = each ? world_.nodes() : 1;
+  const bool each = world_.options().fan_out || world_.options().engine.traits().has_domains();
+  std::uint64_t copies = each ? world_.nodes() : 1;
+  // With genuine multicast, each domain proposes a stamp to each destination of a message.
+  if (world_.domains().is_genuine()) copies *= world_.domains().view_sets().size();
   // If disks are sometimes slow, nodes may treat delayed answers as lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
@@ -119,6 +121,9 @@ void Liveness::check_idleness() {
     // Each ensemble sends its own heartbeats. The ensemble of a domain sends a heartbeat to each
     // node of the domain.
     std::uint64_t to = engine.ensembles();
+    if (engine.is_genuine() && world_.domains().has_view(NodeId{n})) {
+      to += world_.domains().view_nodes(NodeId{n}).size();
+    }
     for (const order::Domain domain : world_.domains().of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();
     }
@@ -146,7 +151,10 @@ void Liveness::check_idleness() {
       recorder.violation(world_.now(), "R1",
                          name + std::to_string(held) + " buffers in use while at rest");
     }
-    if (process->node->queued_bytes() != 0 || process->node->reassembly_bytes() != 0) {
+    // With genuine multicast, no view tells that a sender of another domain has crashed in the
+    // middle of a message.
+    const bool parts = process->node->reassembly_bytes() != 0 && !engine.is_genuine();
+    if (process->node->queued_bytes() != 0 || parts) {
       recorder.violation(world_.now(), "R1", name + "memory kept for messages that are gone");
     }
   }

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "sim/baselines/registry.h"
 #include "sim/run/argument_rules.h"
 
 namespace peal::sim {
@@ -159,11 +160,11 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
-  b.value("--order", "ENGINE", order::engine_names(),
-          "the ordering engine: " + order::engine_names() + " (" +
+  b.value("--order", "ENGINE", engine_names(),
+          "the ordering engine: " + engine_names() + " (" +
               std::string(order::default_engine().name) + ")",
           [&a](const std::string& text) {
-            const order::Descriptor* known = order::find_engine(text);
+            const order::Descriptor* known = find_engine(text);
             if (known != nullptr) a.swarm.engine = EngineOptions(*known);
             return known != nullptr;
           });

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "sim/baselines/registry.h"
 #include "sim/run/pool.h"
 
 namespace peal::sim {
@@ -70,6 +71,7 @@ void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
   if (of("gm")) swarm.groups = true;  // process groups
   if (of("tt_")) swarm.engine = EngineOptions(*order::find_engine("toto"));
+  if (of("wb_")) swarm.engine = EngineOptions(*find_engine("whitebox"));
   if (of("px_"))
     swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines with acceptors
   if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge
@@ -83,6 +85,7 @@ void set_family(std::string_view name, SwarmOptions& swarm) {
   if (of("re_") || of("rt_")) choose("ensembles", "3");
   if (of("rt_")) choose("merge", "rotation");
   if (of("do_")) swarm.domains = 3;
+  if (of("wb_")) swarm.domains = 4;
   if (of("op_")) choose("optimistic", "yes");
 }
 

@@ -12,8 +12,8 @@ Targets::Targets(World& world, std::uint64_t seed, RunLine run_line)
     : world_(world), random_(seed ^ 0x7a26e7ULL), run_line_(std::move(run_line)) {}
 
 std::uint32_t moment_of_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames{"commit",  "recovery", "token", "join",
-                                                          "prepare", "promise",  "view",  "vote"};
+  static constexpr std::array<std::string_view, 9> kNames{
+      "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote", "takeover"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return 1U << i;
   }
@@ -37,7 +37,9 @@ std::uint32_t Targets::moments_of(const Packet& packet) {
       told_votes_[packet.from.value] = votes;
       return more ? TargetRule::at_vote : 0U;
     }
-    default: return 0;
+    default:
+      if (!world_.options().engine.is_genuine()) return 0;
+      return content_of(packet).takes_over ? TargetRule::at_takeover : 0U;
   }
 }
 

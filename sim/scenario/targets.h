@@ -25,6 +25,7 @@ struct TargetRule {
     at_promise = 32,        ///< an acceptor promises
     at_view = 64,           ///< a coordinator proposes a view
     at_vote = 128,          ///< an acceptor reports votes that it has written
+    at_takeover = 256,      ///< genuine multicast: a server asks to lead, or hands over its state
   };
   std::uint32_t moments = at_commit | at_recovery_token;
   double probability = 0.05;
@@ -34,8 +35,8 @@ struct TargetRule {
   std::uint64_t most = 200;  ///< maximum number of faults of this rule in a run
 };
 
-/// The TargetRule::Moment named "commit", "recovery", "token", "join", "prepare", "promise", "view"
-/// or "vote"; 0 for any other name.
+/// The TargetRule::Moment named "commit", "recovery", "token", "join", "prepare", "promise",
+/// "view", "vote" or "takeover"; 0 for any other name.
 std::uint32_t moment_of_name(std::string_view name);
 
 /// Plans targeted faults as lines of the scenario language; `run_line` executes each line at its

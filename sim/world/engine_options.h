@@ -33,7 +33,10 @@ class EngineOptions {
   explicit EngineOptions(const order::Descriptor& engine);
 
   const order::Descriptor& engine() const { return *engine_; }
+  const order::Traits& traits() const { return engine_->traits; }
   bool has_quorum() const { return engine_->traits.quorum; }
+  bool has_acceptors() const { return engine_->traits.has_acceptors(); }
+  bool is_genuine() const { return engine_->traits.genuine; }
 
   /// Finds an option by a name that scenarios use: first in the engine, then in the default engine.
   /// Null if neither has the option.

@@ -37,7 +37,7 @@ order::NodeList NodeLists::with_acceptors(const std::vector<NodeId>& nodes) cons
   Digest hash;
   for (const NodeId node : nodes) hash.add(node.value);
   order::NodeList list{hash.value() | 1, nodes, {}};
-  if (!options_.engine.has_quorum()) return list;
+  if (!options_.engine.has_acceptors()) return list;
   list.acceptors = options_.engine.engine().default_acceptors(nodes);
   if (options_.acceptors != 0) {
     const auto count = std::min<std::size_t>(options_.acceptors, nodes.size());

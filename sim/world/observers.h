@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "order/inspection/inspection.h"
+#include "sim/judge/genuineness_feed.h"
 #include "sim/judge/history_recorder.h"
 #include "sim/world/packet.h"
 
@@ -31,6 +32,8 @@ struct Observers {
   /// Checks the run with more knowledge than any node has. Null if not wanted, or if the engine has
   /// no ghost.
   std::unique_ptr<order::Ghost> ghost;
+  /// Checks whom messages concern; null unless the engine is genuine.
+  std::unique_ptr<GenuinenessFeed> genuineness;
 
   void originated(MemberId who) {
     if (watcher != nullptr) watcher->on_originate(who);

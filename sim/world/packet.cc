@@ -2,8 +2,10 @@
 #include "sim/world/packet.h"
 
 #include <array>
+#include <span>
 
 #include "order/registry/inspection/inspections.h"
+#include "sim/baselines/registry.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 
@@ -18,16 +20,20 @@ struct Row {
 };
 using Rows = std::array<Row, kPacketKinds>;
 
-/// The packet kinds that engines of this program name, by kind.
+/// The packet kinds that the engines name, by kind.
 const Rows& rows() {
   static const Rows kRows = [] {
     Rows rows;
-    for (const order::Inspection* each : order::inspections()) {
-      for (const order::PacketName& packet : each->packets) {
-        Row& row = rows[packet.kind];
-        if (row.name == nullptr) row = {&packet, each};
+    const auto add = [&rows](std::span<const order::Inspection* const> inspections) {
+      for (const order::Inspection* each : inspections) {
+        for (const order::PacketName& packet : each->packets) {
+          Row& row = rows[packet.kind];
+          if (row.name == nullptr) row = {&packet, each};
+        }
       }
-    }
+    };
+    add(order::inspections());
+    add(baseline_inspections());
     return rows;
   }();
   return kRows;

@@ -46,7 +46,15 @@ std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::H
   }
   setup.seed = seed;
   setup.first_count = options.first_count;
-  return options.engine.engine().make(setup, buffers.frames, host);
+  return options.engine.engine().make(setup, buffers.frames, witnessed(host));
+}
+
+/// With genuine multicast, the world learns from which units the engine takes whom they concern.
+order::Host& Process::witnessed(order::Host& host) {
+  GenuinenessFeed* feed = world.observers().genuineness.get();
+  if (feed == nullptr) return host;
+  witnessed_host_ = std::make_unique<WitnessedHost>(host, self, *feed);
+  return *witnessed_host_;
 }
 
 void Process::tell_clients_list() {
@@ -102,6 +110,11 @@ std::vector<order::Counter> Process::counters() const {
   return all;
 }
 
+std::uint64_t Process::undone() const {
+  const bool genuine = world.options().engine.is_genuine();
+  return submissions.accepted - (genuine ? work.own_placed : work.own_delivered);
+}
+
 void Process::announce_submission() {
   Submissions::Pending& pending = submissions.pending;
   if (pending.announced) return;
@@ -148,7 +161,7 @@ void Process::on_view(const order::View& installed) {
   status.reached = {};
   ++status.views;
   submissions.before_first_view.clear();
-  if (world.options().engine.has_quorum() && world.options().engine.ensembles() == 1 &&
+  if (world.options().engine.has_acceptors() && world.options().engine.ensembles() == 1 &&
       world.options().domains.empty()) {
     check_one_order(world);
   }
@@ -159,7 +172,11 @@ void Process::on_view(const order::View& installed) {
 void Process::check_primary(const order::View& installed) const {
   if (installed.transitional || installed.primary != order::Primary::yes) return;
   if (world.recorder().broken()) return;
-  if (world.lists().may_be_primary(self.node, status.list, installed)) return;
+  if (world.domains().is_genuine()) {
+    if (2 * installed.members.size() > world.domains().view_nodes(self.node).size()) return;
+  } else if (world.lists().may_be_primary(self.node, status.list, installed)) {
+    return;
+  }
   world.recorder().violation(world.now(), "primary",
                              "n" + std::to_string(self.node.value) +
                                  " takes a view for the primary one that has not most nodes of a "
@@ -171,6 +188,7 @@ void Process::on_originate(const node::Origination& placed) {
   ++work.effects_in_call;
   if (node::is_control(placed.number)) return;
   if (placed.number == submissions.pending.number) announce_submission();
+  ++work.own_placed;
   world.recorder().originated(world.now(), self, placed);
   world.observers().originated(self);
 }
@@ -229,7 +247,12 @@ void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, Dom
   if (end != End::none) return;
   ++work.effects_in_call;
   work.unit_bytes_originated += unit.size();
+  note_place(domains, seq);
   world.recorder().unit_originated(world.now(), self, in, seq, service, domains, unit);
+}
+
+void Process::note_place(DomainSet domains, Seq seq) {
+  if (world.domains().is_genuine()) world.domains().note_place(domains, seq);
 }
 
 void Process::note_reached(const order::Delivery& delivery) {
@@ -247,6 +270,10 @@ void Process::note_reached(const order::Delivery& delivery) {
     of.seq = delivery.seq;
     of.digest.add(delivery.seq ^ unit);
   };
+  note_place(delivery.domains, delivery.seq);
+  if (world.domains().is_genuine()) {
+    world.domains().note_delivery(world.domains().of(self.node).front(), delivery.seq);
+  }
   if (delivery.domains.empty()) return reach(0);
   for (const order::Domain domain : delivery.domains) reach(domain);
 }

@@ -56,6 +56,9 @@ class Process final : public port::Transport, public node::Sink {
 
   /// Counters of the process's engine, node and groups.
   std::vector<order::Counter> counters() const;
+  /// Number of accepted messages that are not done: delivered here or, with genuine multicast,
+  /// known to have places.
+  std::uint64_t undone() const;
   /// Records the message whose submission is in progress, unless it is recorded already.
   void announce_submission();
 
@@ -82,9 +85,13 @@ class Process final : public port::Transport, public node::Sink {
  private:
   void note_reached(const order::Delivery& delivery);
   std::unique_ptr<order::Engine> make_engine(std::uint64_t seed, order::Host& host);
+  order::Host& witnessed(order::Host& host);
+  void note_place(DomainSet domains, Seq seq);
   void announce_before_sending();
   void check_primary(const order::View& view) const;
   void correct_epoch(std::uint64_t epoch);
+
+  std::unique_ptr<order::Host> witnessed_host_;  ///< with genuine multicast
 };
 
 }  // namespace peal::sim

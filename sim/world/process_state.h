@@ -109,6 +109,7 @@ struct WorkCounts {
   std::uint64_t units_delivered = 0;
   std::uint64_t messages_delivered = 0;
   std::uint64_t own_delivered = 0;  ///< deliveries of the process's own messages
+  std::uint64_t own_placed = 0;     ///< own messages of which the process knows the places
   std::map<const order::EventKind*, std::uint64_t> events_seen;
 };
 

@@ -60,9 +60,11 @@ void Traffic::note(Process& from, const Packet& packet) {
   const PacketKind kind = packet.kind;
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   const bool of_units = kind == PacketKind::data || kind == PacketKind::submit ||
-                        kind == PacketKind::propose || kind == PacketKind::decided;
+                        kind == PacketKind::propose || kind == PacketKind::decided ||
+                        (options_.engine.is_genuine() && carries_units(kind));
   if (of_units) from.work.data_bytes_sent += packet.bytes.size();
   if (observers_.ghost != nullptr) observers_.ghost->sent(from.self, inspected(packet));
+  if (observers_.genuineness != nullptr) observers_.genuineness->sent(schedule_.now(), packet);
   if (observers_.watcher != nullptr) observers_.watcher->on_send(packet, from.self);
   if (observers_.recorder.echoes()) {
     observers_.recorder.sent(schedule_.now(), packet_text(packet));

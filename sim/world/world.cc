@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "order/registry/inspection/inspections.h"
+#include "sim/baselines/registry.h"
 #include "sim/clients/clients.h"
 #include "sim/clients/session_clients.h"
 
@@ -23,7 +23,7 @@ std::unique_ptr<NetModel> make_model(const WorldOptions& options) {
 
 World::World(const WorldOptions& options, HistoryRecorder& recorder)
     : options_(options),
-      observers_{recorder, nullptr, nullptr},
+      observers_{recorder, nullptr, nullptr, nullptr},
       lists_(options_),
       domains_(options_),
       loads_(options_, schedule_),
@@ -41,6 +41,9 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
                observers_),
       driver_(options_, schedule_, machines_, disks_, transit_, model_.get(), observers_) {
   if (options_.ghost && !options_.maker) make_ghost();
+  if (options_.engine.is_genuine()) {
+    observers_.genuineness = std::make_unique<GenuinenessFeed>(options_, recorder);
+  }
   if (options_.groups) client_mix_ = make_client_mix(seed_for(options_, 7), options_.nodes);
   // With a network model, the model computes the delays, so the network adds none.
   if (model_ != nullptr) network_.conditions().delay = network_.conditions().tail = Duration{};
@@ -49,7 +52,7 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
 World::~World() = default;
 
 void World::make_ghost() {
-  const order::Inspection* inspection = order::find_inspection(options_.engine.engine().name);
+  const order::Inspection* inspection = find_inspection(options_.engine.engine().name);
   if (inspection == nullptr || inspection->make_ghost == nullptr) return;
   const order::GhostSetup setup{.cluster = kCluster,
                                 .on_disk = !options_.engine.votes_in_memory(),
@@ -127,6 +130,10 @@ std::uint64_t World::digest() const {
 void World::start(NodeId node, std::int64_t epoch_step) {
   if (process(node) != nullptr || !lists_.names_itself(node)) return;
   FaultCounts& faults = recorder().faults();
+  if (options_.engine.traits().crash_stop && machines_.has_run(node) && domains_.has_view(node)) {
+    faults.add(Fault::start_refused);
+    return;
+  }
   if (machines_.has_run(node)) faults.add(Fault::restart);
   if (epoch_step < 0 && !options_.engine.has_quorum()) faults.add(Fault::epoch_step_back);
   const MemberId self{node, machines_.next_epoch(node, epoch_step, now())};

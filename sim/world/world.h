@@ -50,7 +50,8 @@ class World {
   // Nodes. A command has no effect if the node's state does not allow the command.
   std::uint32_t nodes() const { return options_.nodes; }
   /// Starts a new incarnation; Machines::next_epoch() gets `epoch_step`. A node cannot start if the
-  /// list in its own file does not name the node.
+  /// list in its own file does not name the node. With Traits::crash_stop, a node of a domain
+  /// starts only once.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
   /// The node crashes when it sends its `sends`-th packet from now; `sends` is 1 or more.

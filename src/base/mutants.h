@@ -214,7 +214,20 @@ namespace peal::sim_hooks {
   X(tt_causal_before_past, "a causal unit comes before the units that its past decides")          \
   X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
   X(tt_loss_not_seen, "a link that loses many packets is never tested")                           \
-  X(tt_silent_again, "a member whose silence ended the view comes into the next one unheard")
+  X(tt_silent_again, "a member whose silence ended the view comes into the next one unheard")     \
+  X(wb_any_index, "a leader takes a sender's messages in any order")                              \
+  X(wb_floor_ignored, "a leader gives stamps below what the sender had delivered")                \
+  X(wb_tells_all_domains, "a leader tells its stamps to domains that the message is not for")     \
+  X(wb_clock_stays, "servers do not raise their clocks to the keys that they acknowledge")        \
+  X(wb_minority_commits, "one acknowledgement less than a majority gives a message its key")      \
+  X(wb_stamps_skipped, "a leader delivers though a lower stamp may become a lower key")           \
+  X(wb_other_one_placed, "a leader ticks off the message it learned of, not the one delivered")   \
+  X(wb_any_place, "a follower delivers messages as its leader's packets come")                    \
+  X(wb_first_state_counts, "the first state that a new leader reads says which ballot counts")    \
+  X(wb_old_states_count, "a new leader proposes what only earlier ballots knew")                  \
+  X(wb_new_stamps, "a new leader gives new stamps to what others had acknowledged")               \
+  X(wb_recovering_acks, "a server that has promised a new ballot still acknowledges in the old")  \
+  X(wb_retains_for_all, "while a server is dead, the others retain everything")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -50,11 +50,19 @@ struct Traits {
   /// The engine installs one view only. It orders nothing after a member has failed or was cut off,
   /// so the simulator injects no such faults.
   bool one_view = false;
+  /// A node that has ended never belongs to its domain again. The engine goes on while a majority
+  /// of the domain's nodes runs, in the one view that all of them formed at the beginning.
+  bool crash_stop = false;
   /// The maximum packet size must be equal on all nodes.
   bool equal_packets = false;
   /// The setting that disables the log of acceptors, as error texts quote it. Empty if there is no
   /// such setting.
   std::string_view without_log{};
+
+  /// Subsets of the nodes may form domains.
+  constexpr bool has_domains() const { return ensembles || genuine; }
+  /// Some nodes are acceptors, which the configuration names or the engine chooses.
+  constexpr bool has_acceptors() const { return quorum && !genuine; }
 };
 
 /// What an engine with certain options needs from the node that runs it.

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/baselines/registry.h"
+#include "sim/judge/liveness.h"
 #include "sim/scenario/verbs.h"
 #include "trace/event.h"
 #include "wire/frames.h"
@@ -18,10 +20,10 @@ constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 /// Reads the ordering engine and its options in kEngineChoices.
 void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string name = words.value("order").value_or("");
-  if (const order::Descriptor* known = order::find_engine(name)) {
+  if (const order::Descriptor* known = find_engine(name)) {
     options.engine = EngineOptions(*known);
   } else if (!name.empty()) {
-    words.fail("order=" + name + ": accepted is " + order::engine_names());
+    words.fail("order=" + name + ": accepted is " + engine_names());
   }
   for (const std::string_view choice : kEngineChoices) {
     const std::optional<std::string> text = words.value(choice);
@@ -35,6 +37,20 @@ void read_engine(Tokenizer& words, WorldOptions& options) {
   }
 }
 
+/// With genuine multicast, no node is in two domains.
+void check_domains(Tokenizer& words, const WorldOptions& options) {
+  std::vector<bool> taken(options.nodes + 1);
+  for (std::size_t i = 0; i < options.domains.size(); ++i) {
+    for (const NodeId node : options.domains[i].nodes) {
+      if (taken[node.value]) {
+        words.fail("domain" + std::to_string(i + 1) + ": " + nodes_text({node}) +
+                   " is in another domain, too");
+      }
+      taken[node.value] = true;
+    }
+  }
+}
+
 /// Reads the keys domain1=n1-n3, domain2=n3-n5 and so on.
 void read_domains(Tokenizer& words, WorldOptions& options) {
   for (std::uint32_t i = 1; i <= kDomainMax; ++i) {
@@ -42,10 +58,11 @@ void read_domains(Tokenizer& words, WorldOptions& options) {
     if (nodes.empty()) break;
     options.domains.push_back({std::move(nodes), {}});
   }
-  if (!options.domains.empty() && !options.engine.engine().traits.ensembles) {
+  if (!options.domains.empty() && !options.engine.traits().has_domains()) {
     words.fail("domain1: the engine " + std::string(options.engine.engine().name) +
                " has no domains");
   }
+  if (options.engine.is_genuine()) check_domains(words, options);
 }
 
 void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
@@ -125,8 +142,13 @@ void start_all(ScenarioContext& context) {
   const bool formed = context.advance_until(context.now() + context.timeout(), [&] {
     return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
       const Process* process = world.process(node);
-      return process != nullptr && process->status.operational &&
-             process->status.members.size() == listed.size();
+      if (process == nullptr || !world.domains().has_view(node)) return process != nullptr;
+      const std::vector<NodeId>& peers = world.domains().view_nodes(node);
+      const auto expected = static_cast<std::size_t>(
+          std::count_if(listed.begin(), listed.end(), [&peers](NodeId each) {
+            return std::find(peers.begin(), peers.end(), each) != peers.end();
+          }));
+      return process->status.operational && process->status.members.size() == expected;
     });
   });
   if (!formed) {
@@ -147,7 +169,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
   options.maker = context.options().maker;
   options.keep_payloads = context.options().keep_history;
   read_cluster_keys(words, options);
-  if (options.engine.has_quorum()) read_acceptor_keys(words, options);
+  if (options.engine.has_acceptors()) read_acceptor_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -174,7 +196,7 @@ void do_cluster(ScenarioContext& context, Tokenizer& words) {
   const std::string problem = options.engine.validate(options.domains);
   if (!problem.empty()) words.fail(problem);
   // A segment must hold a record of the log: a value with a small header.
-  if (options.engine.has_quorum() &&
+  if (options.engine.has_acceptors() &&
       (options.segment_bytes % 8 != 0 ||
        options.segment_bytes < options.engine.packet_bytes_max() + (4U << 10))) {
     words.fail("segment=" + std::to_string(options.segment_bytes) +

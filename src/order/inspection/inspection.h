@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -39,12 +41,21 @@ struct InspectedPacket {
 /// Facts that only the content of a packet shows. A fact is absent if the packet is damaged, or if
 /// packets of its kind do not show the fact.
 struct PacketContent {
-  std::optional<Seq> position;              ///< of a unit, or of a proposed or decided value
-  bool proposes_view = false;               ///< the packet proposes the members of the next view
+  std::optional<Seq> position;  ///< of a unit, or of a proposed or decided value
+  bool proposes_view = false;   ///< the packet proposes the members of the next view
+  bool takes_over = false;      ///< genuine multicast: the packet belongs to a change of the leader
   std::optional<std::uint64_t> told_votes;  ///< last instance for which the sender reports a vote
   std::optional<std::uint32_t> rotation;    ///< rotation of a commit token: 1 or 2
   std::optional<bool> retransmission;       ///< true if the packet retransmits a unit
   std::optional<bool> post;                 ///< true if the unit was sent after the token
+};
+
+/// A unit, by its sender and its number: the sender's incarnation took it from its host as the
+/// unit with this number, counted from 1.
+struct UnitName {
+  MemberId sender{};
+  std::uint64_t number = 0;
+  friend auto operator<=>(const UnitName&, const UnitName&) = default;
 };
 
 /// Reports a violation of `property`; `text` describes the violation.
@@ -108,6 +119,10 @@ struct Inspection {
   /// Returns the text that transcripts add after the name of the packet's kind, such as " seq=5".
   /// Null if transcripts add no text.
   std::string (*text)(const InspectedPacket& packet) = nullptr;
+  /// With Traits::genuine: adds the units that the packet speaks of to `out`: their contents, their
+  /// stamps, votes and places, or questions about them. A packet that adds none speaks of the work
+  /// of one domain alone, such as heartbeats and views.
+  void (*units)(const InspectedPacket& packet, std::vector<UnitName>& out) = nullptr;
   std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
                                        const GhostReport& report) = nullptr;
 };

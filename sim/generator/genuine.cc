@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/baselines/registry.h"
+#include "sim/generator/scenario_generator.h"
+#include "sim/scenario/tokenizer.h"
+
+// Plans the faults of engines with genuine multicast.
+
+namespace peal::sim {
+namespace {
+
+/// The nodes of a text such as "n1,n4" or "all".
+std::vector<NodeId> nodes_of(const std::string& text, std::uint64_t nodes) {
+  Tokenizer words(text, static_cast<std::uint32_t>(nodes));
+  return words.nodes();
+}
+
+}  // namespace
+
+/// Faults at the moments when a leader changes, and a fault at the beginning that changes one.
+void ScenarioGenerator::plan_genuine_targets() {
+  const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
+  if (!random_.chance(wanted)) return;
+  std::string actions;
+  for (const char* action : {"split", "cut", "crash", "pause"}) {
+    if (random_.often()) actions += (actions.empty() ? "" : ",") + std::string(action);
+  }
+  if (actions.empty()) actions = "pause";
+  const Duration low = random_.spread(milliseconds(1), milliseconds(60));
+  const Duration high = low + random_.spread(milliseconds(10), milliseconds(600));
+  const std::string within = duration_text(random_.spread(microseconds(10), microseconds(400)));
+  const std::string p = decimal(0.25 * (0.1 + 0.9 * random_.unit()));
+  timeline_.at(Duration{}, "target kinds=takeover p=" + p + " actions=" + actions + " within=" +
+                               within + " heal=" + duration_text(low) + "-" + duration_text(high));
+  const Duration first{random_.between(0, length_.ns / 4)};
+  if (random_.often()) {
+    timeline_.at(first, "split " + some_parts(2, false));
+    timeline_.at(first + milliseconds(random_.between(10, 300)), "heal");
+  } else {
+    const std::string a = node();
+    timeline_.at(first, "pause " + a + " " + duration_text(milliseconds(random_.between(50, 600))));
+  }
+}
+
+/// In half of the scenarios with crash_stop, a domain loses members for good: mostly the first
+/// one, which leads at the beginning. The draws use a random generator of their own.
+void ScenarioGenerator::plan_lost_members() {
+  if (!options_.faults) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7b);
+  for (const std::vector<NodeId>& domain : domains_) {
+    if (domain.size() < 3 || !own.chance(0.5)) continue;
+    const NodeId victim = own.chance(0.6) ? domain.front() : domain[own.below(domain.size())];
+    const std::string sends =
+        own.chance(0.5) ? " after-sends " + std::to_string(1 + own.below(40)) : "";
+    timeline_.at(Duration{own.between(0, length_.ns)}, "crash " + nodes_text({victim}) + sends);
+  }
+}
+
+/// With crash_stop, a node of a domain that has ended does not come back, and a domain without a
+/// majority orders nothing more. So as many nodes of a domain may end as leave it a majority, and
+/// targeted faults pause nodes instead of crashing them.
+void ScenarioGenerator::spare_members() {
+  std::vector<std::vector<NodeId>> domains = domains_;
+  if (domains.empty()) {
+    domains.emplace_back();
+    for (std::uint32_t n = 1; n <= nodes_; ++n) domains[0].push_back(NodeId{n});
+  }
+  std::map<NodeId, std::size_t> domain_of;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    for (const NodeId node : domains[i]) domain_of[node] = i;
+  }
+  std::vector<std::set<NodeId>> ended(domains.size());
+  const auto may_end = [&](NodeId node) {
+    const auto domain = domain_of.find(node);
+    if (domain == domain_of.end()) return true;
+    std::set<NodeId>& gone = ended[domain->second];
+    const std::size_t most = (domains[domain->second].size() - 1) / 2;
+    return gone.contains(node) || (gone.size() < most && gone.insert(node).second);
+  };
+  Timeline kept;
+  for (const auto& [when, text] : timeline_.lines()) {
+    std::string line = text;
+    if (line.starts_with("target ")) {
+      const std::size_t at = line.find("crash");
+      if (at != std::string::npos) line.replace(at, 5, "pause");
+    }
+    if (line.starts_with("crash ") || line.starts_with("leave ")) {
+      const std::size_t end = std::min(line.find(' ', 6), line.size());
+      std::vector<NodeId> nodes = nodes_of(line.substr(6, end - 6), nodes_);
+      std::erase_if(nodes, [&](NodeId node) { return !may_end(node); });
+      if (nodes.empty()) continue;
+      line = line.substr(0, 6) + nodes_text(nodes) + line.substr(end);
+    }
+    kept.at(Duration{when}, line);
+  }
+  timeline_ = std::move(kept);
+}
+
+}  // namespace peal::sim

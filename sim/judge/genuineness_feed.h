@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/genuineness.h"
+#include "order/engine.h"
+#include "order/inspection/inspection.h"
+#include "sim/judge/history_recorder.h"
+#include "sim/world/options.h"
+#include "sim/world/packet.h"
+
+namespace peal::sim {
+
+/// With genuine multicast: tells the oracle whom each unit concerns, and which units each packet
+/// and each write into the memory of other nodes speaks of.
+class GenuinenessFeed {
+ public:
+  GenuinenessFeed(const WorldOptions& options, HistoryRecorder& recorder);
+
+  /// The engine of `unit.sender` took this unit from its host.
+  void took(const order::UnitName& unit, DomainSet domains);
+  void sent(Instant now, const Packet& packet);
+  /// A write of `from` into memory of `to`. `units`: what the write speaks of.
+  void wrote(Instant now, NodeId from, NodeId to, std::span<const order::UnitName> units);
+
+ private:
+  std::uint32_t nodes_;
+  const order::Inspection* inspection_;  ///< null: packets name no units
+  HistoryRecorder& recorder_;
+  oracle::GenuinenessChecker checker_;
+  std::vector<order::UnitName> named_;
+  std::vector<trace::MessageId> ids_;
+};
+
+/// Passes an engine's queries on to its node, and tells the feed of the units.
+class WitnessedHost final : public order::Host {
+ public:
+  WitnessedHost(order::Host& host, MemberId self, GenuinenessFeed& feed)
+      : host_(host), self_(self), feed_(feed) {}
+
+  std::uint32_t backlog_units() const override { return host_.backlog_units(); }
+  bool next_unit(std::uint32_t unit_bytes_max, order::Unit& out) override;
+  DomainSet next_domains() const override { return host_.next_domains(); }
+  std::uint32_t receive_room_units() const override { return host_.receive_room_units(); }
+
+ private:
+  order::Host& host_;
+  MemberId self_;
+  GenuinenessFeed& feed_;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace peal::sim
