@@ -161,8 +161,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
   b.value("--order", "ENGINE", engine_names(),
-          "the ordering engine: " + engine_names() + " (" +
-              std::string(order::default_engine().name) + ")",
+          engine_names() + " (" + std::string(order::default_engine().name) + ")",
           [&a](const std::string& text) {
             const order::Descriptor* known = find_engine(text);
             if (known != nullptr) a.swarm.engine = EngineOptions(*known);

@@ -50,7 +50,9 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "'letter' is no kind of packet: token, data, join, commit, probe, hold_cancel, "
        "epoch_notice, state, submit, propose, prepare, promise, fetch, fetched, repeat, decided, "
        "checkpoint-get, checkpoint, relay, distribute, lacks, pass, lives, link-check, recall, "
-       "word, log-heard, node, lacks_nodes, status, rotation or other"},
+       "word, log-heard, node, lacks_nodes, status, rotation, beat, multicast, accept, ack, "
+       "deliver, "
+       "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},
@@ -85,7 +87,9 @@ TEST(Scenario, SaysHowACommandIsWritten) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
+      {"cluster order=bus",
+       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"whitebox\" or "
+       "\"skeen\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},
       {"cluster order=ring optimistic=yes", "optimistic=yes: accepted with order=paxos or ridge"},
