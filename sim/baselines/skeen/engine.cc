@@ -212,7 +212,8 @@ class Engine final : public order::Engine {
   /// Asks servers whose stamps are missing: whoever has the message answers with its stamp.
   void retry(Instant now, order::Effects& out) {
     for (auto& [sender, stream] : streams_) {
-      for (auto& [index, message] : stream.open) {
+      for (auto& each : stream.open) {
+        auto& message = each.second;
         if (message.lowest == 0 || message.has_key || message.retry_at > now) continue;
         message.retry_at = now + options_.retry;
         for_servers(message.head, [&](NodeId node) {
