@@ -54,6 +54,7 @@ class Availability {
   // Engines with genuine multicast.
   void judge_domains();
   /// A large set of working nodes that all work with each other.
+  std::vector<Nodes> ordering_sets() const;
   Nodes working_set() const;
   bool can_order(const Nodes& nodes) const;
   bool exchange_in_domains(const Nodes& nodes, Instant limit);

@@ -202,8 +202,23 @@ std::string Liveness::state_text() const {
 /// operator must restart all nodes. There are four cases. Too few acceptors can vote. Too few
 /// acceptors know the order that has lost its majority. Nodes know different orders. No order
 /// exists, and a node that the bootstrap needs is missing.
+/// With genuine multicast: most nodes of a domain have restarted, and forgot the order that the
+/// others still know.
+bool Liveness::a_domain_is_lost() const {
+  for (const std::vector<NodeId>& domain : world_.domains().view_sets()) {
+    std::size_t knowing = 0;
+    for (const NodeId node : domain) {
+      const Process* process = world_.process(node);
+      if (process != nullptr && process->status.view) ++knowing;
+    }
+    if (knowing > 0 && knowing < domain.size() / 2 + 1) return true;
+  }
+  return false;
+}
+
 bool Liveness::votes_are_lost() const {
   if (world_.options().engine.traits().crash_stop) return false;  // starting nodes would not help
+  if (world_.options().engine.is_genuine()) return a_domain_is_lost();
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (!world_.options().engine.votes_in_memory() && !lost) return false;

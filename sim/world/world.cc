@@ -19,6 +19,14 @@ std::unique_ptr<NetModel> make_model(const WorldOptions& options) {
   return std::make_unique<NetModel>(*options.net, options.nodes, seed_for(options, 6));
 }
 
+std::unique_ptr<Fabric> make_fabric(const WorldOptions& options, Schedule& schedule,
+                                    const Network& network) {
+  if (!options.engine.needs(options.nodes).memory) return nullptr;
+  return std::make_unique<Fabric>(
+      schedule, seed_for(options, 10), options.fabric,
+      [&network](NodeId from, NodeId to) { return network.link_carries(from, to); });
+}
+
 }  // namespace
 
 World::World(const WorldOptions& options, HistoryRecorder& recorder)
@@ -31,6 +39,7 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
       model_(make_model(options_)),
       transit_(schedule_),
       strays_(options_, schedule_, transit_, network_, recorder.faults()),
+      fabric_(make_fabric(options_, schedule_, network_)),
       machines_(options_),
       disks_(options_, schedule_, machines_,
              [this](Process& process) {
@@ -43,6 +52,11 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
   if (options_.ghost && !options_.maker) make_ghost();
   if (options_.engine.is_genuine()) {
     observers_.genuineness = std::make_unique<GenuinenessFeed>(options_, recorder);
+    if (fabric_ != nullptr) {
+      fabric_->observe([this](const MemberId& from, const port::Place& place, ByteView bytes) {
+        observers_.genuineness->wrote(now(), {from, place.owner, place.number, place.offset, bytes});
+      });
+    }
   }
   if (options_.groups) client_mix_ = make_client_mix(seed_for(options_, 7), options_.nodes);
   // With a network model, the model computes the delays, so the network adds none.

@@ -119,7 +119,7 @@ Checked validate_order(const Settings& settings) {
   if (auto domains = validate_domains(settings); !domains) return domains;
   auto together = settings.order->validate(settings.options, domain_nodes(settings));
   if (!together) return together;
-  if (!settings.order->traits.quorum) return {};
+  if (!settings.order->traits.has_acceptors()) return {};
   if (auto acceptors = validate_acceptors(settings); !acceptors) return acceptors;
   if (!needs_of(settings).log && !settings.data_dir.empty()) {
     return unexpected("data_dir = " + quote(settings.data_dir) + " is not accepted with " +

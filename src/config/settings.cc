@@ -81,18 +81,18 @@ std::vector<NodeId> acceptors_of(const Settings& settings) {
 }
 
 bool votes(const Settings& settings) {
-  if (!settings.order->traits.quorum) return false;
+  if (!settings.order->traits.has_acceptors()) return false;
   const std::vector<NodeId> acceptors = acceptors_of(settings);
   return std::binary_search(acceptors.begin(), acceptors.end(), settings.self()) ||
          votes_in_domain(settings);
 }
 
 bool keeps_log(const Settings& settings) {
-  return settings.order->traits.quorum && !settings.data_dir.empty();
+  return settings.order->traits.has_acceptors() && !settings.data_dir.empty();
 }
 
 bool may_vote(const Settings& settings) {
-  return keeps_log(settings) || (settings.order->traits.quorum && !needs_of(settings).log);
+  return keeps_log(settings) || (settings.order->traits.has_acceptors() && !needs_of(settings).log);
 }
 
 std::uint32_t packet_bytes(const Settings& settings) {
@@ -112,7 +112,15 @@ node::Limits node_limits(const Settings& settings) {
   limits.reassembly_bytes_max = std::max<std::uint64_t>(
       limits.reassembly_bytes_max, std::uint64_t{limits.message_bytes_max} * settings.nodes_max);
   limits.causal_units = settings.order->traits.causal;
+  limits.units_stay = settings.order->traits.genuine;
+  if (settings.order->traits.genuine) {  // each message fits into one unit
+    limits.message_bytes_max = std::min(limits.message_bytes_max, unit_message_bytes(settings));
+  }
   return limits;
+}
+
+io::Waiting waiting_of(const Settings& settings) {
+  return needs_of(settings).polls ? io::Waiting::polling : io::Waiting::adaptive;
 }
 
 std::string state_file(const Settings& settings) {
@@ -124,6 +132,17 @@ std::uint32_t frame_bytes(const Settings& settings) {
   constexpr std::uint32_t kPlain = (wire::kPacketBytesMax + 63U) & ~63U;
   constexpr std::uint32_t kSealed = (wire::kPacketBytesMax - seal::overhead(Lane::control)) & ~63U;
   return settings.keys ? kSealed : kPlain;
+}
+
+std::uint32_t engine_packet_bytes(const Settings& settings) {
+  const std::uint32_t datagram = packet_bytes(settings);
+  if (!settings.keys) return datagram;
+  return std::min(datagram - sealed_data_longer(*settings.order), frame_bytes(settings));
+}
+
+std::uint32_t unit_message_bytes(const Settings& settings) {
+  const std::uint32_t around = needs_of(settings).around_unit + node::kMessageInUnitBytes;
+  return engine_packet_bytes(settings) - around;
 }
 
 std::uint64_t seal_cluster_id(const Settings& settings) {

@@ -12,6 +12,7 @@
 #include "io/endpoint.h"
 #include "io/faults.h"
 #include "io/frame_header.h"
+#include "io/loop.h"
 #include "io/resolve.h"
 #include "io/udp.h"
 #include "node/node.h"
@@ -138,6 +139,8 @@ order::Needs needs_of(const Settings& settings);
 /// `limits`, with reassembly_bytes_max raised so that each node may have one unfinished message of
 /// the largest size.
 node::Limits node_limits(const Settings& settings);
+/// How the node's loop waits: without sleep, if the engine's options demand it.
+io::Waiting waiting_of(const Settings& settings);
 
 /// The file that stores the last epoch; empty: no file.
 std::string state_file(const Settings& settings);
@@ -157,6 +160,12 @@ inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
 /// The size of a buffer for the largest possible frame, a multiple of 64. With keys, a frame of
 /// this size fits into a datagram when it is sealed.
 std::uint32_t frame_bytes(const Settings& settings);
+
+/// Size of the largest packet that the engine builds.
+std::uint32_t engine_packet_bytes(const Settings& settings);
+
+/// With order::Traits::genuine: size of the largest message, which must fit into one unit.
+std::uint32_t unit_message_bytes(const Settings& settings);
 
 /// The cluster's id for seal::Sealer: derived from the cluster's name alone, so that nodes with
 /// different settings can open each other's packets.

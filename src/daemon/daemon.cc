@@ -176,6 +176,7 @@ Result<void, io::IoError> Daemon::prepare() {
   io::LoopOptions loop_options;
   loop_options.pause = needs_of(options_.member).pause;
   loop_options.spin = kSpin;
+  loop_options.waiting = waiting_of(options_.member);
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
   loop_ = std::move(*loop);

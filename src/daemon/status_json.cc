@@ -90,6 +90,7 @@ std::string status_json(const Status& status) {
   }
   out["multicast"] = status.member.multicast;
   out["data"] = status.member.data;
+  if (!status.member.memory.empty()) out["memory"] = status.member.memory;
   out["seal"] = status.member.seal;
   out["nodes"] = Json::array();
   for (const runtime::NodeAddress& each : status.member.nodes) {

@@ -81,6 +81,7 @@ Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
   io::LoopOptions options;
   options.pause = needs_of(settings).pause;
   options.spin = kSpin;
+  options.waiting = waiting_of(settings);
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
   embedded->loop_ = std::move(*loop);

@@ -202,7 +202,9 @@ void Node::Core::tell_early(const Message& message) {
 
 void Node::Core::install(const order::View& view) {
   outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
-  if (!view.transitional) {
+  if (limits_.units_stay) {
+    transport_.set_audience(view.members);
+  } else if (!view.transitional) {
     // A message belongs to the view that orders its last chunk, and joining members lack its
     // earlier chunks. So all members drop unfinished messages, and their senders restart them.
     const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);

@@ -64,6 +64,10 @@ void Node::on_durable(Instant now) {
   if (core_->running()) core_->engine().on_durable(now, *core_);
 }
 
+void Node::on_memory(Instant now) {
+  if (core_->running()) core_->engine().on_memory(now, *core_);
+}
+
 void Node::on_room(Instant now) {
   if (core_->running()) core_->engine().on_work(now, *core_);
 }

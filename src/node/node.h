@@ -30,7 +30,11 @@ struct Limits {
   /// up to a sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
   bool causal_units = false;  ///< order::Traits::causal of the engine
+  bool units_stay = false;    ///< order::Traits::genuine of the engine
 };
+
+/// Bytes of a unit with one message besides the message.
+inline constexpr std::uint32_t kMessageInUnitBytes = 11;
 
 /// Checks the limits of a node in a cluster of `nodes` nodes: each node may have one unfinished
 /// message of the largest size, and reassembly_bytes_max must cover them all. Returns an empty
@@ -167,6 +171,8 @@ class Node {
   void on_timer(Instant now);
   /// See order::Engine::on_durable().
   void on_durable(Instant now);
+  /// See order::Engine::on_memory().
+  void on_memory(Instant now);
   /// Call it when Sink::receive_room_units() has grown from 0.
   void on_room(Instant now);
   void on_pause(Instant now, Duration gap);

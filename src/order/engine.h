@@ -183,6 +183,10 @@ class Engine {
   /// The engine's log made records durable (see port::Log::durable()), or failed. Engines without a
   /// log ignore this call.
   virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
+  /// Bytes arrived in the engine's memory, or writes of the engine ended (see port::Memory). The host
+  /// may call this function without a reason, and once for many writes. Engines without such memory
+  /// ignore this call.
+  virtual void on_memory(Instant /*now*/, Effects& /*out*/) {}
   /// The process did not run for the time `gap`. Packets that are read before on_drained() may have
   /// arrived before or during the pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;

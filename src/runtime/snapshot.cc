@@ -7,6 +7,7 @@
 
 #include "config/domains.h"
 #include "config/nodes.h"
+#include "runtime/node_memory.h"
 #include "runtime/runtime.h"
 #include "runtime/text.h"
 #include "trace/json.h"
@@ -64,6 +65,10 @@ Snapshot snapshot_of(const Runtime& runtime) {
   add_missing(runtime, now);
   now.multicast = runtime.transport().udp().multicast_status();
   now.data = data_text(runtime.transport().udp(), runtime.names());
+  if (const io::fabric::Fabric* memory = runtime.memory()) {
+    now.memory = memory_text(*memory, runtime.names());
+    add_memory_counters(*memory, runtime.names(), now.counters);
+  }
   const auto key = runtime.transport().sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const io::AddressBook::Entry& entry : runtime.nodes().addresses().entries()) {

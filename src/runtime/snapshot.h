@@ -50,6 +50,7 @@ struct Snapshot {
   std::vector<MissingNode> missing;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
+  std::string memory;                  ///< how writes reach the other nodes; empty: no memory
   std::string seal;                    ///< the key for sealing packets, or "insecure"
   std::vector<NodeAddress> nodes;      ///< the other nodes, of both lists
   std::vector<std::string> list;       ///< names of the nodes in the active list

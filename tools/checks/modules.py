@@ -44,6 +44,7 @@ MODULES = {
     "seal": ("src/seal", ("base",), False),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port", "seal"), False),
+    "io/fabric": ("src/io/fabric", ("base", "port", "seal", "io"), False),
     "client": ("src/client", ("base", "wire", "port", "io", "include/peal"), False),
     "cabi": ("src/cabi", ("base", "wire", "port", "io", "client", "include/peal"), False),
     "config": ("src/config", ("base", "wire", "port", "order", "order/registry", "node", "io",

@@ -100,6 +100,12 @@ void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   node::Limits& limits = options.limits;
   limits.message_bytes_max =
       static_cast<std::uint32_t>(words.number("message-bytes", kMessageBytes, 1, 1U << 30));
+  if (const std::uint32_t around = options.engine.needs(1).around_unit; around > 0) {
+    // Each message fits into one unit.
+    limits.message_bytes_max =
+        std::min(limits.message_bytes_max,
+                 options.engine.packet_bytes_max() - around - node::kMessageInUnitBytes);
+  }
   limits.submit_bytes_max =
       words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
   limits.submit_messages_max = static_cast<std::uint32_t>(

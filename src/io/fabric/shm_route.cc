@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/fabric/shm_route.h"
+
+#include <utility>
+
+#include "io/fabric/atomic_copy.h"
+#include "io/fabric/regions.h"
+
+namespace peal::io::fabric {
+
+std::size_t ShmRoute::Mapped::bytes() const {
+  return is_refused() ? 0 : pages.view().size() - Regions::kHeaderBytes;
+}
+
+bool ShmRoute::Mapped::is_open() const {
+  return shared_word(pages.span().data()).load(std::memory_order_seq_cst) == epoch.value;
+}
+
+ShmRoute::ShmRoute(const MemberId& owner, WriterBell bell, const Limits& limits, Counters& counters,
+                   WriteCounters& writes)
+    : owner_(owner), bell_(std::move(bell)), limits_(limits), counters_(counters), writes_(writes) {
+  batch_.reserve(kBatchMax);
+}
+
+// ---- what the owner says ----
+
+void ShmRoute::on_record(const Record& record, Channel& channel) {
+  switch (record.kind) {
+    case Record::Kind::expose: return map(record, channel);
+    case Record::Kind::withdraw: {
+      const Mapped* region = regions_[record.number].get();
+      if (region != nullptr && region->epoch.value == record.epoch) unmap(record.number);
+      return;
+    }
+    case Record::Kind::unknown:
+      if (question_ && question_->id == record.count) question_->is_denied = true;
+      return;
+    default: return channel.give_up("a record for tcp", true);
+  }
+}
+
+void ShmRoute::map(const Record& record, Channel& channel) {
+  const Fd fd = channel.take_descriptor();
+  if (!fd) return channel.give_up("a region without its descriptor", true);
+  unmap(record.number);
+  // This answers the question, and the owner gives no other answer.
+  const bool is_answer =
+      question_ && question_->number == record.number && question_->epoch.value == record.epoch;
+  if (is_answer) question_.reset();
+  std::unique_ptr<Mapped>& region = regions_[record.number];
+  region = std::make_unique<Mapped>();
+  region->epoch = {record.epoch};
+  if (record.value <= limits_.mapped_bytes_max - mapped_bytes_) {
+    auto pages = map_pages_of_peer(fd, Regions::kHeaderBytes + record.value);
+    if (pages) region->pages = std::move(*pages);
+  }
+  if (region->is_refused()) ++counters_.refused_memory;
+  mapped_bytes_ += region->bytes();
+}
+
+void ShmRoute::unmap(std::uint8_t number) {
+  if (regions_[number] == nullptr) return;
+  mapped_bytes_ -= regions_[number]->bytes();
+  regions_[number].reset();
+}
+
+// ---- writes ----
+
+bool ShmRoute::pump(StagedWrites& staged, Channel& channel, Ends& ends) {
+  bool waits = false;
+  bool wrote = false;
+  while (!waits && staged.released() > 0) {
+    std::size_t at = 0;
+    while (batch_.size() < staged.released() && batch_.size() < kBatchMax) {
+      const std::size_t index = batch_.size();
+      if (staged[index].place.owner != owner_) break;
+      const Step step = store_write(staged, index, at, channel);
+      waits = step == Step::wait;
+      if (waits) break;
+      wrote = wrote || step == Step::stored;
+      at += staged[index].bytes;
+    }
+    if (batch_.empty()) break;
+    if (wrote) bell_.count();
+    full_fence();
+    end_batch(staged, ends);
+  }
+  if (wrote && bell_.must_wake()) {
+    ++counters_.rings;
+    Record wake;
+    wake.kind = Record::Kind::wake;
+    channel.end_frame(encode_record(wake, channel.begin_frame(kRecordBytes)));
+  }
+  channel.write();
+  return !waits;
+}
+
+/// Stores the bytes of one write, and adds it to the batch.
+ShmRoute::Step ShmRoute::store_write(const StagedWrites& staged, std::size_t index, std::size_t at,
+                                     Channel& channel) {
+  const StagedWrite& write = staged[index];
+  Mapped* region = regions_[write.place.number].get();
+  if (region == nullptr || region->epoch != write.place.epoch) {
+    if (!ask(staged, write.place, channel)) return Step::wait;
+    const bool answered = write.index <= question_->newest;
+    if (!answered) {
+      question_.reset();
+      ask(staged, write.place, channel);
+      return Step::wait;
+    }
+    region = nullptr;
+  }
+  const std::uint64_t offset = write.place.offset;
+  const bool may_write = region != nullptr && offset <= region->bytes() &&
+                         write.bytes <= region->bytes() - offset && region->is_open();
+  if (!may_write) region = nullptr;
+  batch_.push_back(region);
+  if (region == nullptr) return Step::denied;
+  copy_to_shared(region->pages.span().data() + Regions::kHeaderBytes + offset,
+                 staged.bytes().subspan(at, write.bytes));
+  return Step::stored;
+}
+
+/// True if the owner has answered that it does not expose the region.
+bool ShmRoute::ask(const StagedWrites& staged, const port::Place& place, Channel& channel) {
+  if (question_ && question_->number == place.number && question_->epoch == place.epoch) {
+    return question_->is_denied;
+  }
+  question_ = Question{place.number, place.epoch, ++questions_, staged.newest(), false};
+  Record record;
+  record.kind = Record::Kind::ask;
+  record.number = place.number;
+  record.epoch = place.epoch.value;
+  record.count = question_->id;
+  channel.end_frame(encode_record(record, channel.begin_frame(kRecordBytes)));
+  return false;
+}
+
+/// Ends the writes of the batch, behind the fence.
+void ShmRoute::end_batch(StagedWrites& staged, Ends& ends) {
+  for (const Mapped* region : batch_) {
+    const bool is_ok = region != nullptr && region->is_open();
+    ends.add(staged.front().token, is_ok ? port::WriteEnd::ok : port::WriteEnd::denied, writes_);
+    staged.pop();
+  }
+  batch_.clear();
+}
+
+}  // namespace peal::io::fabric
