@@ -46,4 +46,12 @@ std::optional<Frame> open_frame(ByteView packet, std::uint64_t cluster) {
   return frame;
 }
 
+void add_unit(ByteView packet, std::vector<order::UnitName>& out) {
+  wire::ByteReader in = wire::body_of(packet);
+  order::UnitName unit;
+  unit.sender = wire::read_member(in);
+  unit.number = in.u<std::uint64_t>();
+  if (!in.failed()) out.push_back(unit);
+}
+
 }  // namespace peal::sim::genuine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "order/engine.h"
+#include "order/inspection/inspection.h"
 #include "sim/baselines/layout.h"
 #include "wire/byte_reader.h"
 #include "wire/packet.h"
@@ -50,6 +52,10 @@ struct Frame {
 /// Checks the header of a packet of this cluster.
 std::optional<Frame> open_frame(ByteView packet, std::uint64_t cluster);
 
+/// Adds the unit that a packet with a message speaks of: its body begins with the message's sender
+/// and number.
+void add_unit(ByteView packet, std::vector<order::UnitName>& out);
+
 /// Builds packets and sends them. A packet to this node itself waits in `own()`.
 class Post {
  public:
@@ -63,6 +69,13 @@ class Post {
   std::uint64_t cluster() const { return cluster_; }
   std::uint32_t bytes_max() const { return bytes_max_; }
   BufferPool& packets() { return packets_; }
+  /// A copy of a unit, for its delivery. None if no buffer is free, or if the unit is too large.
+  BufferRef copy(const Body& body) {
+    const auto size = static_cast<std::uint32_t>(body->size());
+    BufferRef unit = size <= packets_.slab_bytes() ? packets_.take(0, size) : BufferRef{};
+    if (unit) std::copy(body->begin(), body->end(), unit.data());
+    return unit;
+  }
   /// Packets of this node to itself, oldest first.
   std::deque<std::vector<std::byte>>& own() { return own_; }
 

@@ -33,6 +33,16 @@ class Roster {
   }
   ViewId view() const { return {1, members_.front()}; }
 
+  /// Installs the domain's only view. The members must be known.
+  void install(order::Effects& out) const {
+    order::View view;
+    view.id = this->view();
+    view.members = members_;
+    view.primary = order::Primary::yes;
+    out.install(view);
+    out.report({.kind = &order::event::view_installed, .view = view.id, .a = members_.size()});
+  }
+
   /// Another node of the domain sent a beat that named `members`.
   void heard(const MemberId& from, const std::vector<MemberId>& members) {
     if (known()) return;

@@ -198,6 +198,21 @@ void ScenarioGenerator::plan_resources() {
   }
 }
 
+/// Some of the actions that faults at chosen moments may take; `otherwise` if none is drawn.
+std::string ScenarioGenerator::draw_target_actions(const char* otherwise) {
+  std::string actions;
+  for (const char* action : {"split", "cut", "crash", "pause"}) {
+    if (random_.often()) actions += (actions.empty() ? "" : ",") + std::string(action);
+  }
+  return actions.empty() ? otherwise : actions;
+}
+
+/// The line of a scenario, whose targeted faults pause nodes instead of crashing them.
+std::string ScenarioGenerator::target_without_crashes(std::string line) {
+  const std::size_t at = line.starts_with("target ") ? line.find("crash") : std::string::npos;
+  return at == std::string::npos ? line : line.replace(at, 5, "pause");
+}
+
 void ScenarioGenerator::plan_targets() {
   const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
   if (!random_.chance(wanted)) return;
@@ -207,11 +222,7 @@ void ScenarioGenerator::plan_targets() {
   }
   if (random_.chance(0.1)) kinds += (kinds.empty() ? "" : ",") + std::string("join");
   if (kinds.empty()) kinds = "commit";
-  std::string actions;
-  for (const char* action : {"split", "cut", "crash", "pause"}) {
-    if (random_.often()) actions += (actions.empty() ? "" : ",") + std::string(action);
-  }
-  if (actions.empty()) actions = "split";
+  const std::string actions = draw_target_actions("split");
   const Duration low = random_.spread(milliseconds(1), milliseconds(60));
   const Duration high = low + random_.spread(milliseconds(10), milliseconds(600));
   const std::string within = duration_text(random_.spread(microseconds(10), microseconds(400)));

@@ -24,11 +24,7 @@ std::vector<NodeId> nodes_of(const std::string& text, std::uint64_t nodes) {
 void ScenarioGenerator::plan_genuine_targets() {
   const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
   if (!random_.chance(wanted)) return;
-  std::string actions;
-  for (const char* action : {"split", "cut", "crash", "pause"}) {
-    if (random_.often()) actions += (actions.empty() ? "" : ",") + std::string(action);
-  }
-  if (actions.empty()) actions = "pause";
+  const std::string actions = draw_target_actions("pause");
   const Duration low = random_.spread(milliseconds(1), milliseconds(60));
   const Duration high = low + random_.spread(milliseconds(10), milliseconds(600));
   const std::string within = duration_text(random_.spread(microseconds(10), microseconds(400)));
@@ -82,11 +78,7 @@ void ScenarioGenerator::spare_members() {
   };
   Timeline kept;
   for (const auto& [when, text] : timeline_.lines()) {
-    std::string line = text;
-    if (line.starts_with("target ")) {
-      const std::size_t at = line.find("crash");
-      if (at != std::string::npos) line.replace(at, 5, "pause");
-    }
+    std::string line = target_without_crashes(text);
     if (line.starts_with("crash ") || line.starts_with("leave ")) {
       const std::size_t end = std::min(line.find(' ', 6), line.size());
       std::vector<NodeId> nodes = nodes_of(line.substr(6, end - 6), nodes_);

@@ -39,11 +39,7 @@ void ScenarioGenerator::plan_quorum_targets() {
     if (random_.chance(0.6)) kinds += (kinds.empty() ? "" : ",") + std::string(kind);
   }
   if (kinds.empty()) kinds = "promise";
-  std::string actions;
-  for (const char* action : {"split", "cut", "crash", "pause"}) {
-    if (random_.often()) actions += (actions.empty() ? "" : ",") + std::string(action);
-  }
-  if (actions.empty()) actions = "crash";
+  const std::string actions = draw_target_actions("crash");
   const auto line = [&](const std::string& at_kinds, double most) {
     const Duration low = random_.spread(milliseconds(1), milliseconds(60));
     const Duration high = low + random_.spread(milliseconds(10), milliseconds(600));
@@ -130,11 +126,7 @@ void ScenarioGenerator::spare_lives() {
   const std::string victim = nodes_text({one});
   Timeline kept;
   for (const auto& [when, text] : timeline_.lines()) {
-    std::string line = text;
-    if (line.starts_with("target ")) {
-      const std::size_t at = line.find("crash");
-      if (at != std::string::npos) line.replace(at, 5, "pause");
-    }
+    std::string line = target_without_crashes(text);
     const bool ends = line.starts_with("crash ") || line.starts_with("leave ");
     const std::string who = ends ? line.substr(6, line.find(' ', 6) - 6) : "";
     const bool all = who == "all" && own.chance(0.4);

@@ -51,6 +51,8 @@ class ScenarioGenerator {
   void plan_links();
   void plan_processes();
   void plan_resources();
+  std::string draw_target_actions(const char* otherwise);
+  static std::string target_without_crashes(std::string line);
   void plan_targets();
   std::string data_kind();
   std::string drawn_kind();

@@ -64,6 +64,7 @@ class Availability {
   /// Each node of `nodes` sends a message in each of its domains. All members of the sender's view
   /// that belong to the domain must get the message in time. `when` ends the text of a violation.
   bool exchange(const Nodes& nodes, const std::string& when);
+  bool wait_for_own(const Nodes& nodes, Instant limit, std::uint64_t WorkCounts::*done);
   bool try_exchange(const Nodes& nodes, Instant limit);
   bool drain(const Nodes& nodes);
   bool stays(NodeId node, ViewId& view, Nodes& members) const;

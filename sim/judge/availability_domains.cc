@@ -3,7 +3,6 @@
 // each domain has a majority among them.
 
 #include <algorithm>
-#include <optional>
 
 #include "sim/judge/availability.h"
 #include "sim/scenario/tokenizer.h"
@@ -53,16 +52,7 @@ bool Availability::exchange_in_domains(const Nodes& nodes, Instant limit) {
       world_.submit(node, Service::agreed, world_.loads().payload(node, kProbeBytes), to);
     }
   }
-  std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
-  const bool placed = wait(limit, [&] {
-    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
-      const Process* process = world_.process(node);
-      if (process == nullptr) return false;
-      std::optional<std::uint64_t>& number = wanted[node.value];
-      if (!number && process->inputs.inbox.empty()) number = process->submissions.accepted;
-      return number && process->work.own_placed >= *number;
-    });
-  });
+  const bool placed = wait_for_own(nodes, limit, &WorkCounts::own_placed);
   if (!placed || stopped_()) return false;
   std::array<Seq, kDomainMax + 1> lines{};
   for (std::size_t i = 0; i <= domains.count(); ++i) {

@@ -11,6 +11,22 @@
 
 namespace peal::sim {
 
+/// Waits until `done` of each node counts all messages that the node has accepted by the time when
+/// nothing waits for it any more.
+bool Availability::wait_for_own(const Nodes& nodes, Instant limit,
+                                std::uint64_t WorkCounts::*done) {
+  std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
+  return wait(limit, [&] {
+    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+      const Process* process = world_.process(node);
+      if (process == nullptr) return false;
+      std::optional<std::uint64_t>& number = wanted[node.value];
+      if (!number && process->inputs.inbox.empty()) number = process->submissions.accepted;
+      return number && process->work.*done >= *number;
+    });
+  });
+}
+
 bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   for (const NodeId node : nodes) {
     for (const order::Domain domain : world_.domains().of(node)) {
@@ -18,16 +34,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
                     DomainSet::of(domain));
     }
   }
-  std::vector<std::optional<std::uint64_t>> wanted(world_.nodes() + 1);
-  const bool ordered = wait(limit, [&] {
-    return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
-      const Process* process = world_.process(node);
-      if (process == nullptr) return false;
-      std::optional<std::uint64_t>& number = wanted[node.value];
-      if (!number && process->inputs.inbox.empty()) number = process->submissions.accepted;
-      return number && process->work.own_delivered >= *number;
-    });
-  });
+  const bool ordered = wait_for_own(nodes, limit, &WorkCounts::own_delivered);
   if (!ordered || stopped_()) return false;
   // `lines` holds, for each sender and domain, the position that all members of the sender's view
   // must reach. Until then, no sender may install another view.

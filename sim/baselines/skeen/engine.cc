@@ -335,13 +335,7 @@ class Engine final : public order::Engine {
   }
   void install(order::Effects& out) {
     installed_ = true;
-    order::View view;
-    view.id = roster_.view();
-    view.members = roster_.members();
-    view.primary = order::Primary::yes;
-    out.install(view);
-    out.report(
-        {.kind = &order::event::view_installed, .view = view.id, .a = roster_.members().size()});
+    roster_.install(out);
     send_beats(out);
   }
   /// Delivers the message with the lowest key, if no other message can get a lower one.
@@ -351,10 +345,9 @@ class Engine final : public order::Engine {
     Stream& stream = streams_[name.first];
     const auto open = stream.open.find(name.second);
     Message& message = open->second;
-    if (!message.has_key || message.body->size() > post_.packets().slab_bytes()) return false;
-    BufferRef unit = post_.packets().take(0, static_cast<std::uint32_t>(message.body->size()));
+    if (!message.has_key) return false;
+    BufferRef unit = post_.copy(message.body);
     if (!unit) return false;
-    std::copy(message.body->begin(), message.body->end(), unit.data());
     const Head& head = message.head;
     const Key key = message.lowest;
     if (head.sender == post_.self()) sender_.place(roster_.view(), head.number, key, out);
@@ -435,12 +428,7 @@ constexpr order::PacketName kPackets[] = {{number(Kind::beat), "beat"},
                                           {number(Kind::stamp), "stamp"}};
 
 void add_units(const order::InspectedPacket& packet, std::vector<order::UnitName>& out) {
-  if (static_cast<Kind>(packet.kind) == Kind::beat) return;
-  wire::ByteReader in = wire::body_of(packet.bytes);
-  order::UnitName unit;
-  unit.sender = wire::read_member(in);
-  unit.number = in.u<std::uint64_t>();
-  if (!in.failed()) out.push_back(unit);
+  if (static_cast<Kind>(packet.kind) != Kind::beat) add_unit(packet.bytes, out);
 }
 
 }  // namespace

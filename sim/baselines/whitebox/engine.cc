@@ -292,18 +292,11 @@ order::PacketContent content_of(const order::InspectedPacket& packet) {
   return content;
 }
 
-/// The message that a packet speaks of. All packets with a message begin with its sender and its
-/// number.
 void add_units(const order::InspectedPacket& packet, std::vector<order::UnitName>& out) {
   const auto kind = static_cast<Kind>(packet.kind);
   const bool names = kind == Kind::multicast || kind == Kind::accept || kind == Kind::ack ||
                      kind == Kind::deliver || kind == Kind::entry || kind == Kind::reply;
-  if (!names) return;
-  wire::ByteReader in = wire::body_of(packet.bytes);
-  order::UnitName unit;
-  unit.sender = wire::read_member(in);
-  unit.number = in.u<std::uint64_t>();
-  if (!in.failed()) out.push_back(unit);
+  if (names) add_unit(packet.bytes, out);
 }
 
 }  // namespace

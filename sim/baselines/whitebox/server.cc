@@ -202,24 +202,15 @@ void Server::install(Instant now, order::Effects& out) {
   leader_seen_ = now;
   rounds_.promised = rounds_.current = ballot_of(1, roster_.nodes().front());
   rounds_.leading = leader_of(rounds_.current) == post_.self().node;
-  order::View view;
-  view.id = roster_.view();
-  view.members = roster_.members();
-  view.primary = order::Primary::yes;
-  out.install(view);
-  out.report(
-      {.kind = &order::event::view_installed, .view = view.id, .a = roster_.members().size()});
+  roster_.install(out);
   send_beats(now, out);
 }
 
 bool Server::deliver_one(order::Host& host, Sender& sender, order::Effects& out) {
   if (store_.applied() >= store_.tip() || host.receive_room_units() == 0) return false;
   const Message& message = store_.at(store_.applied() + 1);
-  const auto size = static_cast<std::uint32_t>(message.body->size());
-  if (size > post_.packets().slab_bytes()) return false;
-  BufferRef unit = post_.packets().take(0, size);
+  BufferRef unit = post_.copy(message.body);
   if (!unit) return false;
-  std::copy(message.body->begin(), message.body->end(), unit.data());
   const Head& head = message.head;
   if (head.sender == post_.self()) sender.place(roster_.view(), head.number, message.key, out);
   order::Delivery delivery;
