@@ -37,14 +37,16 @@ constexpr unsigned kRingKinds = 9;
 std::uint8_t known_kind(std::uint8_t kind) {
   const auto frame = static_cast<wire::FrameKind>(kind);
   if ((kind >= 1 && kind <= kRingKinds) || wire::is_paxos_kind(frame) ||
-      wire::is_toto_kind(frame)) {
+      wire::is_toto_kind(frame) || wire::is_ramcast_kind(frame)) {
     return kind;
   }
-  unsigned index = kind % (kRingKinds + wire::kPaxosKinds + wire::kTotoKinds);
+  unsigned index = kind % (kRingKinds + wire::kPaxosKinds + wire::kTotoKinds + wire::kRamcastKinds);
   if (index < kRingKinds) return static_cast<std::uint8_t>(1 + index);
   index -= kRingKinds;
   if (index < wire::kPaxosKinds) return static_cast<std::uint8_t>(wire::kPaxosKindFirst + index);
-  return static_cast<std::uint8_t>(wire::kTotoKindFirst + (index - wire::kPaxosKinds));
+  index -= wire::kPaxosKinds;
+  if (index < wire::kTotoKinds) return static_cast<std::uint8_t>(wire::kTotoKindFirst + index);
+  return static_cast<std::uint8_t>(wire::kRamcastKindFirst + (index - wire::kTotoKinds));
 }
 
 /// Sets magic, version, a known kind, a sender, length and checksum to valid values.

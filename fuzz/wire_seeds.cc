@@ -7,6 +7,7 @@
 #include "golden.h"
 #include "order/toto/commit_record.h"
 #include "paxos_samples.h"
+#include "ramcast_samples.h"
 #include "samples.h"
 #include "seeds.h"
 #include "toto_samples.h"
@@ -66,6 +67,10 @@ bool write_all(Folder folder) {
                     [](Random& random) { return packet_of(random_relay(random)); }) &&
          write_some(folder, "node",
                     [](Random& random) { return packet_of(random_node(random)); }) &&
+         write_random(folder, "ramcast-hello", random_hello, encode_memory_hello) &&
+         write_random(folder, "ramcast-takeover", random_takeover, encode_takeover) &&
+         write_random(folder, "ramcast-state", random_member_state, encode_member_state) &&
+         write_random(folder, "ramcast-nack", random_nack, encode_nack) &&
          write_random(folder, "toto-lacks", random_toto_lacks, encode_toto_lacks) &&
          write_random(folder, "toto-status", random_toto_status, encode_toto_status) &&
          write_random(folder, "toto-commit", random_toto_commit, order::toto::encode_commit);

@@ -22,6 +22,13 @@ void add(Bits& to, const Bits& from) {
 
 }  // namespace
 
+bool GapJudge::is_gap(MemberId node, Index message) const {
+  const auto at = nodes_.find(node);
+  if (at == nodes_.end() || at->second.places.contains(message)) return false;
+  const Bits& known = at->second.known;
+  return message / 64 < known.size() && (known[message / 64] >> (message % 64) & 1U) != 0;
+}
+
 void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
                        std::span<const std::string> groups) {
   v_.last_at = at;
@@ -35,7 +42,9 @@ void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
 
 // A node that comes to a view reports its known messages to the other nodes of the view.
 void GapJudge::entered(MemberId node, const ViewId& view) {
-  add(known_in_[view], nodes_[node].known);
+  Node& record = nodes_[node];
+  add(known_in_[view], record.known);
+  if (!std::exchange(record.exchanges, true)) record.ordered_before = record.places.size();
 }
 
 // The node has completed the exchange: it knows all messages that any node brought to the view.
@@ -43,8 +52,10 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
   Node& record = nodes_[node];
   const auto known = known_in_.find(view);
   const bool first = !std::exchange(record.started, true);
+  const std::uint64_t before = record.exchanges ? record.ordered_before : record.places.size();
+  record.exchanges = false;
   if (known == known_in_.end()) return;
-  Absence absence{view, record.places.size(), {}};
+  Absence absence{view, before, {}};
   for (std::size_t word = 0; word < known->second.size(); ++word) {
     std::uint64_t news = known->second[word];
     if (word < record.known.size()) news &= ~record.known[word];

@@ -27,6 +27,9 @@ class GapJudge {
     return at == nodes_.end() ? 0 : at->second.absences.size();
   }
 
+  /// True if the node heard of the message, and never ordered it. With genuine multicast that may
+  /// be a message of the node's own clients.
+  bool is_gap(MemberId node, Index message) const;
   void ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
                std::span<const std::string> groups);
   void entered(MemberId node, const ViewId& view);
@@ -40,7 +43,7 @@ class GapJudge {
   /// Messages that a node missed, and heard of in one exchange.
   struct Absence {
     ViewId view{};            ///< the view in which the node heard of the messages
-    std::uint64_t ordered{};  ///< number of messages that the node had delivered before
+    std::uint64_t ordered{};  ///< number of messages that the node had delivered before the gap
     std::set<Index> names;    ///< groups and private names to which the messages were sent
   };
   /// One incarnation of a node.
@@ -49,6 +52,10 @@ class GapJudge {
     std::unordered_map<Index, std::uint64_t> places;  ///< by message: rank of its delivery, from 1
     std::vector<Absence> absences;
     bool started = false;  ///< the node has completed an exchange
+    /// A view has begun, and its exchange is not complete. Messages that the node orders now come
+    /// behind the gaps of that exchange.
+    bool exchanges = false;
+    std::uint64_t ordered_before = 0;  ///< number of messages ordered before that view
   };
 
   void come_past(GroupClient& record, const Node& node) const;

@@ -8,13 +8,14 @@
 #include "oracle/group_verdict.h"
 #include "oracle/group_view_judge.h"
 #include "oracle/message_judge.h"
+#include "oracle/reach_judge.h"
 #include "oracle/table_judge.h"
 
 namespace peal::oracle {
 
 std::string_view group_property_id(GroupProperty property) {
-  static constexpr std::array<std::string_view, kGroupPropertyCount> kIds{"G1", "G2", "G3", "G4",
-                                                                          "G5", "G6", "G7", "G8"};
+  static constexpr std::array<std::string_view, kGroupPropertyCount> kIds{
+      "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9"};
   return kIds[static_cast<std::size_t>(property)];
 }
 
@@ -25,6 +26,7 @@ struct GroupChecker::Judge {
     tables.finish();
     views.finish();
     messages.finish_order();
+    reach.finish();
     GroupFigures& figures = verdict.report.figures;
     figures.states = verdict.history.states.size();
     std::vector<bool> seen(verdict.history.names.size(), false);
@@ -40,6 +42,7 @@ struct GroupChecker::Judge {
   MessageJudge messages{verdict, gaps};
   GroupViewJudge views{verdict, gaps, messages};
   TableJudge tables{verdict, gaps, messages};
+  ReachJudge reach{verdict};
 };
 
 GroupChecker::GroupChecker() : GroupChecker(Options()) {}
@@ -47,6 +50,10 @@ GroupChecker::GroupChecker(const Options& options) : judge_(std::make_unique<Jud
 GroupChecker::~GroupChecker() = default;
 GroupChecker::GroupChecker(GroupChecker&&) noexcept = default;
 GroupChecker& GroupChecker::operator=(GroupChecker&&) noexcept = default;
+
+void GroupChecker::set_domains(GroupDomains domains) {
+  judge_->reach.set_domains(std::move(domains));
+}
 
 void GroupChecker::connected(std::int64_t at, const ClientId& client,
                              std::string_view private_name) {
@@ -84,11 +91,13 @@ void GroupChecker::ordered(std::int64_t at, MemberId node, const GroupMessageId&
                            std::span<const std::string> groups, Placing placing) {
   judge_->gaps.ordered(at, node, message, groups);
   judge_->messages.ordered(node, message, placing);
+  judge_->reach.ordered(at, node, message, groups);
 }
 
 void GroupChecker::entered(std::int64_t /*at*/, MemberId node, const ViewId& view) {
   judge_->verdict.companies.entered(node, view);
   judge_->gaps.entered(node, view);
+  judge_->reach.entered(node);
 }
 
 void GroupChecker::parted(std::int64_t /*at*/, MemberId node, const ViewId& next) {
@@ -109,6 +118,7 @@ void GroupChecker::reached(std::int64_t at, const ClientId& client, const ViewId
 void GroupChecker::final_table(MemberId node, const ViewId& view,
                                std::span<const GroupTableEntry> entries) {
   judge_->tables.final_table(node, view, entries);
+  judge_->reach.ended(node);
 }
 
 std::uint64_t GroupChecker::violations_total() const {

@@ -5,12 +5,14 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/domain_set.h"
 #include "base/ids.h"
 #include "trace/names.h"
 
@@ -75,11 +77,19 @@ enum class GroupProperty : std::uint8_t {
   g6_members_only,
   g7_one_order,
   g8_every_gap,
+  g9_all_domains,
 };
-inline constexpr std::size_t kGroupPropertyCount = 8;
+inline constexpr std::size_t kGroupPropertyCount = 9;
 
-/// "G1" to "G8".
+/// "G1" to "G9".
 std::string_view group_property_id(GroupProperty property);
+
+/// With order::Traits::genuine: the domain of each node, and of each group or private name.
+struct GroupDomains {
+  std::function<DomainId(NodeId)> of_node;
+  std::function<DomainId(std::string_view)> of_name;
+  explicit operator bool() const { return of_node != nullptr; }
+};
 
 struct GroupViolation {
   GroupProperty property{};
@@ -128,6 +138,9 @@ class GroupChecker {
     /// As oracle::Options::companies: G2 and G7 hold for the nodes that leave a view together.
     /// Then call parted() for each transitional view.
     bool companies = false;
+    /// As order::Traits::crash_stop: nodes that have ended stay in their view, and their clients in
+    /// groups.
+    bool crash_stop = false;
   };
 
   GroupChecker();
@@ -136,6 +149,8 @@ class GroupChecker {
   GroupChecker(GroupChecker&&) noexcept;
   GroupChecker& operator=(GroupChecker&&) noexcept;
 
+  /// Call it before all others, if messages go to sets of domains (G9).
+  void set_domains(GroupDomains domains);
   /// The client may get events from now on, until gone(). Without `private_name`, gaps in messages
   /// to the client's private name are not judged.
   void connected(std::int64_t at, const ClientId& client, std::string_view private_name = {});

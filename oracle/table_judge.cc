@@ -105,6 +105,8 @@ void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id
              v_.id_text(id) + " of " + v_.group_text(group) + ", " + text;
     });
   };
+  const bool ended = record.id.node != node && !tables_.contains(record.id.node);
+  if (v_.options.crash_stop && ended) return;
   if (record.presence != Presence::connected) return report("which is not connected");
   if (record.id.node != node) {
     const auto table = tables_.find(record.id.node);
@@ -169,7 +171,7 @@ void TableJudge::finish_memberships() {
 void TableJudge::finish_owed(const Membership& membership) {
   const GroupClient& client = v_.history.clients[membership.client];
   for (const Index message : membership.owed) {
-    if (client.delivered.contains(message)) continue;
+    if (client.delivered.contains(message) || gaps_.is_gap(client.id.node, message)) continue;
     v_.violate(GroupProperty::g5_final_view, client.last_at, [&] {
       return v_.name(membership.client) + " ends as a member of " +
              v_.group_text(membership.group) + ", as it was when it sent " +

@@ -29,42 +29,63 @@ std::string ClientSide::members_text(std::string_view group) const {
   return text;
 }
 
-group::Domains domains_of(const Process& process, const ClientMix& mix) {
-  const auto& nodes = process.world.options().domains;
+group::Domains domains_of(const WorldOptions& world, const ClientMix& mix, NodeId node) {
+  const auto& nodes = world.domains;
+  const bool genuine = world.engine.is_genuine();
   std::vector<group::GroupDomain> domains;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     group::GroupDomain& domain = domains.emplace_back();
     domain.name = "d" + std::to_string(i + 1);
     domain.nodes = nodes[i].nodes;
-    // Assign the groups to the domains in turn; some groups belong to no domain.
-    for (std::size_t g = i; g < mix.groups.size(); g += nodes.size() + 1) {
+    for (const NodeId each : domain.nodes) domain.node_names.push_back(node_name(each));
+    // Assign the groups to the domains in turn. If domains are nested, some groups are of none.
+    for (std::size_t g = i; g < mix.groups.size(); g += nodes.size() + (genuine ? 0 : 1)) {
       domain.groups.push_back(mix.groups[g]);
     }
+    if (!genuine) continue;
+    domain.groups.push_back(domain.name + ".*");
+    if (i + 1 == nodes.size()) domain.groups.push_back("*");
   }
-  return {std::move(domains), process.self.node};
+  const auto kind = genuine ? group::Domains::Kind::disjoint : group::Domains::Kind::nested;
+  return {std::move(domains), node, kind};
+}
+
+oracle::GroupDomains oracle_domains(const WorldOptions& world, const ClientMix& mix) {
+  if (!world.engine.is_genuine()) return {};
+  if (world.domains.empty()) {  // all nodes are one domain
+    return {[](NodeId) { return order::Domain{1}; },
+            [](std::string_view) { return order::Domain{1}; }};
+  }
+  const group::Domains domains = domains_of(world, mix, NodeId{});
+  const auto of_node = [domains, count = world.domains.size()](NodeId node) {
+    for (std::size_t i = 1; i <= count; ++i) {
+      if (domains.has(static_cast<order::Domain>(i), node)) return static_cast<order::Domain>(i);
+    }
+    return order::Domain{0};
+  };
+  return {of_node, [domains](std::string_view name) { return domains.of_group(name); }};
 }
 
 Result<std::uint64_t, Errc> ClientSide::submit_to_node(ByteView message, Service service,
-                                                       order::Domain domain) {
+                                                       DomainSet domains) {
   node::Gathered block{std::make_unique<std::byte[]>(message.size()),
                        static_cast<std::uint32_t>(message.size())};
   std::copy(message.begin(), message.end(), block.bytes.get());
-  const Result<std::uint64_t, Errc> number =
-      process_.node->submit_block(block, service, DomainSet::of(domain));
+  const Result<std::uint64_t, Errc> number = process_.node->submit_block(block, service, domains);
   if (!number) return number;
   PEAL_ASSERT(*number == process_.submissions.accepted + 1);
-  process_.submissions.pending = {*number, digest_of(message),    message.size(),
-                                  service, DomainSet::of(domain), false};
+  process_.submissions.pending = {*number, digest_of(message), message.size(), service, domains,
+                                  false};
   ++process_.submissions.accepted;
   ++process_.world.recorder().figures().messages_submitted;
   process_.announce_submission();
   return number;
 }
 
-void ClientSide::replace_control_of_node(ByteView message) {
+void ClientSide::replace_control_of_node(ByteView message, DomainSet domains) {
   process_.node->drop_control();
   if (message.empty()) return;
-  const auto number = process_.node->submit_control(message, Service::agreed);
+  const auto number = process_.node->submit_control(message, Service::agreed, domains);
   PEAL_ASSERT(number || number.error() == Errc::closed);
 }
 

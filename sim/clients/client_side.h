@@ -17,6 +17,7 @@ namespace peal::sim {
 
 class Process;
 struct Submission;
+struct WorldOptions;
 
 /// Each payload begins with the number of its message, so that receivers can identify the message.
 inline constexpr std::size_t kNumberBytes = 8;
@@ -36,8 +37,13 @@ struct ClientMix {
   std::uint32_t nodes = 0;  ///< number of nodes, for drawing private names
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
-/// The domains of the process's world, each with the groups of the mix that belong to the domain.
-group::Domains domains_of(const Process& process, const ClientMix& mix);
+/// The domains of the world as `node` sees them, each with the groups of the mix that belong to the
+/// domain. With genuine multicast each domain also has the groups that begin with its name and a
+/// dot, such as "d1.", and the last one has all others.
+group::Domains domains_of(const WorldOptions& world, const ClientMix& mix, NodeId node);
+
+/// The same for the oracle; none unless the engine multicasts to sets of domains.
+oracle::GroupDomains oracle_domains(const WorldOptions& world, const ClientMix& mix);
 
 /// A client's message that was reported to the oracle before the node's first view.
 struct SentEarly {
@@ -59,6 +65,8 @@ class ClientSide {
   virtual void carry_out(const Submission& submission) = 0;
   virtual void on_view(const order::View& view) = 0;
   virtual void on_message(const node::Message& message) = 0;
+  /// A message that submit_to_node() submitted has its place.
+  virtual void on_placed(const node::Origination& /*placed*/) {}
   /// Call when the node's id has changed from `before`. No other node has seen the old id.
   virtual void renamed(MemberId before) = 0;
   /// Sets the nodes that may be in a view with this node; `nodes` is sorted.
@@ -96,9 +104,8 @@ class ClientSide {
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
   // Calls to the node and reports to the oracle, for Clients and SessionClients.
-  Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service,
-                                             order::Domain domain);
-  void replace_control_of_node(ByteView message);
+  Result<std::uint64_t, Errc> submit_to_node(ByteView message, Service service, DomainSet domains);
+  void replace_control_of_node(ByteView message, DomainSet domains);
   /// If a client sent `message`, reports to the oracle that the node has delivered `message`.
   /// `id_of` maps a group::Client to its oracle::ClientId.
   template <class IdOf>

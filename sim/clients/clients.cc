@@ -21,8 +21,8 @@ group::Options options_of(const Process& process, const ClientMix& mix) {
   group::Options options;
   options.node_name = name_of(process.self.node);
   options.nodes = world.nodes;
-  options.message_bytes_max = world.limits.message_bytes_max;
-  options.domains = domains_of(process, mix);
+  options.message_bytes_max = node::longest_message_bytes(world.limits);
+  options.domains = domains_of(world, mix, process.self.node);
   options.companies = world.engine.engine().traits.companies;
   return options;
 }
@@ -185,9 +185,14 @@ void Clients::on_message(const node::Message& message) {
     return oracle::ClientId{message.sender, client.connection};
   });
   groups_.on_message(
-      {message.sender, message.number, message.service, {message.seq, message.index}},
+      {message.sender, message.number, message.service, {message.seq, message.index}, message.view},
       message.payload);
   check_counters();
+}
+
+void Clients::on_placed(const node::Origination& placed) {
+  const bool genuine = process_.world.domains().is_genuine();
+  if (genuine) groups_.on_placed(placed.number, placed.view.number != 0);
 }
 
 void Clients::renamed(MemberId before) {
@@ -209,7 +214,7 @@ void Clients::ended() {
 }
 
 std::string Clients::waits_for() const {
-  if (groups_.state() != group::Groups::State::operational) return "tables of groups";
+  if (!groups_.is_settled()) return "tables of groups";
   return groups_.has_work() ? "room for goodbyes" : "";
 }
 
@@ -312,18 +317,18 @@ void Clients::gap(std::span<const std::uint32_t> connections, std::string_view g
 
 // ---- to the node ----
 
-Result<void, Errc> Clients::submit(ByteView message, Service service, order::Domain domain) {
-  const auto number = submit_to_node(message, service, domain);
-  if (!number) return unexpected(number.error());
-  return {};
+Result<std::uint64_t, Errc> Clients::submit(ByteView message, Service service, DomainSet domains) {
+  return submit_to_node(message, service, domains);
 }
 
-void Clients::replace_control(ByteView message) { replace_control_of_node(message); }
+void Clients::replace_control(ByteView message, DomainSet domains) {
+  replace_control_of_node(message, domains);
+}
 
-void Clients::block(bool blocked) { process_.node->block(blocked); }
+std::uint64_t Clients::block(bool blocked) { return process_.node->block(blocked); }
 
-void Clients::settled(const ViewId& view) {
-  process_.world.recorder().groups().exchanged(now(), process_.self, view, groups_.table().hash());
+void Clients::settled(const ViewId& view, std::uint64_t hash) {
+  process_.world.recorder().groups().exchanged(now(), process_.self, view, hash);
 }
 
 }  // namespace peal::sim

@@ -28,6 +28,7 @@ class Clients final : public ClientSide, group::Effects {
   void carry_out(const Submission& submission) override;
   void on_view(const order::View& view) override;
   void on_message(const node::Message& message) override;
+  void on_placed(const node::Origination& placed) override;
   void renamed(MemberId before) override;
   void set_nodes(std::vector<NodeId> nodes) override { groups_.set_nodes(std::move(nodes)); }
   void ended() override;
@@ -48,10 +49,10 @@ class Clients final : public ClientSide, group::Effects {
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
-  Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) override;
-  void replace_control(ByteView message) override;
-  void block(bool blocked) override;
-  void settled(const ViewId& view) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
+  void replace_control(ByteView message, DomainSet domains) override;
+  std::uint64_t block(bool blocked) override;
+  void settled(const ViewId& view, std::uint64_t hash) override;
 
   struct Client {
     std::uint32_t connection = 0;

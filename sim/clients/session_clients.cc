@@ -2,6 +2,7 @@
 #include "sim/clients/session_clients.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -23,6 +24,7 @@ session::Options options_of(const Process& process, const ClientMix& mix, Random
   options.node = "n" + std::to_string(process.self.node.value);
   options.nodes = world.nodes;
   options.message_bytes_max = world.limits.message_bytes_max;
+  options.tables_bytes_max = world.limits.control_bytes_max;
   options.unsettled_messages_max = static_cast<std::uint32_t>(random.between(1, 60));
   options.slow.memory_bytes = static_cast<std::uint64_t>(random.between(4'096, 200'000));
   options.slow.disk_bytes = static_cast<std::uint64_t>(random.between(100'000, 2'000'000));
@@ -30,7 +32,7 @@ session::Options options_of(const Process& process, const ClientMix& mix, Random
   options.shared_bytes = static_cast<std::uint32_t>(random.between(60'000, 400'000)) & ~7U;
   options.clients.push_back({});
   options.groups.push_back({{}, "*", true, true, true});
-  options.domains = domains_of(process, mix);
+  options.domains = domains_of(world, mix, process.self.node);
   options.companies = world.engine.engine().traits.companies;
   return options;
 }
@@ -43,6 +45,7 @@ SessionClients::SessionClients(Process& process, const ClientMix& mix, ClientNam
       mix_(mix),
       names_(names),
       judge_(process, names),
+      domains_(domains_of(process.world.options(), mix, process.self.node)),
       random_(seed),
       spool_(seed + 1, 0.001),
       sessions_(options_of(process, mix, random_), *this, spool_) {
@@ -145,7 +148,10 @@ void SessionClients::send(Station& station, const Submission& submission) {
   std::vector<std::string> targets;
   for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
     const std::string someone = random_.chance(0.2) ? names_.draw(random_) : std::string();
-    targets.push_back(someone.empty() ? draw_group() : someone);
+    // A client of a node in no domain gets no messages.
+    const bool reachable =
+        !someone.empty() && domains_.destinations(std::array<std::string_view, 1>{someone});
+    targets.push_back(reachable ? someone : draw_group());
   }
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
@@ -154,6 +160,7 @@ void SessionClients::send(Station& station, const Submission& submission) {
   std::string payload(kNumberBytes, '\0');
   std::memcpy(payload.data(), &number, kNumberBytes);
   payload += submission.payload;
+  fit(station.client->name(), named, payload);
   const bool self_discard = random_.chance(0.1);
   if (!station.client->send(named, submission.service, self_discard, as_bytes_view(payload))) {
     ++process_.submissions.refused;
@@ -162,6 +169,19 @@ void SessionClients::send(Station& station, const Submission& submission) {
   const std::uint64_t hash = digest_of(as_bytes_view(payload));
   const auto own = self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
   judge_.sent(station.client->name(), number, std::move(targets), hash, own);
+}
+
+void SessionClients::fit(const std::string& client, std::span<const std::string_view> targets,
+                         std::string& payload) const {
+  if (!domains_.is_disjoint()) return;
+  group::Data data;
+  data.client.name = client;
+  for (const std::string_view target : targets) data.targets.push_back(target);
+  std::vector<std::byte> encoded;
+  group::encode(data, encoded);
+  const std::size_t most = process_.world.options().limits.message_bytes_max;
+  payload.resize(
+      std::min({payload.size(), most - encoded.size(), most - most / session::kOverheadShare}));
 }
 
 // ---- connections ----

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ class SessionClients final : public ClientSide, session::Host {
   void carry_out(const Submission& submission) override;
   void on_view(const order::View& view) override;
   void on_message(const node::Message& message) override;
+  void on_placed(const node::Origination& placed) override;
   void renamed(MemberId before) override;
   void set_nodes(std::vector<NodeId> nodes) override { sessions_.set_nodes(std::move(nodes)); }
   void ended() override;
@@ -56,13 +58,18 @@ class SessionClients final : public ClientSide, session::Host {
     bool shares = false;             ///< the client can read events from shared memory
     std::uint32_t uid = 0;           ///< the client's user; clients of one user map the same memory
   };
+  /// A message of a client without a place yet.
+  struct UnderWay {
+    std::uint64_t number = 0;  ///< as Message::number of the node
+    std::string client;
+    std::uint64_t client_number = 0;
+  };
   using Stations = std::map<std::string, Station>;
 
   // session::Host
-  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
-                                     order::Domain domain) override;
-  void replace_control(ByteView message) override;
-  void block(bool blocked) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
+  void replace_control(ByteView message, DomainSet domains) override;
+  std::uint64_t block(bool blocked) override;
   void tables_equal(const ViewId& view, std::uint64_t hash) override;
   std::string_view node_name(NodeId node) const override;
   wire::SessionToken draw_token() override;
@@ -86,11 +93,16 @@ class SessionClients final : public ClientSide, session::Host {
   void doom_those_who_miss();
   void plan_service();
   Instant local_now() const;
+  /// With disjoint domains, cuts the payload so that the message fits into a unit.
+  void fit(const std::string& client, std::span<const std::string_view> targets,
+           std::string& payload) const;
   std::string draw_group() { return mix_.groups[random_.below(mix_.groups.size())]; }
 
   const ClientMix& mix_;
   ClientNames& names_;
   ClientJudge judge_;
+  const group::Domains domains_;
+  std::deque<UnderWay> under_way_;  ///< with disjoint domains
   Random random_;
   std::vector<std::string> node_names_;  ///< by number of the node
   MemorySpool spool_;

@@ -28,8 +28,8 @@ void SessionClients::on_view(const order::View& view) {
 
 void SessionClients::on_message(const node::Message& message) {
   group::Data data;
-  if (message.sender == process_.self && !message.payload.empty() &&
-      group::decode(message.payload, data) == wire::Drop::none &&
+  const bool own = message.sender == process_.self && !domains_.is_disjoint();
+  if (own && !message.payload.empty() && group::decode(message.payload, data) == wire::Drop::none &&
       data.payload.size() >= kNumberBytes) {
     std::uint64_t number = 0;
     std::memcpy(&number, data.payload.data(), kNumberBytes);
@@ -52,6 +52,16 @@ void SessionClients::on_message(const node::Message& message) {
   check_counters();
 }
 
+void SessionClients::on_placed(const node::Origination& placed) {
+  while (!under_way_.empty() && under_way_.front().number <= placed.number) {
+    const UnderWay& own = under_way_.front();
+    if (own.number == placed.number) judge_.ordered(own.client, own.client_number);
+    under_way_.pop_front();
+  }
+  sessions_.on_placed(local_now(), placed.number, placed.view.number != 0);
+  ordered_ = true;
+}
+
 void SessionClients::renamed(MemberId before) { judge_.renamed(before); }
 
 void SessionClients::ended() {
@@ -61,7 +71,7 @@ void SessionClients::ended() {
 }
 
 std::string SessionClients::waits_for() const {
-  if (groups().state() != group::Groups::State::operational) return "tables of groups";
+  if (!groups().is_settled()) return "tables of groups";
   if (groups().has_work()) return "room for goodbyes";
   std::size_t alive = 0;
   for (const auto& [name, station] : stations_) {
@@ -98,12 +108,21 @@ std::vector<order::Counter> SessionClients::named_counters() const {
 }
 
 Result<std::uint64_t, Errc> SessionClients::submit(ByteView message, Service service,
-                                                   order::Domain domain) {
-  return submit_to_node(message, service, domain);
+                                                   DomainSet domains) {
+  const auto number = submit_to_node(message, service, domains);
+  group::Data data;
+  if (number && domains_.is_disjoint() && group::decode(message, data) == wire::Drop::none) {
+    UnderWay own{*number, std::string(data.client.name), 0};
+    std::memcpy(&own.client_number, data.payload.data(), kNumberBytes);
+    under_way_.push_back(std::move(own));
+  }
+  return number;
 }
 
-void SessionClients::replace_control(ByteView message) { replace_control_of_node(message); }
-void SessionClients::block(bool blocked) { process_.node->block(blocked); }
+void SessionClients::replace_control(ByteView message, DomainSet domains) {
+  replace_control_of_node(message, domains);
+}
+std::uint64_t SessionClients::block(bool blocked) { return process_.node->block(blocked); }
 
 void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
   process_.world.recorder().groups().exchanged(now(), process_.self, view, hash);

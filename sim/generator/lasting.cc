@@ -22,7 +22,10 @@ void ScenarioGenerator::write_late_duplicates() {
   if (!options_.faults) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
   if (!own.chance(kShareWithLateDuplicates)) return;
-  script_.add("run " + std::to_string(own.between(60, 300)) + "s");
+  // Servers that write into each other's memory do so every few milliseconds: minutes of this take
+  // the simulator as long.
+  const std::int64_t seconds = own.between(60, 300) / (options_.engine.is_genuine() ? 10 : 1);
+  script_.add("run " + std::to_string(seconds) + "s");
   const auto replay = [&] {
     // Draw in separate statements, because compilers differ in their order of evaluation.
     const std::string delay = std::to_string(own.between(1, 500));

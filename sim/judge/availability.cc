@@ -49,11 +49,15 @@ bool Availability::pair_works(NodeId a, NodeId b) const {
   return world_.network().link_works(a, b) && world_.network().link_works(b, a);
 }
 
-bool Availability::all_work_together(const Nodes& nodes) const {
+bool Availability::pair_carries_writes(NodeId a, NodeId b) const {
+  return world_.network().link_carries(a, b) && world_.network().link_carries(b, a);
+}
+
+bool Availability::all_work_together(const Nodes& nodes, PairTest pair) const {
   for (const NodeId a : nodes) {
     if (!node_works(a)) return false;
     for (const NodeId b : nodes) {
-      if (a < b && !pair_works(a, b)) return false;
+      if (a < b && !(this->*pair)(a, b)) return false;
     }
   }
   return true;

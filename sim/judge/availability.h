@@ -35,7 +35,10 @@ class Availability {
 
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;
-  bool all_work_together(const Nodes& nodes) const;
+  /// Writes into memory arrive in both directions. A link that loses packets delays them only.
+  bool pair_carries_writes(NodeId a, NodeId b) const;
+  using PairTest = bool (Availability::*)(NodeId a, NodeId b) const;
+  bool all_work_together(const Nodes& nodes, PairTest pair = &Availability::pair_works) const;
   /// Returns `first` and the working nodes that `first` reaches, also through other working nodes.
   /// Uses only pairs of nodes whose links work in both directions. Sorted.
   Nodes linked_with(NodeId first) const;
@@ -53,8 +56,9 @@ class Availability {
 
   // Engines with genuine multicast.
   void judge_domains();
+  std::vector<Nodes> ordering_sets(PairTest pair) const;
   /// A large set of working nodes that all work with each other.
-  Nodes working_set() const;
+  Nodes working_set(PairTest pair) const;
   bool can_order(const Nodes& nodes) const;
   bool exchange_in_domains(const Nodes& nodes, Instant limit);
   void judge_reasons();

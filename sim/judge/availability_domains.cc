@@ -8,10 +8,21 @@
 #include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
+namespace {
+
+std::vector<NodeId> nodes_of(const std::vector<NodeId>& all, std::uint32_t bits) {
+  std::vector<NodeId> set;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if ((bits >> i & 1U) != 0) set.push_back(all[i]);
+  }
+  return set;
+}
+
+}  // namespace
 
 /// Leaves out, again and again, the node with the most links that fail. Few faults last, so this is
 /// nearly always a largest set.
-Availability::Nodes Availability::working_set() const {
+Availability::Nodes Availability::working_set(PairTest pair) const {
   Nodes nodes = running();
   std::erase_if(nodes, [this](NodeId node) { return !node_works(node); });
   while (true) {
@@ -19,7 +30,7 @@ Availability::Nodes Availability::working_set() const {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto failing =
           static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](NodeId other) {
-            return other != nodes[i] && !pair_works(nodes[i], other);
+            return other != nodes[i] && !(this->*pair)(nodes[i], other);
           }));
       if (failing <= most) continue;
       worst = i;
@@ -39,6 +50,28 @@ bool Availability::can_order(const Nodes& nodes) const {
     });
     return 2 * static_cast<std::size_t>(count) > set.size();
   });
+}
+
+/// The sets of nodes that work together and can order, which no other such set contains. With many
+/// nodes, only working_set().
+std::vector<Availability::Nodes> Availability::ordering_sets(PairTest pair) const {
+  constexpr std::size_t kNodesTried = 16;
+  const Nodes all = running();
+  if (all.size() > kNodesTried) {
+    const Nodes one = working_set(pair);
+    return can_order(one) ? std::vector<Nodes>{one} : std::vector<Nodes>{};
+  }
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t bits = (1U << all.size()) - 1; bits > 0; --bits) {
+    const bool part = std::any_of(found.begin(), found.end(),
+                                  [bits](std::uint32_t larger) { return (bits & ~larger) == 0; });
+    if (part) continue;
+    const Nodes set = nodes_of(all, bits);
+    if (can_order(set) && all_work_together(set, pair)) found.push_back(bits);
+  }
+  std::vector<Nodes> sets;
+  for (const std::uint32_t bits : found) sets.push_back(nodes_of(all, bits));
+  return sets;
 }
 
 /// Each node sends to each domain, and to all of them. All nodes must learn the places of what they
@@ -84,22 +117,34 @@ void Availability::judge_domains() {
   for (const NodeId node : running()) {
     world_.set_application(node, world_.options().process.room_units, Duration{});
   }
-  const Nodes nodes = working_set();
-  const bool able = can_order(nodes);
+  std::vector<Nodes> sets = ordering_sets(&Availability::pair_works);
   wait(world_.now() + times_.bound, [] { return false; });
   if (stopped_()) return;
-  if (!able) return judge_reasons();
+  if (sets.empty()) return judge_reasons();
+  Nodes nodes = sets.front();
+  if (world_.fabric() != nullptr) {
+    // Views may also hold nodes whose links lose packets, and carry writes nevertheless.
+    for (Nodes& each : ordering_sets(&Availability::pair_carries_writes)) {
+      sets.push_back(std::move(each));
+    }
+  }
   if (!world_.options().engine.traits().crash_stop) {
-    const auto& sets = world_.domains().view_sets();
-    const bool formed = settle_down([&] {
-      return std::all_of(sets.begin(), sets.end(), [&](const Nodes& set) {
+    const auto in_views = [this](const Nodes& set) {
+      const auto& domains = world_.domains().view_sets();
+      return std::all_of(domains.begin(), domains.end(), [&](const Nodes& domain) {
         Nodes members;
-        std::set_intersection(set.begin(), set.end(), nodes.begin(), nodes.end(),
+        std::set_intersection(domain.begin(), domain.end(), set.begin(), set.end(),
                               std::back_inserter(members));
         return in_one_view(members);
       });
+    };
+    const bool formed = settle_down([&] {
+      const auto found = std::find_if(sets.begin(), sets.end(), in_views);
+      if (found != sets.end()) nodes = *found;
+      return found != sets.end();
     });
-    if (!formed) return say("not each domain has a view of the nodes that work");
+    if (!formed)
+      return say("no views hold a set that works and can order, such as " + nodes_text(nodes));
   }
   if (exchange_in_domains(nodes, world_.now() + times_.bound) || stopped_()) return;
   world_.loads().stop();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "oracle/genuineness.h"
@@ -25,10 +27,16 @@ class GenuinenessFeed {
   void sent(Instant now, const Packet& packet);
   /// A write of `from` into memory of `to`. `units`: what the write speaks of.
   void wrote(Instant now, NodeId from, NodeId to, std::span<const order::UnitName> units);
+  void wrote(Instant now, const order::InspectedWrite& write);
 
  private:
-  std::uint32_t nodes_;
-  const order::Inspection* inspection_;  ///< null: packets name no units
+  bool concerns(const order::UnitName& unit, NodeId from, NodeId to) const;
+
+  order::ClusterShape cluster_;
+  std::vector<std::vector<NodeId>> domains_;
+  std::set<std::pair<NodeId, NodeId>> sent_;  ///< sender, and a destination of one of its units
+  std::set<std::pair<NodeId, NodeId>> met_;   ///< both are sender or destination of some unit
+  const order::Inspection* inspection_;       ///< null: packets name no units
   HistoryRecorder& recorder_;
   oracle::GenuinenessChecker checker_;
   std::vector<order::UnitName> named_;

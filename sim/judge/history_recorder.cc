@@ -41,7 +41,8 @@ HistoryRecorder::HistoryRecorder(const Options& options)
     : options_(options),
       unit_checker_(checker_options(trace::Layer::unit, options, &names_)),
       order_checker_(checker_options(trace::Layer::order, options, &names_)),
-      group_checker_({100, &names_, !options.sessions, options.engine->traits.companies}) {
+      group_checker_({100, &names_, !options.sessions, options.engine->traits.companies,
+                      options.engine->traits.crash_stop}) {
   for (std::uint32_t n = 1; n <= options.nodes; ++n) {
     const bool named = names_.set(NodeId{n}, "n" + std::to_string(n));
     PEAL_ASSERT(named);

@@ -202,8 +202,45 @@ std::string Liveness::state_text() const {
 /// operator must restart all nodes. There are four cases. Too few acceptors can vote. Too few
 /// acceptors know the order that has lost its majority. Nodes know different orders. No order
 /// exists, and a node that the bootstrap needs is missing.
+/// With genuine multicast: most nodes of a domain have restarted, and forgot the order that the
+/// others still know; or all of them have, and have begun a new order, which does not go on with
+/// messages from before.
+bool Liveness::a_domain_is_lost() const {
+  if (an_order_is_new()) return true;
+  for (const std::vector<NodeId>& domain : world_.domains().view_sets()) {
+    std::size_t knowing = 0;
+    for (const NodeId node : domain) {
+      const Process* process = world_.process(node);
+      if (process != nullptr && process->status.view) ++knowing;
+    }
+    if (knowing > 0 && knowing < domain.size() / 2 + 1) return true;
+  }
+  return false;
+}
+
+/// Some node runs for longer than the order of a domain that it is not in.
+bool Liveness::an_order_is_new() const {
+  for (const std::vector<NodeId>& domain : world_.domains().view_sets()) {
+    std::uint64_t begun = 0;
+    for (const NodeId node : domain) {
+      const Process* process = world_.process(node);
+      if (process == nullptr) continue;
+      for (const order::Counter& each : process->counters()) {
+        if (each.name == "domain_order") begun = std::max(begun, each.value);
+      }
+    }
+    for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+      const Process* process = world_.process(NodeId{n});
+      const bool member = std::find(domain.begin(), domain.end(), NodeId{n}) != domain.end();
+      if (process != nullptr && !member && process->self.epoch < begun) return true;
+    }
+  }
+  return false;
+}
+
 bool Liveness::votes_are_lost() const {
   if (world_.options().engine.traits().crash_stop) return false;  // starting nodes would not help
+  if (world_.options().engine.is_genuine()) return a_domain_is_lost();
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (!world_.options().engine.votes_in_memory() && !lost) return false;
@@ -241,6 +278,7 @@ void Liveness::restart_all() {
   restarted_ = true;
   world_.recorder().faults().add(Fault::all_restarted);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.crash(NodeId{n});
+  world_.domains().forget_places();
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.start(NodeId{n});
 }
 
@@ -321,6 +359,12 @@ bool Liveness::drain() {
     const std::uint64_t here = progress();
     if (here != last) limit = world_.now() + patience_;
     last = here;
+    if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
+      restart_all();
+      if (!wait_for_views()) return false;
+      limit = world_.now() + patience_;
+      continue;
+    }
     if (world_.now() >= limit) {
       world_.recorder().violation(
           world_.now(), "E10", "nothing is delivered any more, and messages wait: " + state_text());

@@ -14,6 +14,10 @@ constexpr std::uint32_t kUdpHeaderBytes = 8;
 constexpr std::uint32_t kEthernetBytes = 38;
 /// Bytes of the shortest frame, including preamble and gap.
 constexpr std::uint32_t kFrameBytesMin = 84;
+/// RDMA over Ethernet: payload of a frame, and bytes beside it (Ethernet; IP 20, UDP 8, transport
+/// 12, address and key 16, checksum 4).
+constexpr std::uint32_t kWriteFrameBytes = 4'096;
+constexpr std::uint32_t kWriteHeaderBytes = kEthernetBytes + 60;
 
 }  // namespace
 
@@ -69,6 +73,24 @@ std::optional<Instant> NetModel::forward(NodeId to, Instant now, std::uint32_t f
   port.free_at = start + wire;
   port.busy = port.busy + wire;
   return port.free_at;
+}
+
+Frames NetModel::frames_of_write(std::size_t bytes) const {
+  const auto whole = static_cast<std::uint32_t>(bytes);
+  Frames frames;
+  frames.count = (whole + kWriteFrameBytes - 1) / kWriteFrameBytes;
+  frames.full_bytes = kWriteFrameBytes + kWriteHeaderBytes;
+  frames.last_bytes = whole - (frames.count - 1) * kWriteFrameBytes + kWriteHeaderBytes;
+  return frames;
+}
+
+Instant NetModel::forward_write(NodeId to, Instant now, const Frames& frames) {
+  Port& port = ports_[to.value];
+  const Duration wire =
+      on_wire(frames.last_bytes) + on_wire(frames.full_bytes) * (frames.count - 1);
+  port.free_at = std::max(now, port.free_at) + wire;
+  port.busy = port.busy + wire;
+  return port.free_at + options_.write;
 }
 
 Instant NetModel::carry(Instant ready, const Frames& frames, bool carries_messages) {

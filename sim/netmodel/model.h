@@ -40,6 +40,8 @@ struct CpuCosts {
   WorkCost receive;  ///< per datagram
   WorkCost deliver;  ///< per message
   WorkCost submit;   ///< per message
+  /// Per write into the memory of another node; its owner's processor has no part in it.
+  WorkCost write{};
 };
 
 struct NetModelOptions {
@@ -55,6 +57,9 @@ struct NetModelOptions {
   /// packets too.
   Duration coalesce{};
   std::uint32_t mtu = 1'500;
+  // Writes into the memory of other nodes. Cards pass them on in pieces, and ports lose none.
+  Duration write{};       ///< from the switch's port to the memory, without queueing
+  Duration write_done{};  ///< then until the writer knows that the bytes are there
   /// Buffer of each output port. A port drops frames that do not fit.
   std::uint32_t port_buffer_bytes = 256U << 10;
   double data_loss = 0;  ///< share of received data packets that each node drops
@@ -98,6 +103,12 @@ class NetModel {
   /// Forwards a frame from the switch to `to` at `now`. Returns the time at which the frame's last
   /// bit leaves the port; nullopt if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
+
+  /// The frames of a write into memory.
+  Frames frames_of_write(std::size_t bytes) const;
+  /// Forwards a whole write whose first frame reaches the switch at `now`. Returns the time at
+  /// which its bytes are in the memory of `to`.
+  Instant forward_write(NodeId to, Instant now, const Frames& frames);
 
   bool has_bus() const { return options_.bus_message.ns > 0; }
   /// Passes the datagram to the bus, which carries it to all nodes. Returns the time at which its

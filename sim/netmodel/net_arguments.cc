@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/baselines/registry.h"
 #include "sim/netmodel/setup.h"
 #include "sim/scenario/tokenizer.h"
 #include "trace/event.h"
@@ -50,6 +51,7 @@ std::vector<std::string> names_of(const Kinds& kinds) {
 std::vector<std::string> engine_list() {
   std::vector<std::string> names;
   for (const order::Descriptor* each : order::engines()) names.emplace_back(each->name);
+  for (const order::Descriptor* each : baselines()) names.emplace_back(each->name);
   return names;
 }
 
@@ -91,7 +93,7 @@ Duration duration_in(const std::string& text) {
 
 /// The engine that --order names, or the network's default.
 const order::Descriptor& engine_named(const NetArguments& a) {
-  if (!a.order.empty()) return *order::find_engine(a.order);
+  if (!a.order.empty()) return *find_engine(a.order);
   const order::Descriptor* engine = &order::default_engine();
   if (net_kind(a.net)->is_bus()) order::take_engine(engines_with_option(kAcks), engine);
   return *engine;
@@ -99,7 +101,9 @@ const order::Descriptor& engine_named(const NetArguments& a) {
 
 void add_cluster_options(CLI::App& app, NetArguments& a) {
   app.add_option("--net", a.net, "kind of network")->check(CLI::IsMember(names_of(net_kinds())));
-  app.add_option("--cpu", a.cpu, "what runs on each processor; default: peal")
+  app.add_option("--cpu", a.cpu,
+                 "what runs on each processor; default: peal, with --net rdma that of the "
+                 "engine in the RamCast paper")
       ->check(CLI::IsMember(names_of(cpu_kinds())));
   const std::string on_bus = engines_with_option(kAcks);
   app.add_option("--order", a.order,
@@ -123,6 +127,12 @@ void add_cluster_options(CLI::App& app, NetArguments& a) {
          "with an engine that has domains: the nodes are shared out evenly to so many, and send in "
          "theirs alone; each has --acceptors of its own")
       ->check(CLI::Range(1U, kDomainMax));
+  app.add_option("--outside", a.outside,
+                 "with an engine of genuine multicast: so many nodes more, in no domain; then only "
+                 "they send")
+      ->check(CLI::Range(1, 100));
+  app.add_flag("--to-all", a.to_all,
+               "with an engine of genuine multicast: each message is for all domains");
   app.add_option(
          "--disk-us", a.disk_us,
          "with an engine that has acceptors: a sync of all that a log has to write takes so "
@@ -152,6 +162,10 @@ void add_load_options(CLI::App& app, NetArguments& a) {
                  "400M or 2.5G; max: as many as possible; sweep: all rates up to what is too much. "
                  "On a bus, sweep is the default: the loads of the ToTo paper, with each rule of "
                  "delivery");
+  app.add_option("--under-way", a.under_way,
+                 "with --rate max: each sender has so many messages under way, and sends the next "
+                 "when it knows the place of one")
+      ->check(CLI::Range(1, 512));
   app.add_option("--arrivals", a.arrivals,
                  "when messages are due, at one mean rate: even, one in each interval; periodic; "
                  "or poisson. Default: even")
@@ -197,16 +211,31 @@ void add_run_options(CLI::App& app, NetArguments& a) {
   app.add_flag("--json", a.json, "print JSON: one object, or for a sweep one in each line");
 }
 
+bool writes_memory(const NetRunOptions& options) {
+  return options.engine.needs(options.nodes).memory;
+}
+
+/// The processor that --cpu names, or the default.
+const CpuKind* cpu_of(const NetArguments& a, const NetRunOptions& options) {
+  if (!a.cpu.empty()) return cpu_kind(a.cpu);
+  if (options.net->write.ns == 0 || !options.engine.is_genuine()) return cpu_kind("peal");
+  const std::string own(options.engine.engine().name);
+  return cpu_kind(writes_memory(options) ? own : "wbcast");
+}
+
 NetRunOptions plain_options_of(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options;
   options.net = net_kind(a.net);
-  options.cpu = cpu_kind(a.cpu);
   options.engine = EngineOptions(engine_named(a));
+  options.cpu = cpu_of(a, options);
   options.nodes = a.nodes;
   options.senders = a.senders;
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
   options.domains = a.domains;
+  options.outside = a.outside;
+  options.under_way = a.under_way;
+  options.to_all = a.to_all;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = app.count("--payload") == 0 && options.net->is_bus() ? 1'000 : a.payload;
   options.service = a.service == "safe"     ? Service::safe
@@ -256,15 +285,44 @@ std::string problem_of_load(const CLI::App& app, const NetArguments& a,
   return {};
 }
 
+/// problem() for engines of genuine multicast.
+std::string problem_of_genuine(const CLI::App& app, const NetRunOptions& options) {
+  const std::string name(options.engine.engine().name);
+  for (const char* each : {"--outside", "--to-all"}) {
+    if (app.count(each) == 0) continue;
+    if (!options.engine.is_genuine()) {
+      return std::string(each) + " is not accepted here: " + name + " is no genuine multicast";
+    }
+    if (options.domains == 0) return std::string(each) + " is not accepted here: add --domains";
+  }
+  if (options.outside > 0 && app.count("--senders") > 0) {
+    return "--senders is not accepted here: with --outside, the nodes outside send";
+  }
+  if (!writes_memory(options)) return {};
+  if (options.net->write.ns == 0) {
+    return "--net " + std::string(options.net->name) + ": " + name +
+           " writes into memory; accepted is rdma";
+  }
+  if (options.cpu->costs.write.each.ns == 0) {
+    return "--cpu " + std::string(options.cpu->name) + ": " + name +
+           " writes into memory; accepted is " + name;
+  }
+  return {};
+}
+
 /// Returns one line about options that cannot be combined or that the engine does not accept.
 /// Returns an empty string if all options are accepted.
 std::string problem(const CLI::App& app, const NetArguments& a, const NetRunOptions& options) {
   if (std::string wrong = problem_of_load(app, a, options); !wrong.empty()) return wrong;
+  if (std::string wrong = problem_of_genuine(app, options); !wrong.empty()) return wrong;
+  if (options.under_way > 0 && rate_of(a) != "max") {
+    return "--under-way is not accepted here: it must come with --rate max";
+  }
   if (options.senders > options.nodes) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
            std::to_string(options.nodes) + ": senders are nodes";
   }
-  if (options.domains > 0 && !options.engine.engine().traits.ensembles) {
+  if (options.domains > 0 && !options.engine.engine().traits.has_domains()) {
     return "--domains is not accepted here: " + std::string(options.engine.engine().name) +
            " has no domains";
   }
@@ -272,11 +330,11 @@ std::string problem(const CLI::App& app, const NetArguments& a, const NetRunOpti
     return "--nodes " + std::to_string(options.nodes) + ": accepted are multiples of --domains " +
            std::to_string(options.domains);
   }
-  if (options.domains > 0 && options.acceptors > options.nodes / options.domains) {
+  const bool quorum = options.engine.has_acceptors();
+  if (quorum && options.domains > 0 && options.acceptors > options.nodes / options.domains) {
     return "--acceptors " + std::to_string(options.acceptors) + ": accepted is 1 to " +
            std::to_string(options.nodes / options.domains) + ", the nodes of a domain";
   }
-  const bool quorum = options.engine.has_quorum();
   const std::string_view usual = order::default_engine().name;
   for (const char* name : {"--acceptors", "--disk-us"}) {
     if (quorum || app.count(name) == 0) continue;

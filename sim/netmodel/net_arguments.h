@@ -16,12 +16,12 @@
 namespace peal::sim {
 
 struct NetArguments {
-  std::string net = "10g", cpu = "peal", order, service = "agreed", rate, csv;
+  std::string net = "10g", cpu, order, service = "agreed", rate, csv;
   std::string arrivals{arrivals_name(Arrivals::even)};
   std::string slow_node;
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
-  std::uint32_t domains = 0;
+  std::uint32_t domains = 0, outside = 0, under_way = 0;
   std::optional<std::uint32_t> ack_rate;
   /// Chosen values of the options in kEngineChoices.
   std::vector<std::pair<std::string_view, std::string>> choices;
@@ -29,7 +29,7 @@ struct NetArguments {
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
   std::uint64_t seed = 1;
-  bool json = false, no_multicast = false;
+  bool json = false, no_multicast = false, to_all = false;
 };
 
 /// Declares all options; parsing fills in `a`.

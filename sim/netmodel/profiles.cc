@@ -18,6 +18,15 @@ constexpr std::array kNets{
     NetKind{"bus10", 10, milliseconds(2), 0,
             "one cable of 10 Mb/s for all, as in the ToTo paper: 0.85 ms a message",
             microseconds(850), milliseconds(1)},
+    NetKind{"rdma",
+            25'000,
+            microseconds(50),
+            2'048 * kKiB,
+            "25 Gb/s with writes into memory, as in the RamCast paper: 1.75 us a write",
+            {},
+            {},
+            nanoseconds(1'750),
+            nanoseconds(500)},
 };
 
 // Cost of one datagram: a system call and the path through the kernel.
@@ -44,6 +53,15 @@ constexpr CpuCosts kPeal{{nanoseconds(4'440), kSendFrame, 120},
                          kMessage};
 constexpr CpuCosts kPealOffload{
     {nanoseconds(37), kSendFrame, 180}, {nanoseconds(11), kReceiveFrame, 50}, kMessage, kMessage};
+
+constexpr WorkCost kClient{nanoseconds(300), {}, 0};
+constexpr CpuCosts kRamcast{{nanoseconds(4'440), kSendFrame, 120},
+                            {nanoseconds(730), kReceiveFrame, 120},
+                            {nanoseconds(2'500), {}, 0},
+                            kClient,
+                            {nanoseconds(470), {}, 0}};
+constexpr CpuCosts kWbcast{
+    {nanoseconds(536), {}, 0}, {nanoseconds(536), {}, 0}, {nanoseconds(11'430), {}, 0}, kClient};
 
 constexpr std::array kCpus{
     CpuKind{"peal", nanoseconds(100), kPeal, "careful", 0, 0, 1'472,
@@ -74,6 +92,16 @@ constexpr std::array kCpus{
             30,
             9'000,
             "Spread 4.4, as in the papers"},
+    CpuKind{"ramcast", nanoseconds(50), kRamcast, "careful", 0, 0, 9'000,
+            "the RamCast paper's prototype: writes into memory"},
+    CpuKind{"wbcast",
+            {},
+            kWbcast,
+            "careful",
+            0,
+            0,
+            9'000,
+            "the RamCast paper's prototype of white-box multicast: packets"},
 };
 
 }  // namespace

@@ -21,6 +21,9 @@ struct NetKind {
   // A bus instead of a switch; see NetModelOptions.
   Duration bus_message{};
   Duration jitter{};
+  // Writes into the memory of other nodes; see NetModelOptions. 0: the network has none.
+  Duration write{};
+  Duration write_done{};
 
   bool is_bus() const { return bus_message.ns > 0; }
 };

@@ -52,7 +52,19 @@ std::string windows_text(const NetRunOptions& options) {
          window_text(personal) + "/" + window_text(after);
 }
 
+std::string genuine_text(const NetRunOptions& options) {
+  const auto number = [](std::uint32_t value) { return std::to_string(value); };
+  std::string text = ", " + std::string(options.engine.engine().name);
+  if (options.domains > 0) {
+    text += ", " + number(options.domains) + (options.domains == 1 ? " domain" : " domains");
+  }
+  if (options.outside > 0) text += ", " + number(options.outside) + " senders outside";
+  if (options.under_way > 0) text += ", " + number(options.under_way) + " under way each";
+  return text + (options.to_all ? ", to all domains" : "");
+}
+
 std::string quorum_text(const NetRunOptions& options) {
+  if (options.engine.is_genuine()) return genuine_text(options);
   const std::string count = std::to_string(options.acceptors);
   const EngineOptions& engine = options.engine;
   std::string text = ", " + std::string(engine.engine().name) + ", " + count +
@@ -107,7 +119,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& 
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
   visit("service", std::string(service_name(options.service)), true);
   visit("order", std::string(engine.engine().name), true);
-  visit("acceptors", engine.has_quorum() ? std::to_string(options.acceptors) : "0", false);
+  visit("acceptors", engine.has_acceptors() ? std::to_string(options.acceptors) : "0", false);
   visit("ensembles", engine.has_quorum() ? std::to_string(engine.ensembles()) : "0", false);
   visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
   visit("multicast", options.multicast ? "1" : "0", false);
@@ -139,8 +151,8 @@ void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& 
   visit("messages_compared", std::to_string(f.messages_compared), false);
   visit("views", std::to_string(f.views), false);
   visit("optimistic", engine.is_optimistic() ? "1" : "0", false);
-  visit("early_p50_us", formatted("%.1f", f.early_p50_us), false);
-  visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
+  visit("early_p50_us", formatted("%.1f", f.early.p50_us), false);
+  visit("early_p99_us", formatted("%.1f", f.early.p99_us), false);
   visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
@@ -148,6 +160,13 @@ void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& 
   const bool has_ways = engine.find("dissemination") != nullptr;
   visit("dissemination", has_ways ? std::string(engine.word("dissemination")) : "none", true);
   visit("merge", engine.ensembles() > 1 ? std::string(engine.word("merge")) : "none", true);
+  visit("outside", std::to_string(options.outside), false);
+  visit("under_way", std::to_string(options.under_way), false);
+  visit("to_all", options.to_all ? "1" : "0", false);
+  visit("total_messages_per_second", formatted("%.0f", f.total_messages_per_second), false);
+  visit("reply_p50_us", formatted("%.2f", f.reply.p50_us), false);
+  visit("reply_p95_us", formatted("%.2f", f.reply.p95_us), false);
+  visit("writes", formatted("%.2f", f.writes), false);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
   each_decision_field(options, f, visit);
 }
@@ -194,11 +213,18 @@ std::string net_row(const NetFigures& f) {
   if (f.total_mbps > f.mbps) {
     row += "    all domains together: " + formatted("%.1f", f.total_mbps) + " Mb/s\n";
   }
-  if (f.early_p50_us > 0) {
+  if (f.writes > 0 || f.total_messages_per_second > f.messages_per_second) {
+    std::snprintf(text, sizeof text,
+                  "    %.0f messages/s in all domains; %.1f writes a message; the sender knows the "
+                  "place after %.1f us (median), %.1f us (95th percentile)\n",
+                  f.total_messages_per_second, f.writes, f.reply.p50_us, f.reply.p95_us);
+    row += text;
+  }
+  if (f.early.p50_us > 0) {
     std::snprintf(text, sizeof text,
                   "    told early: median %.0f us, 99th percentile %.0f us; at another place than "
                   "told %.2f %%, two the other way round %.2f %%\n",
-                  f.early_p50_us, f.early_p99_us, f.mistaken * 100, f.inverted * 100);
+                  f.early.p50_us, f.early.p99_us, f.mistaken * 100, f.inverted * 100);
     row += text;
   }
   if (f.index > 0 && f.expected_us > 0) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <numeric>
 #include <string_view>
@@ -41,7 +42,8 @@ class Experiment final : public Watcher {
         world_(world_of(options), recorder_),
         samples_(world_, options.nodes),
         random_(options.seed * 77 + 5),
-        stamps_(options.nodes + 1) {}
+        stamps_(all_nodes(options) + 1),
+        waiting_(all_nodes(options) + 1) {}
 
   NetFigures run();
 
@@ -58,15 +60,17 @@ class Experiment final : public Watcher {
     std::vector<std::uint64_t> originated_by;
     std::vector<Duration> worked;
     Duration port_busy{}, card_busy{};
+    std::uint64_t writes = 0;
   };
 
   void slow_down();
   bool form_view();
+  bool has_view(std::uint32_t node) const;
   void begin_load();
   DueTimes due_times() const;
   void submit_next(NodeId node, DueTimes times);
   void submit(NodeId node, Instant due);
-  Sums sums() const;
+  Sums sums();
   void judge(NetFigures& figures);
   void figure(const Sums& before, const Sums& after, NetFigures& figures);
   void decisions(NetFigures& figures);
@@ -82,13 +86,15 @@ class Experiment final : public Watcher {
   OrderSamples samples_;
   Random random_;
   std::vector<std::uint64_t> stamps_;
-  Instant origin_{};  ///< start of the load
+  std::vector<std::deque<Instant>> waiting_;  ///< by node: due times of messages without places
+  Instant origin_{};                          ///< start of the load
   Instant from_{}, until_{};
   bool sending_ = false;
   std::uint64_t due_ = 0;        ///< messages that are due during the measurement
   std::uint64_t delivered_ = 0;  ///< deliveries at all nodes during the measurement
   std::vector<std::int64_t> latencies_ns_;
   std::vector<std::int64_t> early_ns_;
+  std::vector<std::int64_t> replies_ns_;
 };
 
 void Experiment::slow_down() {
@@ -101,13 +107,18 @@ void Experiment::slow_down() {
   }
 }
 
+bool Experiment::has_view(std::uint32_t node) const {
+  const Process* process = world_.process(NodeId{node});
+  const bool genuine = options_.engine.is_genuine();
+  const std::uint32_t members = options_.nodes / (genuine ? std::max(options_.domains, 1U) : 1);
+  return process->status.operational && process->status.members.size() == members;
+}
+
 bool Experiment::form_view() {
-  for (std::uint32_t n = 1; n <= options_.nodes; ++n) world_.start(NodeId{n});
+  for (std::uint32_t n = 1; n <= all_nodes(options_); ++n) world_.start(NodeId{n});
   const auto together = [this] {
     for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
-      const Process* process = world_.process(NodeId{n});
-      if (!process->status.operational || process->status.members.size() != options_.nodes)
-        return false;
+      if (!has_view(n)) return false;
     }
     return true;
   };
@@ -121,6 +132,7 @@ bool Experiment::form_view() {
 
 void Experiment::submit(NodeId node, Instant due) {
   if (due >= from_ && due < until_) ++due_;
+  waiting_[node.value].push_back(due);
   std::string payload(options_.payload_bytes, '\0');
   std::memcpy(payload.data(), &due.ns, kStampBytes);
   if (payload.size() >= 2 * kStampBytes) {
@@ -142,12 +154,14 @@ void Experiment::submit_next(NodeId node, DueTimes times) {
 void Experiment::begin_load() {
   origin_ = world_.now();
   sending_ = true;
-  const auto waiting = std::clamp<std::uint64_t>(messages_in(options_, kWaitingPackets), 2, 30'000);
-  for (std::uint32_t n = 1; n <= senders_of(options_); ++n) {
+  auto waiting = std::clamp<std::uint64_t>(messages_in(options_, kWaitingPackets), 2, 30'000);
+  if (options_.under_way > 0) waiting = options_.under_way;
+  for (std::uint32_t i = 0; i < senders_of(options_); ++i) {
+    const NodeId node{first_sender(options_).value + i};
     if (options_.rate > 0) {
-      submit_next(NodeId{n}, due_times());
+      submit_next(node, due_times());
     } else {
-      for (std::uint64_t i = 0; i < waiting; ++i) submit(NodeId{n}, world_.now());
+      for (std::uint64_t each = 0; each < waiting; ++each) submit(node, world_.now());
     }
   }
 }
@@ -159,8 +173,14 @@ DueTimes Experiment::due_times() const {
 }
 
 void Experiment::on_originate(MemberId who) {
-  if (!sending_ || options_.rate > 0) return;
   const NodeId node = who.node;
+  if (std::deque<Instant>& waiting = waiting_[node.value]; !waiting.empty()) {
+    const Instant due = waiting.front();
+    waiting.pop_front();
+    const bool measured = due >= from_ && due < until_;
+    if (measured) replies_ns_.push_back((world_.now() - due).ns);
+  }
+  if (!sending_ || options_.rate > 0) return;
   world_.plan(world_.now(), [this, node] {
     if (sending_) submit(node, world_.now());
   });
@@ -181,20 +201,21 @@ void Experiment::on_early(Instant at, MemberId who, const node::Message& message
   if (due >= from_ && due < until_) early_ns_.push_back((at - due).ns);
 }
 
-Experiment::Sums Experiment::sums() const {
+Experiment::Sums Experiment::sums() {
   Sums sums;
-  for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
+  for (std::uint32_t n = 1; n <= all_nodes(options_); ++n) {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.processor.worked);
     sums.visits += counters(process, {"visits"});
-    sums.originated_by.push_back(
-        counters(process, {"originated", "quorum_originated", "units_sent"}));
+    sums.originated_by.push_back(counters(process, {"originated", "quorum_originated", "units_sent",
+                                                    "whitebox_units_taken", "skeen_units_taken"}));
     sums.retransmitted += counters(process, {"retransmitted", "quorum_resent", "quorum_repeated"});
     if (!options_.engine.is_optimistic()) continue;
     sums.delivered += counters(process, {"quorum_delivered"});
     sums.mistakes += counters(process, {"opt_mistakes"});
     sums.inversions += counters(process, {"opt_inversions"});
   }
+  if (const Fabric* fabric = world_.fabric()) sums.writes = fabric->counts().writes;
   sums.card_busy = world_.model()->card_busy_most();
   sums.port_busy = world_.model()->port_busy_most();
   return sums;
@@ -249,12 +270,19 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.offered_mbps = offered * bits / 1e6;
   figures.messages_per_second = static_cast<double>(delivered_) / options_.nodes / length * 1e9;
   figures.mbps = figures.messages_per_second * bits / 1e6;
-  figures.total_mbps = figures.mbps * std::max(options_.domains, 1U);
+  const std::uint32_t times = options_.to_all ? 1 : std::max(options_.domains, 1U);
+  figures.total_mbps = figures.mbps * times;
+  figures.total_messages_per_second = figures.messages_per_second * times;
+  if (figures.total_messages_per_second > 0) {
+    figures.writes = static_cast<double>(after.writes - before.writes) / (length / 1e9) /
+                     figures.total_messages_per_second;
+  }
   figures.rotation_us = rotations > 0 ? length / rotations / 1e3 : 0;
   const std::uint32_t senders = senders_of(options_);
   double packets = 0, fewest = 1e300;
-  for (std::uint32_t i = 0; i < senders; ++i) {
-    const auto own = static_cast<double>(after.originated_by[i] - before.originated_by[i]);
+  for (std::uint32_t n = first_sender(options_).value; n < first_sender(options_).value + senders;
+       ++n) {
+    const auto own = static_cast<double>(after.originated_by[n - 1] - before.originated_by[n - 1]);
     packets += own;
     fewest = std::min(fewest, own);
   }
@@ -306,8 +334,11 @@ double microseconds_at(double share, const std::vector<std::int64_t>& sorted_ns)
 
 void Experiment::latencies(NetFigures& figures) {
   std::sort(early_ns_.begin(), early_ns_.end());
-  figures.early_p50_us = microseconds_at(0.5, early_ns_);
-  figures.early_p99_us = microseconds_at(0.99, early_ns_);
+  figures.early.p50_us = microseconds_at(0.5, early_ns_);
+  figures.early.p99_us = microseconds_at(0.99, early_ns_);
+  std::sort(replies_ns_.begin(), replies_ns_.end());
+  figures.reply.p50_us = microseconds_at(0.5, replies_ns_);
+  figures.reply.p95_us = microseconds_at(0.95, replies_ns_);
   std::vector<std::int64_t>& all = latencies_ns_;
   if (all.empty()) return;
   std::sort(all.begin(), all.end());

@@ -22,7 +22,13 @@ struct NetRunOptions {
   const CpuKind* cpu = nullptr;
   EngineOptions engine;
   std::uint32_t nodes = 8;
-  std::uint32_t senders = 0;            ///< number of nodes that send, from node 1 on; 0: all nodes
+  std::uint32_t senders = 0;  ///< number of nodes that send, from node 1 on; 0: all nodes
+  /// With genuine multicast: so many nodes more, in no domain. Then they send, and no others.
+  std::uint32_t outside = 0;
+  /// Each sender has so many messages under way, and sends the next when one has its place; 0: as
+  /// many as possible, or by `rate`.
+  std::uint32_t under_way = 0;
+  bool to_all = false;                  ///< with genuine multicast: each message is for all domains
   std::uint32_t payload_bytes = 1'350;  ///< at least kStampBytes
   Service service = Service::agreed;
   double rate = 0;  ///< messages per second of all nodes together; 0: as many as possible
@@ -50,7 +56,8 @@ struct NetRunOptions {
   /// acceptors if there are fewer nodes.
   std::uint32_t acceptors = 3;
   /// For engines with domains: divides the nodes evenly into this many domains. Each node sends
-  /// only in its domain. If 0, there are no domains, and all nodes learn all messages.
+  /// only in its domain, nodes outside in one of them by turns. If 0, there are no domains, and all
+  /// nodes learn all messages.
   std::uint32_t domains = 0;
   Duration disk{};  ///< for engines with acceptors: time of a sync; 0: logs in memory
   Duration warm_up = milliseconds(200);
@@ -60,25 +67,43 @@ struct NetRunOptions {
 
 /// The number of nodes that send.
 inline std::uint32_t senders_of(const NetRunOptions& options) {
+  if (options.outside > 0) return options.outside;
   return options.senders == 0 ? options.nodes : options.senders;
+}
+/// The first node that sends; the others follow it.
+inline NodeId first_sender(const NetRunOptions& options) {
+  return NodeId{options.outside > 0 ? options.nodes + 1 : 1};
+}
+inline std::uint32_t all_nodes(const NetRunOptions& options) {
+  return options.nodes + options.outside;
 }
 
 /// Size in bytes of the due time with which each message begins.
 inline constexpr std::uint32_t kStampBytes = 8;
+
+/// Latency in microseconds. Those that a figure has no use for are 0.
+struct Percentiles {
+  double p50_us = 0, p95_us = 0, p99_us = 0;
+};
 
 struct NetFigures {
   double offered_mbps = 0;  ///< offered payload; 0: as much as possible
   double mbps = 0;          ///< payload delivered per node, including the node's own messages
   double total_mbps = 0;    ///< `mbps` times the number of domains
   double messages_per_second = 0;
+  double total_messages_per_second = 0;  ///< of all domains together
   // Latency in microseconds, over all nodes: from the due time of a message to its delivery. See
   // NetRunOptions::slow_node.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the largest 5 % of the latencies
-  // Optimistic delivery. early_p50_us, early_p99_us: latency until a node delivered a message
+  /// From the due time of a message until its sender knows its place.
+  Percentiles reply;
+  double writes = 0;  ///< writes into memory for each message; 0 for engines without
+  // Optimistic delivery. early: latency until a node delivered a message
   // optimistically. mistaken: share of units whose guessed position was wrong. inverted: share of
   // units that were delivered optimistically before the unit that precedes them in the order.
-  double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
+  Percentiles early;
+  double mistaken = 0, inverted = 0;
   double rotation_us = 0;  ///< 0 for engines without a token
   // For engines that decide the order of a causal graph by votes; otherwise 0. See OrderSamples.
   double wait_us = 0;      ///< mean time at a node from joining the graph to the decision

@@ -13,6 +13,10 @@ namespace peal::sim {
 namespace {
 
 constexpr std::uint32_t kOneFrame = 1'472;
+/// Engines of genuine multicast do not split messages: bytes of a packet besides its message.
+constexpr std::uint32_t kAroundWhole = 400;
+/// Slots of a sender. Those of delivered messages are free only after a heartbeat.
+constexpr std::uint32_t kSlotsLeast = 64;
 
 // Timeouts on a bus, where a packet takes a hundred times as long as on a link. Shorter ones would
 // fill the bus with reports and requests.
@@ -29,6 +33,10 @@ std::uint32_t unit_room(std::uint32_t datagram) {
 
 std::uint32_t datagram_of(const NetRunOptions& options) {
   if (options.datagram_bytes != 0) return options.datagram_bytes;
+  if (options.engine.is_genuine()) {
+    return std::clamp<std::uint32_t>(options.payload_bytes + kAroundWhole, kOneFrame,
+                                     wire::kPacketBytesMax);
+  }
   return message_bytes_beside(options) <= unit_room(kOneFrame) ? kOneFrame
                                                                : options.cpu->datagram_bytes_large;
 }
@@ -78,6 +86,8 @@ NetModelOptions model_of(const NetRunOptions& options) {
   net.port_buffer_bytes = options.port_buffer_bytes.value_or(options.net->port_buffer_bytes);
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;
+  net.write = options.net->write;
+  net.write_done = options.net->write_done;
   return net;
 }
 
@@ -98,6 +108,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
     engine.set("acks", *options.ack_rate > 0 ? 1 : 0);
     if (*options.ack_rate > 0) engine.set("ack_rate", *options.ack_rate);
   }
+  if (options.under_way > 0) engine.set("slots", std::max(4 * options.under_way, kSlotsLeast));
   set_windows(options, engine);
   return engine;
 }
@@ -105,13 +116,15 @@ EngineOptions engine_of(const NetRunOptions& options) {
 WorldOptions world_of(const NetRunOptions& options) {
   WorldOptions world;
   world.ghost = false;  // the ghost checks the protocol; an experiment only measures
-  world.nodes = options.nodes;
+  world.nodes = all_nodes(options);
   world.seed = options.seed;
   world.engine = engine_of(options);
   world.acceptors = options.acceptors;
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
     const std::vector<NodeId> nodes = nodes_of(options, domain);
-    world.domains.push_back({nodes, {nodes.begin(), nodes.begin() + options.acceptors}});
+    world.domains.push_back({nodes, {}});
+    if (!world.engine.has_acceptors()) continue;
+    world.domains.back().acceptors = {nodes.begin(), nodes.begin() + options.acceptors};
   }
   world.disks = {options.disk, options.disk, 0, options.disk};
   world.multicast = options.multicast;
@@ -120,12 +133,15 @@ WorldOptions world_of(const NetRunOptions& options) {
   world.keep_packets = false;
   world.digest_every = 0;
   world.net = model_of(options);
+  world.fabric.done_least = world.fabric.done_most = options.net->write_done;
+  world.fabric.tear = FabricOptions::Tear::never;
+  world.fabric.segment_bytes = wire::kPacketBytesMax;
   return world;
 }
 
 HistoryRecorder::Options recorder_of(const NetRunOptions& options) {
   HistoryRecorder::Options recorder;
-  recorder.nodes = options.nodes;
+  recorder.nodes = all_nodes(options);
   recorder.engine = &options.engine.engine();
   recorder.optimistic = options.engine.is_optimistic();
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
@@ -136,6 +152,11 @@ HistoryRecorder::Options recorder_of(const NetRunOptions& options) {
 
 DomainSet domain_of(const NetRunOptions& options, NodeId node) {
   if (options.domains == 0) return {};
+  if (options.to_all) return DomainSet::up_to(options.domains);
+  if (node.value > options.nodes) {
+    const std::uint32_t turn = (node.value - options.nodes - 1) % options.domains;
+    return DomainSet::of(static_cast<order::Domain>(turn + 1));
+  }
   const std::uint32_t number = (node.value - 1) / (options.nodes / options.domains) + 1;
   return DomainSet::of(static_cast<order::Domain>(number));
 }

@@ -76,9 +76,9 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
     return "--domains is not accepted here: " + std::string(engine.engine().name) +
            " has no domains";
   }
-  if (engine.is_genuine() && (a.swarm.groups || a.swarm.sessions || a.swarm.lists)) {
-    return "--groups, --sessions and --lists are not accepted here: with " +
-           std::string(engine.engine().name) + ", messages go to domains, and lists never change";
+  if (engine.is_genuine() && a.swarm.lists) {
+    return "--lists is not accepted here: with " + std::string(engine.engine().name) +
+           ", lists never change";
   }
   std::vector<order::DomainNodes> domains;
   if (a.swarm.domains > 0) domains.emplace_back();

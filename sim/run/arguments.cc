@@ -148,6 +148,12 @@ void add_choice(Builder& b, std::string_view name, Texts& texts) {
           });
 }
 
+/// For the help, which has little room.
+std::string without_quotes(std::string text) {
+  std::erase(text, '"');
+  return text;
+}
+
 void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.value(
       "--seeds", "FIRST-LAST",
@@ -161,7 +167,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
   b.value("--order", "ENGINE", engine_names(),
-          engine_names() + " (" + std::string(order::default_engine().name) + ")",
+          without_quotes(engine_names()) + " (" + std::string(order::default_engine().name) + ")",
           [&a](const std::string& text) {
             const order::Descriptor* known = find_engine(text);
             if (known != nullptr) a.swarm.engine = EngineOptions(*known);

@@ -162,6 +162,9 @@ void Driver::run_once(Process& process) {
     tell_durable(process);  // an event loop also checks the log once per turn
   } else if (packets && !time_for_timers) {
     read_packet(process);
+  } else if (inputs.memory_came && (!timer_due(process) || random_.chance(0.5))) {
+    inputs.memory_came = false;
+    call(process, [](node::Node& node, Instant local) { node.on_memory(local); });
   } else if (inputs.clients_wanted) {
     inputs.clients_wanted = false;
     call(process, [&process](node::Node&, Instant) { process.clients->serve(); });

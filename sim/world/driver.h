@@ -41,6 +41,7 @@ class Driver {
       process.clients->work();
       process.node->flush(process.clock.local(schedule_.now()));
     }
+    process.flush_memory();
     after_call(process);
   }
   void plan_timer(Process& process);

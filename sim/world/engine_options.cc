@@ -149,13 +149,17 @@ std::string EngineOptions::validate(const std::vector<order::DomainNodes>& domai
   return {};
 }
 
+// The size that the default engine has, or the least that the engine accepts.
 std::uint32_t EngineOptions::packet_bytes_max() const {
-  for (const Option& option : order::default_engine().options()) {
-    if (option.name() == "packet_bytes_max") {
-      return static_cast<std::uint32_t>(values_.get(option.key).value_or(option.normal));
+  std::int64_t bytes = 0;
+  for (const order::Descriptor* each : {&order::default_engine(), engine_}) {
+    for (const Option& option : each->options()) {
+      if (option.name() != "packet_bytes_max") continue;
+      if (bytes == 0) bytes = values_.get(option.key).value_or(option.normal);
+      bytes = std::max(bytes, option.least);
     }
   }
-  PEAL_ASSERT(false && "the default engine says how large packets are");
+  return static_cast<std::uint32_t>(bytes);
 }
 
 std::uint32_t EngineOptions::max_gap() const { return usual().max_gap; }

@@ -47,7 +47,8 @@ struct Inputs {
   bool clients_wanted = false;  ///< the time given to Driver::wake_clients() has come
   bool draining = false;        ///< true from on_pause() until on_drained()
   bool room_grew = false;
-  bool log_grew = false;  ///< more of the node's log is durable, or the log has failed
+  bool memory_came = false;  ///< bytes arrived in the node's memory, or writes of the node ended
+  bool log_grew = false;     ///< more of the node's log is durable, or the log has failed
 
   Socket& socket(Lane lane) { return sockets[static_cast<std::size_t>(lane)]; }
   bool has_packets() const {
@@ -55,7 +56,7 @@ struct Inputs {
   }
   bool any() const {
     return !inbox.empty() || leave_wanted || clients_wanted || draining || room_grew || log_grew ||
-           has_packets();
+           memory_came || has_packets();
   }
 };
 

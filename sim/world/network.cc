@@ -91,6 +91,11 @@ bool Network::link_is_lossy(NodeId from, NodeId to) const {
   return connected(from, to) && is_lossy(of(links_[index(from, to)]));
 }
 
+bool Network::link_carries(NodeId from, NodeId to) const {
+  const Conditions& conditions = of(links_[index(from, to)]);
+  return connected(from, to) && !conditions.dead_data && share_lost(conditions) < 1;
+}
+
 void Network::split(std::span<const std::vector<NodeId>> parts) {
   for (std::uint32_t a = 1; a <= nodes_; ++a) {
     for (std::uint32_t b = 1; b <= nodes_; ++b) {

@@ -102,6 +102,9 @@ class Network {
   /// True if the link from `from` to `to` is not cut, and works() accepts its conditions.
   bool link_works(NodeId from, NodeId to) const;
   bool link_is_lossy(NodeId from, NodeId to) const;
+  /// True if the link is not cut, and does not lose all packets: retransmission makes up for the
+  /// loss.
+  bool link_carries(NodeId from, NodeId to) const;
   /// Connects nodes that share a part; parts may overlap. A node in no part is alone. Replaces all
   /// cuts.
   void split(std::span<const std::vector<NodeId>> parts);

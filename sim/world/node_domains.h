@@ -44,6 +44,8 @@ class NodeDomains {
   }
   /// True if some node of the domain has delivered everything to it that is known to have a place.
   bool is_delivered(order::Domain domain) const { return delivered_[domain] >= placed_[domain]; }
+  /// All nodes have restarted: what was not delivered is lost.
+  void forget_places() { placed_ = delivered_; }
   Seq last_place(order::Domain domain) const { return placed_[domain]; }
 
  private:

@@ -12,6 +12,7 @@
 #include "node/node.h"
 #include "sim/netmodel/model.h"
 #include "sim/world/engine_options.h"
+#include "sim/world/fabric.h"
 #include "sim/world/node_log.h"
 
 namespace peal::sim {
@@ -63,6 +64,7 @@ struct WorldOptions {
   bool groups = false;                 ///< applications are clients of process groups
   bool sessions = false;               ///< these clients have sessions with their node
   bool keep_payloads = false;          ///< clients keep the payloads delivered to them, for queries
+  FabricOptions fabric;                ///< if the engine needs memory
   /// If present, the network model replaces `send_cost` and `wire_per_kilobyte`.
   std::optional<NetModelOptions> net;
 };

@@ -21,6 +21,7 @@ void Process::make_node() {
   const std::uint64_t seed = seed_for(options, 1'000 + own);
   node::Limits limits = options.limits;
   limits.causal_units = options.engine.engine().traits.causal;
+  limits.units_stay = options.engine.engine().traits.genuine;
   node = std::make_unique<node::Node>(
       limits, buffers.unit, [this, seed](order::Host& host) { return make_engine(seed, host); },
       *this, *this);
@@ -44,6 +45,13 @@ std::unique_ptr<order::Engine> Process::make_engine(std::uint64_t seed, order::H
     setup.log = log->log();
     setup.owed = log->owed()->log();
   }
+  if (world.fabric() != nullptr) {
+    memory = world.fabric()->attach(self, [this] {
+      inputs.memory_came = true;
+      world.driver().kick(*this);
+    });
+    setup.memory = memory.get();
+  }
   setup.seed = seed;
   setup.first_count = options.first_count;
   return options.engine.engine().make(setup, buffers.frames, witnessed(host));
@@ -66,6 +74,31 @@ void Process::tell_clients_list() {
 /// this node crashes right after sending.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
+}
+
+void Process::flush_memory() {
+  if (memory == nullptr || end != End::none) return;
+  if (!memory->writes_wait()) return;
+  announce_before_sending();
+  if (const NetModel* model = world.model()) return flush_by_model(*model);
+  if (sending.until_crash == 0) return memory->flush();
+  while (memory->writes_wait()) {
+    memory->flush(1);
+    if (--sending.until_crash > 0) continue;
+    world.recorder().faults().add(Fault::crash_in_call);
+    world.recorder().crashed(world.now(), self);
+    end = End::crashed;
+    return;
+  }
+}
+
+/// Each write costs time of the processor, and leaves behind the earlier ones.
+void Process::flush_by_model(const NetModel& model) {
+  while (memory->writes_wait()) {
+    processor.charge(model.options().cpu.write.of(memory->first_bytes(), 1));
+    const Duration busy = (world.options().step_cost + processor.charged) * processor.slowness;
+    memory->flush_first(world.now() + busy);
+  }
 }
 
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
@@ -189,6 +222,7 @@ void Process::on_originate(const node::Origination& placed) {
   if (node::is_control(placed.number)) return;
   if (placed.number == submissions.pending.number) announce_submission();
   ++work.own_placed;
+  if (clients != nullptr) clients->on_placed(placed);
   world.recorder().originated(world.now(), self, placed);
   world.observers().originated(self);
 }

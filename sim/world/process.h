@@ -12,6 +12,7 @@
 #include "port/transport.h"
 #include "sim/clients/client_side.h"
 #include "sim/world/clock.h"
+#include "sim/world/fabric.h"
 #include "sim/world/inputs.h"
 #include "sim/world/process_buffers.h"
 #include "sim/world/process_state.h"
@@ -61,6 +62,8 @@ class Process final : public port::Transport, public node::Sink {
   std::uint64_t undone() const;
   /// Records the message whose submission is in progress, unless it is recorded already.
   void announce_submission();
+  /// The writes of the call leave, unless the process has ended in the call.
+  void flush_memory();
 
   // Identity and state, written by the World and its parts.
   World& world;
@@ -71,6 +74,7 @@ class Process final : public port::Transport, public node::Sink {
   End end = End::none;    ///< set during a call; the World then ends the process
   bool set_back = false;  ///< the clock's epoch does not exceed the epochs of earlier incarnations
   ProcessBuffers buffers;
+  std::unique_ptr<SimMemory> memory;  ///< null unless the engine needs memory
   std::unique_ptr<node::Node> node;
   std::unique_ptr<ClientSide> clients;  ///< null without groups
 
@@ -87,6 +91,7 @@ class Process final : public port::Transport, public node::Sink {
   std::unique_ptr<order::Engine> make_engine(std::uint64_t seed, order::Host& host);
   order::Host& witnessed(order::Host& host);
   void note_place(DomainSet domains, Seq seq);
+  void flush_by_model(const NetModel& model);
   void announce_before_sending();
   void check_primary(const order::View& view) const;
   void correct_epoch(std::uint64_t epoch);

@@ -19,6 +19,29 @@ std::unique_ptr<NetModel> make_model(const WorldOptions& options) {
   return std::make_unique<NetModel>(*options.net, options.nodes, seed_for(options, 6));
 }
 
+/// Writes pass the cards and ports of the network model.
+class ModelCarrier final : public Carrier {
+ public:
+  explicit ModelCarrier(NetModel& model) : model_(model) {}
+  Instant depart(NodeId from, Instant ready, std::size_t bytes) override {
+    return model_.depart(from, ready, model_.frames_of_write(bytes));
+  }
+  Instant pass(NodeId to, Instant now, std::size_t bytes) override {
+    return model_.forward_write(to, now, model_.frames_of_write(bytes));
+  }
+
+ private:
+  NetModel& model_;
+};
+
+std::unique_ptr<Fabric> make_fabric(const WorldOptions& options, Schedule& schedule,
+                                    const Network& network) {
+  if (!options.engine.needs(options.nodes).memory) return nullptr;
+  return std::make_unique<Fabric>(
+      schedule, seed_for(options, 10), options.fabric,
+      [&network](NodeId from, NodeId to) { return network.link_carries(from, to); });
+}
+
 }  // namespace
 
 World::World(const WorldOptions& options, HistoryRecorder& recorder)
@@ -31,6 +54,7 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
       model_(make_model(options_)),
       transit_(schedule_),
       strays_(options_, schedule_, transit_, network_, recorder.faults()),
+      fabric_(make_fabric(options_, schedule_, network_)),
       machines_(options_),
       disks_(options_, schedule_, machines_,
              [this](Process& process) {
@@ -41,10 +65,23 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
                observers_),
       driver_(options_, schedule_, machines_, disks_, transit_, model_.get(), observers_) {
   if (options_.ghost && !options_.maker) make_ghost();
-  if (options_.engine.is_genuine()) {
-    observers_.genuineness = std::make_unique<GenuinenessFeed>(options_, recorder);
+  if (model_ != nullptr && fabric_ != nullptr) {
+    carrier_ = std::make_unique<ModelCarrier>(*model_);
+    fabric_->carry_by(*carrier_);
   }
-  if (options_.groups) client_mix_ = make_client_mix(seed_for(options_, 7), options_.nodes);
+  if (options_.engine.is_genuine() && options_.ghost) {
+    observers_.genuineness = std::make_unique<GenuinenessFeed>(options_, recorder);
+    if (fabric_ != nullptr) {
+      fabric_->observe([this](const MemberId& from, const port::Place& place, ByteView bytes) {
+        observers_.genuineness->wrote(now(),
+                                      {from, place.owner, place.number, place.offset, bytes});
+      });
+    }
+  }
+  if (options_.groups) {
+    client_mix_ = make_client_mix(seed_for(options_, 7), options_.nodes);
+    recorder.groups().set_domains(oracle_domains(options_, client_mix_));
+  }
   // With a network model, the model computes the delays, so the network adds none.
   if (model_ != nullptr) network_.conditions().delay = network_.conditions().tail = Duration{};
 }

@@ -15,6 +15,7 @@
 #include "sim/netmodel/model.h"
 #include "sim/world/disks.h"
 #include "sim/world/driver.h"
+#include "sim/world/fabric.h"
 #include "sim/world/loads.h"
 #include "sim/world/machines.h"
 #include "sim/world/network.h"
@@ -79,6 +80,8 @@ class World {
   Machines& machines() { return machines_; }
   const Machines& machines() const { return machines_; }
   Disks& disks() { return disks_; }
+  /// The memories of the processes and the writes between them; null unless the engine needs them.
+  Fabric* fabric() { return fabric_.get(); }
   const NodeLists& lists() const { return lists_; }
   NodeDomains& domains() { return domains_; }
   const NodeDomains& domains() const { return domains_; }
@@ -116,6 +119,8 @@ class World {
   std::unique_ptr<NetModel> model_;
   Transit transit_;
   StrayPackets strays_;
+  std::unique_ptr<Carrier> carrier_;  ///< of the model, if there are both
+  std::unique_ptr<Fabric> fabric_;    ///< declared before the machines, whose processes use it
   Machines machines_;
   Disks disks_;
   Traffic traffic_;

@@ -161,6 +161,10 @@ namespace peal::sim_hooks {
   X(gm20_gap_not_told, "who missed messages is not told")                                         \
   X(gm21_forgotten_not_told, "what all nodes of the list knew is not told to who comes later")    \
   X(gm22_unplaced_misses_last, "the last of several receivers misses a message without a place")  \
+  X(gm23_first_domain_only, "a message to groups of several domains goes to the first of them")   \
+  X(gm24_every_domain, "a message to groups of some domains goes to all")                         \
+  X(gm26_missed_change_lost, "a node that comes back forgets what its clients did meanwhile")     \
+  X(gm25_held_dropped, "what comes during an exchange of tables has no effect")                   \
   X(sm1_settled_early, "a message counts as settled when it comes back, not when all have it")    \
   X(sm2_resume_drops_one, "who goes on with a session misses one event")                          \
   X(sm3_spill_out_of_order, "events pass others that went to the disk")                           \
@@ -215,6 +219,35 @@ namespace peal::sim_hooks {
   X(tt_causal_overtakes, "a causal unit comes before an earlier unit of its sender")              \
   X(tt_loss_not_seen, "a link that loses many packets is never tested")                           \
   X(tt_silent_again, "a member whose silence ended the view comes into the next one unheard")     \
+  X(rc_checksum_ignored, "records in memory are used whatever their checksums say")               \
+  X(rc_active_at_once, "a leader delivers before a quorum has its base")                          \
+  X(rc_backlog_forgotten, "nobody retains what a view owes to the members that it excludes")      \
+  X(rc_base_for_owed, "an excluded member gets a base before it has what its view owes to it")    \
+  X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
+  X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
+  X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \
+  X(rc_digests_ignored, "acknowledgements of different timestamps count together")                \
+  X(rc_hearsay_counts, "a key of an unknown round counts at once")                                \
+  X(rc_incomplete_is_enough, "a message is delivered before all lower timestamps are known")      \
+  X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
+  X(rc_lead_without_units, "a leader begins without the units of its base")                       \
+  X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \
+  X(rc_mark_without_clock, "a leader's mark certifies all keys, not only those up to its clock")  \
+  X(rc_no_body_no_stamp, "a timestamp without its unit blocks nothing")                           \
+  X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
+  X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
+  X(rc_orders_mixed, "stamps of a domain's new order replace those of the one that it has lost")  \
+  X(rc_overwritten_lost, "what a slot had is not retained for members that a view excludes")      \
+  X(rc_own_clock_certifies, "a member takes its own clock for that of its leader")                \
+  X(rc_places_out_of_order, "a readmitted node delivers before it knows its earlier places")      \
+  X(rc_past_taken_again, "messages that are past are taken again")                                \
+  X(rc_quorum_not_needed, "a candidate leads with the answer of one member less")                 \
+  X(rc_relays_in_any_order, "relayed messages are taken before earlier ones of their sender")     \
+  X(rc_released_before_view, "messages are released before all members have the view")            \
+  X(rc_released_in_other_view, "what is released in one view counts in another one")              \
+  X(rc_released_by_one, "messages are released once one member has delivered them")               \
+  X(rc_revoke_forgotten, "a member answers a candidate while the old leader may still write")     \
+  X(rc_sets_mixed, "a node sends to other domains while its messages wait for their keys")        \
   X(wb_any_index, "a leader takes a sender's messages in any order")                              \
   X(wb_floor_ignored, "a leader gives stamps below what the sender had delivered")                \
   X(wb_tells_all_domains, "a leader tells its stamps to domains that the message is not for")     \
@@ -226,8 +259,8 @@ namespace peal::sim_hooks {
   X(wb_first_state_counts, "the first state that a new leader reads says which ballot counts")    \
   X(wb_old_states_count, "a new leader proposes what only earlier ballots knew")                  \
   X(wb_new_stamps, "a new leader gives new stamps to what others had acknowledged")               \
-  X(wb_recovering_acks, "a server that has promised a new ballot still acknowledges in the old")  \
-  X(wb_retains_for_all, "while a server is dead, the others retain everything")
+  X(wb_retains_for_all, "while a server is dead, the others retain everything")                   \
+  X(wb_recovering_acks, "a server that has promised a new ballot still acknowledges in the old")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -36,6 +36,8 @@ void build_up(Builder& b, UpCommand& c) {
   b.ensembles(c.options);
   b.merge(c.options);
   b.storage(c.options);
+  b.domains(c.domains);
+  b.fabric(c.options);
   b.data(c.streams);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }

@@ -26,6 +26,7 @@ struct UpCommand {
   const order::Descriptor* order = &order::default_engine();
   order::OptionValues options;  ///< options of the engine
   bool streams = false;         ///< data packets use TCP
+  std::uint32_t domains = 1;    ///< domains of equal size
   bool trace = false;
 };
 
@@ -95,6 +96,9 @@ inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 /// The shortest payload has space for the fields of the measurement.
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
+/// Which nodes of a benchmark send.
+enum class BenchSenders : std::uint8_t { all, first, last };
+
 /// The total rate of all nodes of a benchmark. If both fields are 0, the nodes send as fast as
 /// possible.
 struct BenchRate {
@@ -118,6 +122,11 @@ struct BenchCommand {
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
+  std::uint32_t domains = 1;  ///< domains of equal size
+  bool outside = false;       ///< the last node is in no domain: it only sends
+  BenchSenders senders = BenchSenders::all;
+  /// How many nodes poll always; the others sleep then.
+  std::optional<std::uint32_t> poll;
   BenchRate rate;
   /// Without a rate: the maximum number of messages in progress of each node.
   std::optional<std::uint32_t> under_way;

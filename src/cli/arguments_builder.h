@@ -43,6 +43,7 @@ inline std::string wrapped(std::string_view text) {
   return out;
 }
 
+inline constexpr std::uint32_t kDomainsMax = 15;
 inline constexpr const char* kAcceptedClientName =
     "1 to 32 bytes without '#' and control characters";
 
@@ -136,6 +137,19 @@ class Builder {
     option("--merge", "HOW", kMerge,
            "with --ensembles, how their orders become one: by keys (the default), or in rotation, "
            "to compare with",
+           values);
+  }
+
+  void domains(std::uint32_t& target) {
+    number<std::uint32_t>("--domains", "K", target, 1, kDomainsMax,
+                          "with --order " + engines_with(&order::Traits::genuine) +
+                              ", into how many domains of equal size the nodes are divided (1)");
+  }
+  void fabric(order::OptionValues& values) {
+    option("--fabric", "FABRIC", kFabric,
+           "with --order " + engines_with(kFabric) +
+               ", how nodes write into each other's memory: as shared memory (shm), over TCP "
+               "connections (tcp), or as each pair can (auto, the default)",
            values);
   }
 

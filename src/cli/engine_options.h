@@ -15,6 +15,8 @@ inline constexpr std::string_view kEnsembles = "ridge.ensembles";
 inline constexpr std::string_view kMerge = "ridge.merge";
 inline constexpr std::string_view kOptimistic = "ridge.optimistic";
 inline constexpr std::string_view kStorage = "paxos.storage";
+inline constexpr std::string_view kFabric = "ramcast.fabric";
+inline constexpr std::string_view kPoll = "ramcast.poll";
 
 inline std::int64_t ensembles_of(const order::OptionValues& options) {
   return order::chosen(options, kEnsembles);
@@ -44,6 +46,8 @@ inline std::string engines_with(bool order::Traits::*trait, std::string_view bef
   return engines_that([trait](const order::Descriptor& each) { return each.traits.*trait; },
                       before);
 }
+/// For engines_that().
+inline bool has_acceptors(const order::Descriptor& engine) { return engine.traits.has_acceptors(); }
 /// The engines that have the option `key`, in the form of engines_that().
 inline std::string engines_with(std::string_view key, std::string_view before = "") {
   const auto has = [key](const order::Descriptor& engine) {

@@ -2,6 +2,7 @@
 #include "config/domains.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -109,13 +110,51 @@ Checked validate_domain(const Settings& settings, std::size_t index) {
                     "the file, and at least one must be there");
 }
 
+/// With Traits::genuine: without domains, all nodes are one domain.
+Checked validate_one_domain(const Settings& settings) {
+  const std::uint32_t most = settings.order->traits.domain_nodes_most;
+  if (!settings.order->traits.genuine || settings.nodes.size() <= most) return {};
+  return unexpected("nodes has " + std::to_string(settings.nodes.size()) +
+                    " entries: with order = " + quote(settings.order->name) +
+                    ", accepted are up to " + std::to_string(most) +
+                    " without [[domain]]; divide them into domains");
+}
+
+/// With Traits::genuine: no node is in two domains, all nodes of a domain vote, and there are not
+/// too many of them.
+Checked validate_disjoint(const Settings& settings) {
+  const std::string with_order = " with order = " + quote(settings.order->name);
+  const std::uint32_t most = settings.order->traits.domain_nodes_most;
+  std::map<NodeId, std::string> taken;
+  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
+    const DomainEntry& domain = settings.domains[i];
+    if (!domain.acceptors.empty()) {
+      return unexpected(key_of(i, "acceptors") + " is not accepted" + with_order +
+                        ": leave it out, since all nodes of a domain vote");
+    }
+    if (domain.nodes.size() > most) {
+      return unexpected(key_of(i, "nodes") + " has " + std::to_string(domain.nodes.size()) +
+                        " nodes, which is not accepted" + with_order + ": it must be at most " +
+                        std::to_string(most));
+    }
+    for (const NodeId node : domain.nodes) {
+      const auto [known, fresh] = taken.emplace(node, domain.name);
+      if (fresh) continue;
+      return unexpected(key_of(i, "nodes") + " has " + std::to_string(node.value) +
+                        ", which is a node of " + quote(known->second) + ", too: accepted" +
+                        with_order + " are domains that have no node in common");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void, std::string> validate_domains(const Settings& settings) {
-  if (settings.domains.empty()) return {};
-  if (!settings.order->traits.ensembles) {
+  if (settings.domains.empty()) return validate_one_domain(settings);
+  if (!settings.order->traits.has_domains()) {
     return unexpected(
-        clash("[[domain]]", *settings.order, engines_with(&order::Traits::ensembles)));
+        clash("[[domain]]", *settings.order, engines_with(&order::Traits::has_domains)));
   }
   if (settings.domains.size() > kDomainsMax) {
     return unexpected("domain has " + std::to_string(settings.domains.size()) +
@@ -128,6 +167,7 @@ Result<void, std::string> validate_domains(const Settings& settings) {
     return unexpected(key_of(i, "name") + " = " + quote(settings.domains[i].name) +
                       " is not accepted: it must be different from the names before it");
   }
+  if (settings.order->traits.genuine) return validate_disjoint(settings);
   return {};
 }
 
@@ -183,6 +223,15 @@ DomainSet own_domains(const Settings& settings) {
   return own;
 }
 
+bool may_share_view(const Settings& settings, NodeId node) {
+  if (!settings.order->traits.genuine || settings.domains.empty()) return true;
+  return std::any_of(
+      settings.domains.begin(), settings.domains.end(), [&](const DomainEntry& each) {
+        return has_self(settings, each) &&
+               std::find(each.nodes.begin(), each.nodes.end(), node) != each.nodes.end();
+      });
+}
+
 std::vector<std::string> own_domain_names(const Settings& settings) {
   std::vector<std::string> names;
   for (const order::Domain domain : own_domains(settings)) {
@@ -206,7 +255,7 @@ std::vector<std::string> absent_texts(const Settings& settings) {
 }
 
 bool votes_in_domain(const Settings& settings) {
-  if (settings.domains.empty()) return false;
+  if (settings.domains.empty() || !settings.order->traits.has_acceptors()) return false;
   const std::vector<order::NodeList> parts = domain_parts(settings, list_of(settings.nodes));
   for (const order::Domain domain : own_domains(settings)) {
     const std::vector<NodeId>& acceptors = parts[domain - 1U].acceptors;

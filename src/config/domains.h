@@ -32,6 +32,9 @@ Result<DomainSet, std::string> destinations(const Settings& settings,
 std::string_view domain_name(const Settings& settings, order::Domain domain);
 /// The domains that this node is in.
 DomainSet own_domains(const Settings& settings);
+/// True if a view of this node may have the node as a member. With a genuine engine, views are
+/// those of a domain.
+bool may_share_view(const Settings& settings, NodeId node);
 /// The names of own_domains().
 std::vector<std::string> own_domain_names(const Settings& settings);
 

@@ -86,7 +86,7 @@ Checked validate_strangers(const Settings& settings, const std::vector<NodeId>& 
 /// Each majority of the new acceptors must contain a node of the old list: new nodes, which know
 /// nothing of the order, must not be able to form a majority on their own.
 Checked validate_acceptors(const Settings& settings, const Listing& wanted) {
-  if (!settings.order->traits.quorum) return {};
+  if (!settings.order->traits.has_acceptors()) return {};
   const Settings then = with(settings, wanted);
   if (votes(then) && !may_vote(settings)) {
     return unexpected(
@@ -124,7 +124,7 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
 
 order::NodeList list_of(const Settings& settings) {
   order::NodeList list = list_of(settings.nodes);
-  if (!settings.order->traits.quorum) return list;
+  if (!settings.order->traits.has_acceptors()) return list;
   list.acceptors = acceptors_of(settings);
   Digest hash;
   hash.add(list.hash);
@@ -144,6 +144,12 @@ Settings with(const Settings& settings, const Listing& listing) {
 
 Checked validate(const Settings& settings, const Listing& listing) {
   const std::vector<NodeEntry>& wanted = listing.nodes;
+  if (settings.order->traits.genuine && list_of(wanted).hash != list_of(settings.nodes).hash) {
+    return unexpected(
+        "the list of nodes is another one, and with order = " + quote(settings.order->name) +
+        " it cannot change while nodes run: stop all nodes, and start them with the "
+        "new list");
+  }
   const NodeEntry* self = find(wanted, settings.name);
   if (self == nullptr) {
     return unexpected(

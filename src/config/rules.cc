@@ -16,6 +16,9 @@ namespace {
 
 using Checked = Result<void, std::string>;
 
+/// Least packet_bytes of an engine whose messages fit into one packet each.
+constexpr std::uint32_t kWholeMessagesLeast = 2'048;
+
 constexpr std::string_view kAcceptedNodeName = "1 to 255 letters, digits, '.', '_' or '-'";
 
 Checked refused(const std::string& key, const std::string& value, const std::string& accepted) {
@@ -119,7 +122,7 @@ Checked validate_order(const Settings& settings) {
   if (auto domains = validate_domains(settings); !domains) return domains;
   auto together = settings.order->validate(settings.options, domain_nodes(settings));
   if (!together) return together;
-  if (!settings.order->traits.quorum) return {};
+  if (!settings.order->traits.has_acceptors()) return {};
   if (auto acceptors = validate_acceptors(settings); !acceptors) return acceptors;
   if (!needs_of(settings).log && !settings.data_dir.empty()) {
     return unexpected("data_dir = " + quote(settings.data_dir) + " is not accepted with " +
@@ -156,6 +159,12 @@ Checked validate_packets(const Settings& settings) {
     return refused(
         key, bytes,
         std::to_string(kPacketBytesLeast) + " to " + std::to_string(wire::kPacketBytesMax));
+  }
+  if (settings.order->traits.genuine && bytes < kWholeMessagesLeast) {
+    return unexpected(key + " = " + std::to_string(bytes) +
+                      " is not accepted with order = " + quote(settings.order->name) +
+                      ", where each message fits into one packet: " + "it must be at least " +
+                      std::to_string(kWholeMessagesLeast));
   }
   if (settings.insecure) return {};
   const std::uint32_t longer = sealed_data_longer(*settings.order);

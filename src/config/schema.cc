@@ -87,7 +87,7 @@ Key<Settings> data_dir_key() {
        "it has synced. The node keeps its log in data_dir/NAME, and no other cluster or node is "
        "let in there"},
       "/var/lib/peal", &Settings::data_dir));
-  key.engines = engines_with(&Traits::quorum);
+  key.engines = engines_with(&order::Traits::has_acceptors);
   key.absent = "needed on acceptors, unless votes are in memory";
   return key;
 }
@@ -309,12 +309,23 @@ std::string for_message(const std::string& text) {
   return quoted ? quote(std::string_view(text).substr(1, text.size() - 2)) : text;
 }
 
-std::vector<const order::Descriptor*> engines_with(bool Traits::*trait) {
+namespace {
+template <class Test>
+std::vector<const order::Descriptor*> engines_where(Test passes) {
   std::vector<const order::Descriptor*> found;
   for (const order::Descriptor* engine : order::engines()) {
-    if (engine->traits.*trait) found.push_back(engine);
+    if (passes(*engine)) found.push_back(engine);
   }
   return found;
+}
+}  // namespace
+
+std::vector<const order::Descriptor*> engines_with(bool Traits::*trait) {
+  return engines_where([trait](const order::Descriptor& each) { return each.traits.*trait; });
+}
+
+std::vector<const order::Descriptor*> engines_with(bool (order::Traits::*test)() const) {
+  return engines_where([test](const order::Descriptor& each) { return (each.traits.*test)(); });
 }
 
 std::string clash(const std::string& what, const order::Descriptor& order,

@@ -65,5 +65,6 @@ std::string clash(const std::string& what, const order::Descriptor& order,
 
 /// The engines that have the trait.
 std::vector<const order::Descriptor*> engines_with(bool order::Traits::*trait);
+std::vector<const order::Descriptor*> engines_with(bool (order::Traits::*test)() const);
 
 }  // namespace peal::config

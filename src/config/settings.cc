@@ -81,24 +81,31 @@ std::vector<NodeId> acceptors_of(const Settings& settings) {
 }
 
 bool votes(const Settings& settings) {
-  if (!settings.order->traits.quorum) return false;
+  if (!settings.order->traits.has_acceptors()) return false;
   const std::vector<NodeId> acceptors = acceptors_of(settings);
   return std::binary_search(acceptors.begin(), acceptors.end(), settings.self()) ||
          votes_in_domain(settings);
 }
 
 bool keeps_log(const Settings& settings) {
-  return settings.order->traits.quorum && !settings.data_dir.empty();
+  return settings.order->traits.has_acceptors() && !settings.data_dir.empty();
 }
 
 bool may_vote(const Settings& settings) {
-  return keeps_log(settings) || (settings.order->traits.quorum && !needs_of(settings).log);
+  return keeps_log(settings) || (settings.order->traits.has_acceptors() && !needs_of(settings).log);
 }
 
 std::uint32_t packet_bytes(const Settings& settings) {
   constexpr std::uint32_t kDatagram = 1'472, kOfStreams = 16'384;
+  // Each message fits into one packet: with clients, messages of 16 KiB and their groups.
+  constexpr std::uint32_t kOfWholeMessages = 33'792;
   if (settings.packet_bytes != 0) return settings.packet_bytes;
+  if (settings.order->traits.genuine) return kOfWholeMessages;
   return settings.streams ? kOfStreams : kDatagram;
+}
+
+bool uses_streams(const Settings& settings) {
+  return settings.streams || settings.order->traits.genuine;
 }
 
 order::Needs needs_of(const Settings& settings) {
@@ -112,7 +119,23 @@ node::Limits node_limits(const Settings& settings) {
   limits.reassembly_bytes_max = std::max<std::uint64_t>(
       limits.reassembly_bytes_max, std::uint64_t{limits.message_bytes_max} * settings.nodes_max);
   limits.causal_units = settings.order->traits.causal;
+  limits.units_stay = settings.order->traits.genuine;
+  if (settings.order->traits.genuine) {
+    // Each message of a client fits into one unit. Control messages may be larger: all members of
+    // the view that they belong to get them from the beginning.
+    limits.control_bytes_max = limits.message_bytes_max;
+    limits.message_bytes_max = message_bytes_max(settings);
+  }
   return limits;
+}
+
+io::Waiting waiting_of(const Settings& settings) {
+  switch (needs_of(settings).polls) {
+    case order::Needs::Polls::always: return io::Waiting::polling;
+    case order::Needs::Polls::never: return io::Waiting::sleeping;
+    case order::Needs::Polls::adaptive: break;
+  }
+  return io::Waiting::adaptive;
 }
 
 std::string state_file(const Settings& settings) {
@@ -124,6 +147,22 @@ std::uint32_t frame_bytes(const Settings& settings) {
   constexpr std::uint32_t kPlain = (wire::kPacketBytesMax + 63U) & ~63U;
   constexpr std::uint32_t kSealed = (wire::kPacketBytesMax - seal::overhead(Lane::control)) & ~63U;
   return settings.keys ? kSealed : kPlain;
+}
+
+std::uint32_t engine_packet_bytes(const Settings& settings) {
+  const std::uint32_t datagram = packet_bytes(settings);
+  if (!settings.keys) return datagram;
+  return std::min(datagram - sealed_data_longer(*settings.order), frame_bytes(settings));
+}
+
+std::uint32_t unit_message_bytes(const Settings& settings) {
+  const std::uint32_t around = needs_of(settings).around_unit + node::kMessageInUnitBytes;
+  return engine_packet_bytes(settings) - around;
+}
+
+std::uint32_t message_bytes_max(const Settings& settings) {
+  const std::uint32_t most = settings.limits.message_bytes_max;
+  return settings.order->traits.genuine ? std::min(most, unit_message_bytes(settings)) : most;
 }
 
 std::uint64_t seal_cluster_id(const Settings& settings) {

@@ -12,6 +12,7 @@
 #include "io/endpoint.h"
 #include "io/faults.h"
 #include "io/frame_header.h"
+#include "io/loop.h"
 #include "io/resolve.h"
 #include "io/udp.h"
 #include "node/node.h"
@@ -131,6 +132,9 @@ bool may_vote(const Settings& settings);
 /// The size of the largest data packet. The default for streams is larger, because streams do not
 /// fragment packets.
 std::uint32_t packet_bytes(const Settings& settings);
+/// True if data packets use TCP: because of `streams`, or because the engine's packets are larger
+/// than datagrams (order::Traits::genuine).
+bool uses_streams(const Settings& settings);
 
 /// The resources that the engine needs from its node.
 order::Needs needs_of(const Settings& settings);
@@ -138,6 +142,8 @@ order::Needs needs_of(const Settings& settings);
 /// `limits`, with reassembly_bytes_max raised so that each node may have one unfinished message of
 /// the largest size.
 node::Limits node_limits(const Settings& settings);
+/// How the node's loop waits, as the engine's options demand.
+io::Waiting waiting_of(const Settings& settings);
 
 /// The file that stores the last epoch; empty: no file.
 std::string state_file(const Settings& settings);
@@ -157,6 +163,14 @@ inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
 /// The size of a buffer for the largest possible frame, a multiple of 64. With keys, a frame of
 /// this size fits into a datagram when it is sealed.
 std::uint32_t frame_bytes(const Settings& settings);
+
+/// Size of the largest packet that the engine builds.
+std::uint32_t engine_packet_bytes(const Settings& settings);
+
+/// With order::Traits::genuine: size of the largest message, which must fit into one unit.
+std::uint32_t unit_message_bytes(const Settings& settings);
+/// Size of the largest message: limits.message_bytes_max, or unit_message_bytes() if that is less.
+std::uint32_t message_bytes_max(const Settings& settings);
 
 /// The cluster's id for seal::Sealer: derived from the cluster's name alone, so that nodes with
 /// different settings can open each other's packets.

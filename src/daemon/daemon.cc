@@ -36,15 +36,25 @@ session::Options with_node(session::Options sessions, const config::Settings& me
   sessions.cluster = member.cluster;
   sessions.node = member.name;
   sessions.nodes = member.nodes_max;  // maximum length of the list of nodes
-  sessions.message_bytes_max = member.limits.message_bytes_max;
+  const node::Limits limits = config::node_limits(member);
+  sessions.message_bytes_max = limits.message_bytes_max;
+  sessions.tables_bytes_max = limits.control_bytes_max;
   sessions.companies = member.order->traits.companies;
   std::vector<group::GroupDomain> domains;
   for (const config::DomainEntry& each : member.domains) {
     std::vector<NodeId> nodes = each.nodes;
     std::sort(nodes.begin(), nodes.end());
-    domains.push_back({each.name, std::move(nodes), each.groups});
+    group::GroupDomain& domain = domains.emplace_back();
+    domain = {each.name, std::move(nodes), each.groups, {}};
+    for (const config::NodeEntry& node : member.nodes) {
+      if (std::binary_search(domain.nodes.begin(), domain.nodes.end(), node.number)) {
+        domain.node_names.push_back(node.name);
+      }
+    }
   }
-  sessions.domains = group::Domains(std::move(domains), member.self());
+  const auto kind =
+      member.order->traits.genuine ? group::Domains::Kind::disjoint : group::Domains::Kind::nested;
+  sessions.domains = group::Domains(std::move(domains), member.self(), kind);
   return sessions;
 }
 
@@ -79,6 +89,19 @@ io::IoError with_remedy(io::IoError why) {
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
+}
+
+/// With an engine whose messages fit into one packet, clients need packets of some size.
+Result<void, io::IoError> check_packets(const config::Settings& member) {
+  const std::uint32_t largest = message_bytes_max(member);
+  if (largest >= config::kClientsMessageBytesLeast) return {};
+  const std::uint32_t bytes = packet_bytes(member);
+  return unexpected(io::IoError{
+      Errc::invalid_option,
+      "network.packet_bytes = " + std::to_string(bytes) +
+          " is not accepted with clients and order = \"" + std::string(member.order->name) +
+          "\", where each message fits into one packet: it must be at least " +
+          std::to_string(bytes + config::kClientsMessageBytesLeast - largest)});
 }
 
 Result<void, io::IoError> check_folder(const std::string& folder) {
@@ -154,6 +177,7 @@ Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options
   if (auto checked = config::validate(options.member); !checked) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
+  if (auto checked = check_packets(options.member); !checked) return unexpected(checked.error());
   const session::Options sessions = with_node(options.sessions, options.member);
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
@@ -176,6 +200,7 @@ Result<void, io::IoError> Daemon::prepare() {
   io::LoopOptions loop_options;
   loop_options.pause = needs_of(options_.member).pause;
   loop_options.spin = kSpin;
+  loop_options.waiting = waiting_of(options_.member);
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
   loop_ = std::move(*loop);

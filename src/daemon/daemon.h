@@ -85,10 +85,9 @@ class Daemon final : private runtime::Application, private session::Host {
   std::uint32_t receive_room_units() const override;
 
   // session::Host
-  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
-                                     order::Domain domain) override;
-  void replace_control(ByteView message) override;
-  void block(bool blocked) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
+  void replace_control(ByteView message, DomainSet domains) override;
+  std::uint64_t block(bool blocked) override;
   void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}
   std::string_view node_name(NodeId node) const override;
   wire::SessionToken draw_token() override;

@@ -100,7 +100,10 @@ void Daemon::on_view(const order::View& view) {
   owner_.on_view(now_, notice);
 }
 
-void Daemon::on_originate(const node::Origination& /*placed*/) {
+void Daemon::on_originate(const node::Origination& placed) {
+  if (!node::is_control(placed.number)) {
+    sessions_->on_placed(now_, placed.number, placed.view.number != 0);
+  }
   if (std::exchange(was_full_, false)) room_again_ = true;
 }
 
@@ -117,25 +120,24 @@ runtime::Snapshot Daemon::node_status() const { return runtime::snapshot_of(*run
 
 // ---- requests of the sessions ----
 
-Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
-                                           order::Domain domain) {
+Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service, DomainSet domains) {
   engine_has_work_ = true;
-  const auto number = runtime_->enqueue(message, service, DomainSet::of(domain));
+  const auto number = runtime_->enqueue(message, service, domains);
   was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
   return number;
 }
 
-void Daemon::replace_control(ByteView message) {
+void Daemon::replace_control(ByteView message, DomainSet domains) {
   engine_has_work_ = true;
   runtime_->node().drop_control();
   if (message.empty()) return;
-  const auto number = runtime_->node().submit_control(message, Service::agreed);
+  const auto number = runtime_->node().submit_control(message, Service::agreed, domains);
   PEAL_ASSERT(number || number.error() == Errc::closed);
 }
 
-void Daemon::block(bool blocked) {
+std::uint64_t Daemon::block(bool blocked) {
   engine_has_work_ = true;
-  runtime_->node().block(blocked);
+  return runtime_->node().block(blocked);
 }
 
 std::string_view Daemon::node_name(NodeId node) const {

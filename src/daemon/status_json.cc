@@ -61,6 +61,25 @@ Json json_of(const session::SessionStatus& session) {
   return out;
 }
 
+Json json_of(const runtime::NodeAddress& node) {
+  return {{"name", node.name},
+          {"number", node.number},
+          {"address", node.address},
+          {"at", node.at},
+          {"problem", node.problem}};
+}
+
+/// What only some engines say of themselves.
+void add_engine(Json& out, const runtime::Snapshot& member) {
+  if (!member.domains.empty()) out["domains"] = member.domains;
+  if (!member.memory.empty()) out["memory"] = member.memory;
+  if (!member.leader.empty()) {
+    out["leader"] = member.leader;
+    out["round"] = member.round;
+  }
+  if (!member.engine.empty()) out["engine"] = member.engine;
+}
+
 }  // namespace
 
 std::string status_json(const Status& status) {
@@ -82,7 +101,6 @@ std::string status_json(const Status& status) {
     const auto number = number_in<std::int64_t>(each.text, 0, INT64_MAX);
     out[name] = each.is_number && number ? Json(*number) : Json(each.text);
   }
-  if (!status.member.domains.empty()) out["domains"] = status.member.domains;
   out["waits_for"] = or_nothing(status.member.waits_for);
   out["missing"] = Json::array();
   for (const runtime::MissingNode& each : status.member.missing) {
@@ -90,15 +108,10 @@ std::string status_json(const Status& status) {
   }
   out["multicast"] = status.member.multicast;
   out["data"] = status.member.data;
+  add_engine(out, status.member);
   out["seal"] = status.member.seal;
   out["nodes"] = Json::array();
-  for (const runtime::NodeAddress& each : status.member.nodes) {
-    out["nodes"].push_back({{"name", each.name},
-                            {"number", each.number},
-                            {"address", each.address},
-                            {"at", each.at},
-                            {"problem", each.problem}});
-  }
+  for (const auto& each : status.member.nodes) out["nodes"].push_back(json_of(each));
   out["list"] = {{"nodes", status.member.list}};
   if (!status.member.next_list.empty()) {
     out["list"]["next"] = status.member.next_list;

@@ -46,12 +46,41 @@ void Groups::on_message(const Ordered& from, ByteView message) {
     return;
   }
   if (state_ == State::exchanging || state_ == State::interrupted) {
+    if (options_.domains.is_disjoint()) return hold(from, message);
     // Cannot happen: the sender completed the exchange before it sent this message, so every daemon
     // that delivers the message has completed the exchange too.
     ++counters_.out_of_turn;
     return;
   }
-  switch (kind) {
+  apply(from, message);
+}
+
+/// Keeps a message until the exchange is complete: nodes of other domains do not know of the
+/// exchange, and what this domain's nodes had sent before the view keeps its place.
+void Groups::hold(const Ordered& from, ByteView message) {
+  ++counters_.held;
+  PEAL_PROBE("group.held");
+  Data data;
+  if (static_cast<Kind>(kind_of(message)) == Kind::data) {
+    if (decode(message, data) != wire::Drop::none || from.number > wire::kCounterMax) {
+      ++counters_.bad_messages;
+      return;
+    }
+    note_traffic(data, from);
+  }
+  if (PEAL_MUTANT(gm25_held_dropped)) return;
+  held_.add(from, message, state_ == State::interrupted);
+}
+
+void Groups::apply_held(const HeldMessages::List& messages) {
+  replays_ = true;
+  for (const HeldMessages::Held& each : messages) apply(each.from, each.bytes);
+  replays_ = false;
+}
+
+void Groups::apply(const Ordered& from, ByteView message) {
+  const MemberId sender = from.sender;
+  switch (static_cast<Kind>(kind_of(message))) {
     case Kind::join: on_join(sender, message); return;
     case Kind::leave: on_leave(sender, message); return;
     case Kind::disconnect: on_disconnect(sender, message); return;
@@ -75,6 +104,7 @@ void Groups::on_join(MemberId sender, ByteView message) {
   }
   const ClientKey client{sender, join.client.connection};
   if (sender == self_) clients_.on_joined(join.client.name, join.group);
+  if (!counts_as_member(sender)) return;
   if (table_.join(client, join.client.name, join.group) != Table::Outcome::done) {
     ++counters_.bad_changes;
     return;
@@ -93,6 +123,7 @@ void Groups::on_leave(MemberId sender, ByteView message) {
     ++counters_.bad_messages;
     return;
   }
+  if (!counts_as_member(sender)) return;
   const Member member{{sender, leave.client.connection}, leave.client.name, 0};
   remove(leave.group, {Cause::leave, {}, member});
 }
@@ -103,6 +134,7 @@ void Groups::on_disconnect(MemberId sender, ByteView message) {
     ++counters_.bad_messages;
     return;
   }
+  if (!counts_as_member(sender)) return;
   const ClientKey client{sender, disconnect.client.connection};
   std::vector<std::string> groups;
   for (const Entry* entry : table_.groups_of(client, disconnect.client.name)) {
@@ -129,6 +161,14 @@ void Groups::remove(std::string_view group, const Change& change) {
   } else {
     ++counters_.changes;
   }
+}
+
+/// With disjoint domains, messages keep their places in any view. So a daemon may have sent a
+/// change before it left the view, and all others have removed its clients. Until the exchange is
+/// complete, this daemon's table has only those that came together.
+bool Groups::counts_as_member(MemberId sender) const {
+  const bool merged = state_ == State::operational || state_ == State::transitional;
+  return order::contains(merged ? members_ : synced_, sender);
 }
 
 bool Groups::is_partitioned(MemberId daemon) const {
@@ -209,8 +249,11 @@ void Groups::on_data(const Ordered& from, ByteView message) {
   if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
   receivers_.clear();
   const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
-  TrafficLog& traffic = traffic_.of(options_.domains.of_message(targets, from.sender.node));
-  for (const std::string_view target : targets) collect_receivers(target, from, traffic);
+  TrafficLog* traffic =
+      replays_ ? nullptr : &traffic_.of(options_.domains.traffic_of(targets, from.sender.node));
+  for (const std::string_view target : targets) {
+    if (options_.domains.knows(target)) collect_receivers(target, from, traffic);
+  }
   if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client only once
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
@@ -223,21 +266,37 @@ void Groups::on_data(const Ordered& from, ByteView message) {
     receivers_.pop_back();
   }
   if (receivers_.empty()) return;
-  const Received received{
-      {from.sender, data.client.connection},       data.client.name, from.service, data.type,
-      {data.targets.begin(), data.targets.size()}, data.payload};
+  const Received received{{from.sender, data.client.connection},
+                          data.client.name,
+                          from.service,
+                          data.type,
+                          {data.targets.begin(), data.targets.size()},
+                          data.payload,
+                          from.view,
+                          from.place,
+                          from.number};
   counters_.delivered += receivers_.size();
   effects_.deliver(receivers_, received);
 }
 
+/// Records a message that is held.
+void Groups::note_traffic(const Data& data, const Ordered& from) {
+  const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
+  TrafficLog& traffic = traffic_.of(options_.domains.traffic_of(targets, from.sender.node));
+  const Counting counting = state_ == State::interrupted ? Counting::late : Counting::in_order;
+  for (const std::string_view target : targets) {
+    if (options_.domains.knows(target)) note(target, from, counting, traffic, nullptr);
+  }
+}
+
 /// Adds to receivers_ the clients of this node that `target` names, and records the message in
-/// `traffic`.
-void Groups::collect_receivers(std::string_view target, const Ordered& from, TrafficLog& traffic) {
+/// `traffic`, unless that is null.
+void Groups::collect_receivers(std::string_view target, const Ordered& from, TrafficLog* traffic) {
   const Counting counting = options_.companies              ? Counting::of_senders
                             : state_ == State::transitional ? Counting::late
                                                             : Counting::in_order;
   if (target.front() == '#') {
-    note(target, from, counting, traffic, nullptr);
+    if (traffic != nullptr) note(target, from, counting, *traffic, nullptr);
     const std::size_t middle = target.find('#', 1);
     if (target.substr(middle + 1) != options_.node_name) return;
     const std::uint32_t* named = clients_.find(target.substr(1, middle - 1));
@@ -245,7 +304,9 @@ void Groups::collect_receivers(std::string_view target, const Ordered& from, Tra
     return;
   }
   Entry* entry = table_.find(target);
-  note(target, from, counting, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
+  if (traffic != nullptr) {
+    note(target, from, counting, *traffic, entry == nullptr ? nullptr : &entry->second.traffic);
+  }
   const Table::Daemon* own = entry == nullptr ? nullptr : entry->second.at(self_);
   if (own == nullptr) return;
   for (const MemberClient& client : own->clients) {

@@ -6,14 +6,28 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/domain_set.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "group/message.h"
 #include "group/table.h"
+#include "group/traffic.h"
 #include "order/engine.h"
 #include "wire/client.h"
 
 namespace peal::group {
+
+/// Where a delivered message comes from, and its place.
+struct Ordered {
+  MemberId sender{};
+  /// Counts the sender's messages. Grows with each message of the sender.
+  std::uint64_t number{};
+  Service service = Service::agreed;
+  /// Grows with each message of a view that has a place. Without Options::companies it is the same
+  /// on all nodes. Zero if the message has no place (order::Traits::causal).
+  Place place;
+  ViewId view{};  ///< in which the message has this place
+};
 
 /// Why the members of a group changed.
 enum class Cause : std::uint8_t { join, leave, disconnect, network };
@@ -46,6 +60,10 @@ struct Received {
   std::uint16_t type{};
   std::span<const std::string_view> targets;  ///< sorted; valid during the call, like the payload
   ByteView payload;
+  // As in Ordered.
+  ViewId view{};
+  Place place;
+  std::uint64_t number{};
 };
 
 /// The actions that the group layer requests. The implementation carries them out in the order of
@@ -72,17 +90,21 @@ class Effects {
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // Requests to the node.
-  /// Orders a message for the members that learn `domain`; this node is in that domain. Called only
-  /// inside a client's request or work(), never while the node delivers.
-  virtual Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) = 0;
-  /// Drops the queued control messages that the engine has not taken yet. Then queues `message`,
-  /// unless `message` is empty.
-  virtual void replace_control(ByteView message) = 0;
+  /// Orders a message for the nodes of `domains`, as order::Host::next_domains() allows. Called
+  /// only inside a client's request or work(), never while the node delivers. Returns the message's
+  /// number; numbers ascend.
+  virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                             DomainSet domains) = 0;
+  /// Drops the queued control messages that the engine has not taken yet. Then queues `message` for
+  /// the nodes of `domains`, unless `message` is empty.
+  virtual void replace_control(ByteView message, DomainSet domains) = 0;
   /// Holds back messages from submit(), or releases them.
-  virtual void block(bool blocked) = 0;
+  /// Returns the number of the last message that the engine has, or had: messages up to this number
+  /// get their places nevertheless.
+  virtual std::uint64_t block(bool blocked) = 0;
   /// This node's table now equals the table of every daemon that reaches this point of the view.
-  /// Group views for clients follow.
-  virtual void settled(const ViewId& view) = 0;
+  /// `hash`: Table::hash() of the table. Group views for clients follow.
+  virtual void settled(const ViewId& view, std::uint64_t hash) = 0;
 };
 
 }  // namespace peal::group

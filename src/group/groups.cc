@@ -50,7 +50,7 @@ Groups::Groups(const Options& options, Effects& effects)
     : options_(options),
       effects_(effects),
       table_(share_of(options)),
-      traffic_(options_.domains.count()) {
+      traffic_(options_.domains.traffic_count()) {
   PEAL_ASSERT(validate(options).empty());
 }
 
@@ -101,7 +101,9 @@ void Groups::begin_transition() {
 void Groups::on_regular(const order::View& view) {
   const bool exchanged = state_ == State::transitional;
   PEAL_ASSERT(exchanged || state_ == State::interrupted);
+  const bool first = view_.number == 0;
   table_.keep_daemons(survivors_);
+  if (!exchanged) held_.end_view();
   if (!exchanged && !PEAL_MUTANT(gm4_synced_kept)) {
     std::erase_if(synced_,
                   [this](const MemberId& member) { return !order::contains(survivors_, member); });
@@ -110,7 +112,8 @@ void Groups::on_regular(const order::View& view) {
   exchange_.clear_traffic();
   traffic_.begin(view.id, exchanged ? synced_ : order::MemberSet{});
   view_ = view.id;
-  ids_.begin_view(view_);
+  // Until the tables are equal, ids stay in the branch of those that came together.
+  if (!exchanged || first) ids_.begin_part(view_, synced_.front().node);
   members_.assign(view.members.begin(), view.members.end());
   if (exchanged && members_ == survivors_ && members_ == synced_) {
     settle();
@@ -121,17 +124,18 @@ void Groups::on_regular(const order::View& view) {
 
 /// Makes the view operational without an exchange: all members have equal tables.
 void Groups::settle() {
-  name_changed();
+  ids_.begin_view(view_);
+  name_changed(table_, ids_);
   state_ = State::operational;
   ++counters_.settled;
-  effects_.settled(view_);
+  effects_.settled(view_, table_.hash());
   tell_changed([](const ClientKey&) { return 0; });
 }
 
 /// Gives each changed group a new id.
-void Groups::name_changed() {
-  for (Entry& entry : table_.groups()) {
-    if (entry.second.changed) entry.second.id = ids_.next(entry.second.id);
+void Groups::name_changed(Table& table, GroupIds& ids) {
+  for (Entry& entry : table.groups()) {
+    if (entry.second.changed) entry.second.id = ids.next(entry.second.id);
   }
 }
 
@@ -151,7 +155,7 @@ void Groups::tell_transitional(const Entry& entry) {
   }
 }
 
-std::array<order::Counter, 12> Groups::named_counters() const {
+std::array<order::Counter, 13> Groups::named_counters() const {
   return {{
       {"group_delivered", counters_.delivered},
       {"group_views", counters_.views},
@@ -164,6 +168,7 @@ std::array<order::Counter, 12> Groups::named_counters() const {
       {"group_bad_tables", counters_.bad_tables},
       {"group_outdated_tables", counters_.outdated_tables},
       {"group_gaps", counters_.gaps},
+      {"group_held", counters_.held},
       {"group_out_of_turn", counters_.out_of_turn},
   }};
 }
@@ -172,6 +177,7 @@ void Groups::check_invariants() const {
   PEAL_ASSERT(order::contains(synced_, self_) || view_.number == 0);
   PEAL_ASSERT(!exchange_.has_tables() || state_ == State::exchanging ||
               state_ == State::interrupted);
+  PEAL_ASSERT(held_.empty() || state_ == State::exchanging || state_ == State::interrupted);
   clients_.check_invariants();
   table_.check_invariants();
 }

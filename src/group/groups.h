@@ -20,6 +20,7 @@
 #include "group/events.h"
 #include "group/exchange.h"
 #include "group/group_ids.h"
+#include "group/held_messages.h"
 #include "group/local_clients.h"
 #include "group/message.h"
 #include "group/options.h"
@@ -29,17 +30,6 @@
 #include "order/member_set.h"
 
 namespace peal::group {
-
-/// Where a delivered message comes from, and its place.
-struct Ordered {
-  MemberId sender{};
-  /// Counts the sender's messages. Grows with each message of the sender.
-  std::uint64_t number{};
-  Service service = Service::agreed;
-  /// Grows with each message of a view that has a place. Without Options::companies it is the same
-  /// on all nodes. Zero if the message has no place (order::Traits::causal).
-  Place place;
-};
 
 /// The process groups of one node, on top of the ordered messages of any engine. Use it from one
 /// thread. It reads no clock. All nodes of a view that deliver equal views and messages in equal
@@ -80,17 +70,26 @@ class Groups {
   void on_view(const order::View& view, MemberId self);
   /// Accepts any bytes: all nodes count and drop the same malformed messages.
   void on_message(const Ordered& from, ByteView message);
+  /// With disjoint domains: the message of this node with this number has its place. If it is not
+  /// `delivered` here, this node was outside its domain's view at that place. Call it for each
+  /// message that Effects::submit() took, before the message is delivered here.
+  void on_placed(std::uint64_t number, bool delivered);
   /// Sets the nodes that may be in a view, sorted. Once all these nodes know old traffic, the
   /// traffic is forgotten. Without this list, only traffic above the limits is forgotten.
-  void set_nodes(std::vector<NodeId> nodes) { traffic_.set_nodes(std::move(nodes)); }
+  void set_nodes(std::vector<NodeId> nodes) {
+    options_.domains.keep_own(nodes);
+    traffic_.set_nodes(std::move(nodes));
+  }
 
   enum class State : std::uint8_t {
     operational,   ///< tables are equal in the whole view
     transitional,  ///< the view ended, its last messages are being delivered; initial state, too
-    exchanging,    ///< tables are exchanged; nothing else is ordered
+    exchanging,    ///< tables are exchanged; nothing else takes effect
     interrupted,   ///< the view ended during the exchange; its last messages are being delivered
   };
   State state() const { return state_; }
+  /// True if nothing has to be exchanged with other nodes.
+  bool is_settled() const { return state_ == State::operational || options_.domains.only_sends(); }
   const Table& table() const { return table_; }
   std::size_t clients() const { return clients_.all().size(); }
   /// True if work() has something to do.
@@ -108,11 +107,12 @@ class Groups {
     std::uint64_t bad_tables = 0;       ///< tables that contradict the view or each other
     std::uint64_t outdated_tables = 0;  ///< tables of another view
     std::uint64_t gaps = 0;             ///< gaps queued for clients, counted for each client
-    std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange; must stay 0
+    std::uint64_t held = 0;             ///< clients' messages that waited for an exchange
+    std::uint64_t out_of_turn = 0;      ///< those that should not have come; must stay 0
   };
   const Counters& counters() const { return counters_; }
   /// The counters with names, for display: "group_delivered" ...
-  std::array<order::Counter, 12> named_counters() const;
+  std::array<order::Counter, 13> named_counters() const;
   /// Digest of all views, messages and notifications so far: equal runs have equal digests.
   std::uint64_t digest() const { return outcome_.value(); }
   void check_invariants() const;
@@ -131,7 +131,7 @@ class Groups {
   void begin_transition();
   void on_regular(const order::View& view);
   void settle();
-  void name_changed();
+  static void name_changed(Table& table, GroupIds& ids);
   void tell_changed(const SetOf& set_of);
   /// Notifies the members at this node. `set_of` gives equal numbers to members that came together.
   void tell_view(const Entry& entry, Cause cause, const Change* change, const SetOf& set_of);
@@ -139,6 +139,7 @@ class Groups {
 
   // merging.cc: the exchange, and missed messages
   void start_exchange();
+  void send_table();
   template <class Message>
   bool read(ByteView bytes, Message& out);
   void on_tables(MemberId sender, ByteView message);
@@ -148,6 +149,10 @@ class Groups {
   void tell_gap(std::string_view group);
 
   // changes.cc: clients' messages, in order
+  void hold(const Ordered& from, ByteView message);
+  void apply(const Ordered& from, ByteView message);
+  void apply_held(const HeldMessages::List& messages);
+  bool counts_as_member(MemberId sender) const;
   void on_join(MemberId sender, ByteView message);
   void on_leave(MemberId sender, ByteView message);
   void on_disconnect(MemberId sender, ByteView message);
@@ -155,7 +160,8 @@ class Groups {
   void remove(std::string_view group, const Change& change);
   void tell_change(Entry& entry, const Change& change);
   bool is_partitioned(MemberId daemon) const;
-  void collect_receivers(std::string_view target, const Ordered& from, TrafficLog& traffic);
+  void note_traffic(const Data& data, const Ordered& from);
+  void collect_receivers(std::string_view target, const Ordered& from, TrafficLog* traffic);
 
   Options options_;
   Effects& effects_;
@@ -167,6 +173,12 @@ class Groups {
   order::MemberSet synced_;     ///< daemons whose tables are known to equal `table_`
   Table table_;
   Exchange exchange_{options_};
+  HeldMessages held_;
+  bool table_due_ = false;                      ///< this node has to send its table, and has not
+  std::uint64_t table_after_ = 0;               ///< it does once this own message has its place
+  std::uint64_t placed_ = 0;                    ///< number of the last own message with a place
+  std::vector<std::vector<std::byte>> missed_;  ///< own changes that had no effect elsewhere
+  bool replays_ = false;  ///< a held message takes effect: it is in the traffic already
   TrafficLogs traffic_;
   GroupIds ids_;
   ViewId next_view_{};  ///< the view that `survivors_` go to

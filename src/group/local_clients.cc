@@ -27,10 +27,25 @@ LocalClients::Client* LocalClients::client(std::uint32_t connection) {
 }
 
 /// Submits `encoded_`.
-Result<void, Refusal> LocalClients::submit(Service service, order::Domain domain) {
-  const Result<void, Errc> submitted = effects_.submit(encoded_, service, domain);
-  if (!submitted) return unexpected(refusal_of(submitted.error()));
+Result<void, Refusal> LocalClients::submit(Service service, DomainSet domains) {
+  const Result<std::uint64_t, Errc> number = effects_.submit(encoded_, service, domains);
+  if (!number) return unexpected(refusal_of(number.error()));
+  last_number_ = *number;
   return {};
+}
+
+/// Submits `encoded_`, a message about memberships.
+Result<void, Refusal> LocalClients::submit_change() {
+  const auto submitted = submit(Service::agreed, options_.domains.home());
+  if (submitted && options_.domains.is_disjoint()) under_way_.push_back({last_number_, encoded_});
+  return submitted;
+}
+
+std::optional<std::vector<std::byte>> LocalClients::take_placed(std::uint64_t number) {
+  if (under_way_.empty() || under_way_.front().number != number) return std::nullopt;
+  std::vector<std::byte> message = std::move(under_way_.front().message);
+  under_way_.pop_front();
+  return message;
 }
 
 Result<std::uint32_t, Refusal> LocalClients::connect(std::string_view name) {
@@ -54,13 +69,15 @@ Result<void, Refusal> LocalClients::join(std::uint32_t connection, std::string_v
   if (!is_group_name(group)) return unexpected(Refusal::bad_name);
   if (it->groups.contains(group)) return unexpected(Refusal::member_already);
   const Domains& domains = options_.domains;
-  if (!domains.has_self(domains.of_group(group))) return unexpected(Refusal::other_nodes);
+  if (!domains.may_join(group)) {
+    return unexpected(domains.of_group(group) == 0 ? Refusal::no_domain : Refusal::other_nodes);
+  }
   const std::uint64_t bytes = Table::bytes_of(it->name, group);
   if (table.bytes_of(self) + joining_bytes_ + bytes > table.daemon_bytes_max()) {
     return unexpected(Refusal::no_room);
   }
   encode(Join{{connection, it->name}, group}, encoded_);
-  if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
+  if (const auto submitted = submit_change(); !submitted) return submitted;
   it->groups.emplace(group);
   joining_bytes_ += bytes;
   return {};
@@ -72,7 +89,7 @@ Result<void, Refusal> LocalClients::leave(std::uint32_t connection, std::string_
   const auto at = it->groups.find(group);
   if (at == it->groups.end()) return unexpected(Refusal::no_member);
   encode(Leave{{connection, it->name}, group}, encoded_);
-  if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
+  if (const auto submitted = submit_change(); !submitted) return submitted;
   it->groups.erase(at);
   return {};
 }
@@ -94,8 +111,10 @@ Result<void, Refusal> LocalClients::send(std::uint32_t connection, const Outgoin
   const auto* last = std::unique(data.targets.begin(), data.targets.end());
   data.targets.truncate(static_cast<std::size_t>(last - data.targets.begin()));
   data.payload = message.payload;
+  const std::optional<DomainSet> domains = options_.domains.destinations(targets);
+  if (!domains) return unexpected(Refusal::no_domain);
   encode(data, encoded_);
-  return submit(message.service, options_.domains.of_message(targets));
+  return submit(message.service, *domains);
 }
 
 void LocalClients::disconnect(std::uint32_t connection, wire::ClientCode reason) {
@@ -114,7 +133,7 @@ void LocalClients::disconnect(std::uint32_t connection, wire::ClientCode reason)
 
 Result<void, Refusal> LocalClients::mark() {
   encode(Marker{}, encoded_);
-  return submit(Service::safe);
+  return submit(Service::safe, options_.domains.home());
 }
 
 void LocalClients::work() {
@@ -122,7 +141,7 @@ void LocalClients::work() {
   while (done < dead_.size()) {
     const Dead& dead = dead_[done];
     encode(Disconnect{{dead.connection, dead.name}, dead.reason}, encoded_);
-    const auto submitted = submit(Service::agreed);
+    const auto submitted = submit_change();
     if (!submitted && submitted.error() == Refusal::would_block) break;
     names_.erase(dead.name);
     ++done;

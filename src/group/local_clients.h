@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,6 +39,9 @@ class LocalClients {
   Result<void, Refusal> mark();
   void work();
 
+  /// With disjoint domains: the message with this number has its place, so it is no longer under
+  /// way. Returns the message if it changes memberships.
+  std::optional<std::vector<std::byte>> take_placed(std::uint64_t number);
   /// The join of a client of this node was delivered.
   void on_joined(std::string_view name, std::string_view group);
   bool has(std::uint32_t connection) const { return clients_.contains(connection); }
@@ -52,8 +57,13 @@ class LocalClients {
     std::string name;
     wire::ClientCode reason;
   };
+  struct UnderWay {
+    std::uint64_t number;
+    std::vector<std::byte> message;
+  };
   Client* client(std::uint32_t connection);
-  Result<void, Refusal> submit(Service service, order::Domain domain = 0);
+  Result<void, Refusal> submit(Service service, DomainSet domains);
+  Result<void, Refusal> submit_change();
 
   const Options& options_;
   Effects& effects_;
@@ -61,7 +71,9 @@ class LocalClients {
   std::map<std::string, std::uint32_t, std::less<>> names_;
   std::vector<Dead> dead_;  ///< clients whose Disconnect messages are not yet submitted
   std::uint32_t last_connection_ = 0;
+  std::uint64_t last_number_ = 0;    ///< of the last message that was submitted
   std::uint64_t joining_bytes_ = 0;  ///< upper bound for the table bytes of pending joins
+  std::deque<UnderWay> under_way_;   ///< with disjoint domains: changes without a place
   std::vector<std::byte> encoded_;   ///< memory that each message reuses
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/assert.h"
@@ -14,7 +15,7 @@ namespace {
 /// True if this node missed a message to the group. The message was ordered for all nodes, or for
 /// the group's domain.
 bool is_missed(const std::vector<Missed>& missed, const Domains& domains, std::string_view group) {
-  return missed.front().contains(group) || missed[domains.of_group(group)].contains(group);
+  return missed.front().contains(group) || missed[domains.traffic_of(group)].contains(group);
 }
 
 }  // namespace
@@ -22,10 +23,42 @@ bool is_missed(const std::vector<Missed>& missed, const Domains& domains, std::s
 void Groups::start_exchange() {
   state_ = State::exchanging;
   ++counters_.exchanges;
-  if (!PEAL_MUTANT(gm3_sends_not_blocked)) effects_.block(true);
+  const std::uint64_t under_way = PEAL_MUTANT(gm3_sends_not_blocked) ? 0 : effects_.block(true);
+  // With disjoint domains, a node that was outside the view comes back alone. Its changes that were
+  // ordered meanwhile had no effect elsewhere, so they take effect in its own table. It knows them
+  // once its messages that were under way have their places.
+  const bool alone = options_.domains.is_disjoint() && synced_.size() == 1;
+  table_after_ = alone ? under_way : 0;
+  table_due_ = true;
+  send_table();
+}
+
+void Groups::send_table() {
+  if (placed_ < table_after_) return;
+  table_due_ = false;
+  PEAL_ASSERT(missed_.empty() || synced_.size() == 1);
+  for (const auto& change : std::exchange(missed_, {})) {
+    PEAL_PROBE("group.own_change_missed");
+    if (PEAL_MUTANT(gm26_missed_change_lost)) continue;
+    apply({self_, 0, Service::agreed, {}, view_}, change);
+  }
   std::vector<std::byte> own;
-  exchange_.encode_own(self_, view_, synced_, table_, traffic_, own);
-  effects_.replace_control(own);
+  if (held_.has_earlier()) {
+    Table changed(table_.daemon_bytes_max());
+    changed.add(table_.tables(view_, synced_));
+    held_.apply_earlier(synced_, changed);
+    exchange_.encode_own(self_, view_, synced_, changed, traffic_, own);
+  } else {
+    exchange_.encode_own(self_, view_, synced_, table_, traffic_, own);
+  }
+  effects_.replace_control(own, options_.domains.home());
+}
+
+void Groups::on_placed(std::uint64_t number, bool delivered) {
+  placed_ = number;
+  auto change = clients_.take_placed(number);
+  if (change && !delivered) missed_.push_back(std::move(*change));
+  if (table_due_ && state_ == State::exchanging) send_table();
 }
 
 /// Decodes a message of the exchange. Returns false if it is malformed or of another view.
@@ -64,26 +97,41 @@ void Groups::on_domain_traffic(MemberId sender, ByteView message) {
 
 void Groups::complete() {
   const bool interrupted = state_ == State::interrupted;
-  table_ = exchange_.merge_tables(table_.daemon_bytes_max());
-  name_changed();
-  synced_ = members_;
-  state_ = State::operational;
+  Table merged = exchange_.merge_tables(table_.daemon_bytes_max());
+  GroupIds ids;
+  ids.begin_view(view_);
+  name_changed(merged, ids);
   effects_.block(false);
   const bool first = counters_.settled++ == 0;
-  effects_.settled(view_);
+  effects_.settled(view_, merged.hash());
   const std::vector<Missed> missed = exchange_.merge_traffic(self_, traffic_);
   // Messages that were sent before this daemon started do not count as missed.
   if (!first && !PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
+  // Messages of views whose exchange was not completed take effect among those that came together:
+  // the others lack them. A gap is told first, since it may have been before these messages.
+  apply_held(held_.take_earlier());
+  table_ = std::move(merged);
+  ids_ = ids;
+  synced_ = members_;
+  state_ = State::operational;
   tell_changed([this](const ClientKey& client) {
     return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : exchange_.table_of(client.daemon);
   });
   if (!first && PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
   exchange_.clear_tables();
   exchange_.clear_traffic();
+  HeldMessages::List held = held_.take();
+  const auto late = std::find_if(held.begin(), held.end(),
+                                 [](const HeldMessages::Held& each) { return each.late; });
+  const HeldMessages::List after(std::make_move_iterator(late),
+                                 std::make_move_iterator(held.end()));
+  held.erase(late, held.end());
+  apply_held(held);
   if (interrupted) {
     PEAL_PROBE("group.completed_in_transition");
     begin_transition();
   }
+  apply_held(after);
 }
 
 /// Reports a gap to each client of this node that missed messages to its groups or its private

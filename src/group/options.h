@@ -42,6 +42,7 @@ enum class Refusal : std::uint8_t {
   member_already,
   no_member,
   other_nodes,  ///< this node does not learn messages to that group
+  no_domain,    ///< no domain has that group or client: see Domains::Kind::disjoint
   no_room,      ///< too many clients, or this node's clients are in too many groups
 };
 

@@ -21,6 +21,10 @@ namespace peal::io {
 namespace {
 
 constexpr Duration kForever = seconds(3'600);
+/// Waiting::polling: looking at the descriptors takes a system call, in which the loop does not see
+/// its memory. While nothing comes there, it looks less and less often.
+constexpr Duration kLookEvery = microseconds(5);
+constexpr Duration kLookEveryMost = microseconds(40);
 
 timespec to_timespec(Duration time) {
   return {static_cast<time_t>(time.ns / 1'000'000'000), static_cast<long>(time.ns % 1'000'000'000)};
@@ -50,7 +54,9 @@ Result<std::unique_ptr<Loop>, IoError> Loop::open(const LoopOptions& options) {
 }
 
 Loop::Loop(const LoopOptions& options)
-    : options_(options), polling_(options.spin), events_(std::make_unique<Events>()) {}
+    : options_(options),
+      polling_(options.waiting == Waiting::adaptive ? options.spin : Duration{}),
+      events_(std::make_unique<Events>()) {}
 
 Loop::~Loop() {
   for (const int fd : {epoll_, wake_fd_, timer_fd_}) {
@@ -123,7 +129,8 @@ void Loop::run(LoopHost& host) {
 }
 
 void Loop::turn(LoopHost& host, Duration wait_max) {
-  const Duration sleep = time_to_wait(host, Clock::now(), wait_max);
+  // A caller that polls does not wait, and need not ask for how long.
+  const Duration sleep = wait_max.ns > 0 ? time_to_wait(host, Clock::now(), wait_max) : Duration{};
   const int count = wait(sleep);
   const Duration planned = std::max(sleep, std::exchange(armed_, Duration{}));
   Instant now = Clock::now();
@@ -172,6 +179,7 @@ void Loop::arm(const LoopHost& host) {
   Duration time = time_to_wait(host, Clock::now(), kForever);
   armed_ = time;
   if (pending_.load(std::memory_order_seq_cst)) time = {};
+  if (memory_ != nullptr && !memory_->prepare_sleep()) time = {};
   itimerspec setting{};
   setting.it_value = to_timespec(std::max(time, nanoseconds(1)));  // zero would disarm the timer
   const int result = ::timerfd_settime(timer_fd_, 0, &setting, nullptr);
@@ -194,29 +202,58 @@ Duration Loop::time_to_wait(const LoopHost& host, Instant now, Duration wait_max
 
 int Loop::wait(Duration time) {
   sleeping_.store(false, std::memory_order_relaxed);
+  if (memory_ != nullptr) memory_->end_sleep();  // arm() may have prepared it
+  if (options_.waiting == Waiting::polling) {
+    const Instant now = Clock::now();
+    return wait_awake(now, now + time);
+  }
   if (time.ns == 0) return wait_once(time);
   const Instant begin = polling_.enabled() ? Clock::now() : Instant{};
   if (polling_.pays(begin)) {
     const int count = wait_polling(begin, begin + std::min(time, polling_.most()));
-    if (count != 0 || pending_.load(std::memory_order_relaxed)) {
+    if (count != 0 || pending_.load(std::memory_order_relaxed) || has_news()) {
       ++counters_.spins;
       polling_.note_wait(Clock::now() - begin);
       return count;
     }
     time = std::max(time - (Clock::now() - begin), Duration{});
   }
-  sleeping_.store(true, std::memory_order_seq_cst);
-  if (pending_.load(std::memory_order_seq_cst)) time = {};
-  ++counters_.sleeps;
-  const int count = wait_once(time);
-  sleeping_.store(false, std::memory_order_relaxed);
+  const int count = sleep(time);
   if (polling_.enabled()) polling_.note_wait(Clock::now() - begin);
   return count;
 }
 
+int Loop::sleep(Duration time) {
+  sleeping_.store(true, std::memory_order_seq_cst);
+  if (pending_.load(std::memory_order_seq_cst)) time = {};
+  if (memory_ != nullptr && !memory_->prepare_sleep()) time = {};
+  ++counters_.sleeps;
+  const int count = wait_once(time);
+  if (memory_ != nullptr) memory_->end_sleep();
+  sleeping_.store(false, std::memory_order_relaxed);
+  return count;
+}
+
+/// Waits without ever sleeping.
+int Loop::wait_awake(Instant now, Instant end) {
+  for (;; now = Clock::now()) {
+    // Also if there is news in the memory all the time, descriptors get their turns.
+    if (now >= look_at_) {
+      const int count = wait_once({});
+      look_gap_ = count != 0 ? kLookEvery : std::min(look_gap_ * 2, kLookEveryMost);
+      look_at_ = now + look_gap_;
+      if (count != 0) return count;
+      ::sched_yield();
+    }
+    if (has_news() || pending_.load(std::memory_order_relaxed) || now >= end) break;
+  }
+  ++counters_.spins;
+  return 0;
+}
+
 int Loop::wait_polling(Instant now, Instant end) {
   int count = 0;
-  while (count == 0 && !pending_.load(std::memory_order_relaxed) && now < end) {
+  while (count == 0 && !pending_.load(std::memory_order_relaxed) && !has_news() && now < end) {
     count = wait_once({});
     if (count != 0) break;
     ::sched_yield();

@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "io/error.h"
+#include "io/polled_memory.h"
 #include "io/polling.h"
 
 namespace peal::io {
@@ -48,6 +49,13 @@ class LoopHost {
   virtual std::optional<Instant> next_deadline() const = 0;
 };
 
+/// How a loop waits.
+enum class Waiting : std::uint8_t {
+  adaptive,  ///< polls for LoopOptions::spin at most, while that saves time; then sleeps
+  polling,   ///< never sleeps: the loop keeps one processor busy
+  sleeping,  ///< sleeps whenever there is nothing to do
+};
+
 struct LoopOptions {
   /// Longest time to poll before the loop sleeps. The loop polls only while polling saves time
   /// (io/polling.h). While it polls, it yields the processor to other threads.
@@ -56,6 +64,7 @@ struct LoopOptions {
   /// to this time, so that an unnoticed pause is shorter than twice this time. 0 disables the
   /// detection.
   Duration pause{};
+  Waiting waiting = Waiting::adaptive;
 };
 
 struct LoopCounters {
@@ -90,6 +99,10 @@ class Loop {
   /// Stops the callbacks of `fd`. May be called from a callback, even from the callback of `fd`.
   void unwatch(int fd);
 
+  /// While it waits, the loop also looks at `memory`, which must outlive the loop's turns; null:
+  /// none. News ends the wait; the host looks for it in on_sockets.
+  void watch_memory(PolledMemory* memory) { memory_ = memory; }
+
   /// Runs turns until stop() is called.
   void run(LoopHost& host);
   /// Runs one turn: waits for events for at most `wait_max` (0: not at all), then handles them.
@@ -117,6 +130,9 @@ class Loop {
   Duration time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const;
   int wait(Duration time);
   int wait_polling(Instant now, Instant end);
+  int wait_awake(Instant now, Instant end);
+  int sleep(Duration time);
+  bool has_news() const { return memory_ != nullptr && memory_->has_news(); }
   int wait_once(Duration time);
   void dispatch(int count);
   void note_pause(LoopHost& host, Instant now, Duration slept);
@@ -125,6 +141,9 @@ class Loop {
 
   LoopOptions options_;
   Polling polling_;
+  PolledMemory* memory_ = nullptr;
+  Instant look_at_{};  ///< Waiting::polling: when to look at the descriptors again
+  Duration look_gap_ = microseconds(5);  ///< time between two such looks
   int epoll_ = -1;
   int wake_fd_ = -1;
   int timer_fd_ = -1;  ///< only for foreign loops

@@ -133,7 +133,9 @@ Transfer Stream::receive(ByteSpan into) {
   if (got < 0 && is_transient(errno)) return {0, StreamOutcome::blocked};
   if (got < 0) return {0, fail(lost("read", errno))};
   const auto bytes = static_cast<std::size_t>(got);
-  return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
+  // A call that takes descriptors ends where bytes with another descriptor begin.
+  const bool all = bytes < into.size() && !expects_;
+  return {bytes, all ? StreamOutcome::blocked : StreamOutcome::ok};
 }
 
 ssize_t Stream::receive_with_descriptor(ByteSpan into) {

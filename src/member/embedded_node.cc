@@ -43,7 +43,7 @@ void poll_for(int fd, std::int64_t milliseconds) {
 node::Limits halved_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
-      std::max<std::uint64_t>(limits.submit_bytes_max / 2, limits.message_bytes_max);
+      std::max<std::uint64_t>(limits.submit_bytes_max / 2, message_bytes_max(settings));
   return limits;
 }
 
@@ -81,6 +81,7 @@ Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
   io::LoopOptions options;
   options.pause = needs_of(settings).pause;
   options.spin = kSpin;
+  options.waiting = waiting_of(settings);
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
   embedded->loop_ = std::move(*loop);
@@ -105,14 +106,14 @@ Result<std::unique_ptr<EmbeddedNode>, io::IoError> EmbeddedNode::open(
 
 EmbeddedNode::EmbeddedNode(const config::Settings& settings)
     : settings_(settings),
-      submitted_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
+      submitted_({message_bytes_max(settings), node::small_ring_bytes(settings.limits),
                   settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // Once the queue has no space, at most twice max_gap units are ordered but not delivered
       // here: max_gap in the old view, and max_gap in the next view.
       queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
              packet_bytes(settings), settings.own_thread),
       deliveries_(queue_),
-      reader_(queue_, config::names_of(settings), settings.limits.message_bytes_max) {}
+      reader_(queue_, config::names_of(settings), message_bytes_max(settings)) {}
 
 EmbeddedNode::~EmbeddedNode() { leave(std::chrono::milliseconds(0)); }
 
@@ -204,7 +205,9 @@ EventReader::Out EmbeddedNode::wait_until(std::chrono::steady_clock::time_point 
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left.count() <= 0) return next();
     if (runs_loop()) {
+      const std::uint64_t placed = placed_;
       turn(duration_of(left));
+      if (placed_ != placed && placed_ > deliveries_.own_delivered()) return read();
     } else {
       poll_for(queue_.fd(), std::chrono::ceil<std::chrono::milliseconds>(left).count());
     }
@@ -279,8 +282,11 @@ void EmbeddedNode::leave_if_done(Instant now) {
     leave_at_ = leave_at_ ? std::min(*leave_at_, at) : at;
   }
   if (!leave_at_) return;
-  const bool done = submitted_.front() == nullptr && !submitted_.waiting() &&
-                    deliveries_.own_delivered() == submitted_.pushed();
+  // A genuine engine need not deliver a message to its sender.
+  const std::uint64_t finished =
+      settings_.order->traits.genuine ? placed_ : deliveries_.own_delivered();
+  const bool done =
+      submitted_.front() == nullptr && !submitted_.waiting() && finished == submitted_.pushed();
   if (!done && now < *leave_at_) return;
   runtime_->leave(now);
   close(true, done ? "left on request"

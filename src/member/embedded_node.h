@@ -44,9 +44,14 @@ class EmbeddedNode final : private runtime::Application {
 
   /// The next message or notice. Thread: the reader's.
   EventReader::Out next();
-  /// Like next(), but waits until `deadline`.
+  /// Like next(), but waits until `deadline`. Without a thread of its own, it also ends when a
+  /// message got its place that this node does not deliver.
   EventReader::Out wait_until(std::chrono::steady_clock::time_point deadline);
   int fd() const;
+  /// How many turns the loop has begun. Thread: the loop's.
+  std::uint64_t turns() const { return loop_->counters().turns; }
+  /// How many own messages have their places. Thread: the loop's.
+  std::uint64_t placed() const { return placed_; }
 
   void leave(std::chrono::milliseconds patience);
   /// Reads the key file again, and uses the file's keys from now on. Returns the key for sending.
@@ -82,7 +87,7 @@ class EmbeddedNode final : private runtime::Application {
   void on_message(const node::Message& message) override { deliveries_.add(message); }
   void on_early(const node::Message& message) override { deliveries_.add(message); }
   void on_view(const order::View& view) override { deliveries_.push_view(view); }
-  void on_originate(const node::Origination&) override {}
+  void on_originate(const node::Origination&) override { ++placed_; }
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override { return queue_.room_units(); }
@@ -116,6 +121,7 @@ class EmbeddedNode final : private runtime::Application {
   // The loop's thread only.
   /// The number of messages released by the node, as last reported to `submitted_`.
   std::uint64_t released_ = 0;
+  std::uint64_t placed_ = 0;
   std::optional<Instant> leave_at_;
   bool closed_ = false;
 

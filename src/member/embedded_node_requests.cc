@@ -89,7 +89,8 @@ runtime::Snapshot EmbeddedNode::snapshot() const {
     now.members.push_back(trace::text_of(each, names));
   }
   const std::uint64_t submitted = submitted_.pushed();
-  const std::uint64_t delivered = deliveries_.own_delivered();
+  const std::uint64_t delivered =
+      settings_.order->traits.genuine ? placed_ : deliveries_.own_delivered();
   now.queued_messages = submitted > delivered ? submitted - delivered : 0;
   now.unread_bytes = queue_.unread_bytes();
   now.counters.emplace_back("member_copied_units", deliveries_.copied_units());

@@ -103,7 +103,9 @@ class Member::Impl {
   }
   Result<Ticket> ticket(const decltype(std::declval<member::EmbeddedNode&>().submit({},
                                                                                     {}))& number) {
-    if (!number) return submit_error(number.error(), inner->settings().limits.message_bytes_max);
+    if (!number) {
+      return submit_error(number.error(), config::message_bytes_max(inner->settings()));
+    }
     return Ticket{*number};
   }
   std::optional<Event> event(member::EventReader::Out out) {

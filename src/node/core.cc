@@ -17,6 +17,7 @@ namespace {
 /// messages wait at a time.
 Limits control_limits(const Limits& limits) {
   Limits own = limits;
+  own.message_bytes_max = longest_message_bytes(limits);
   own.submit_messages_max = 16;
   own.submit_small_bytes_max = 4'096;
   return own;
@@ -50,16 +51,18 @@ void Node::Core::leave(Instant now) {
   state_ = State::stopped;
 }
 
-Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service service) {
-  auto number = enqueue(payload, service, [&] { return control_.push(payload, service); });
+Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service service,
+                                                       DomainSet domains) {
+  auto number = enqueue(payload, service, [&] { return control_.push(payload, service, domains); });
   if (number) *number |= kControlNumber;
   engine_knows_ = false;
   return number;
 }
 
-void Node::Core::block(bool blocked) {
+std::uint64_t Node::Core::block(bool blocked) {
   packer_.block(blocked);
   engine_knows_ = false;  // the next flush() notifies the engine of the messages that may go now
+  return queue_.last_taken();
 }
 
 void Node::Core::flush(Instant now) {
@@ -94,7 +97,8 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   const std::uint32_t completed = placed.packed.completed;
   const DomainSet domains = placed.packed.domains;
   SubmitQueue& queue = is_control(first) ? control_ : queue_;
-  PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
+  // A control message may have been dropped after a part of it went into a unit that stays.
+  PEAL_ASSERT(completed == 0 || (first & ~kControlNumber) == queue.popped() + 1);
   // The unit's messages leave the queue before the sink is notified: the sink may submit messages
   // into the freed space.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -137,8 +141,8 @@ void Node::Core::opt_deliver(const order::Delivery& early) {
 }
 
 bool Node::Core::take_apart(const order::Delivery& delivery) {
-  return decode_unit(delivery.unit.view(), delivery.service, limits_.message_bytes_max, chunks_) ==
-         wire::Drop::none;
+  return decode_unit(delivery.unit.view(), delivery.service, longest_message_bytes(limits_),
+                     chunks_) == wire::Drop::none;
 }
 
 void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
@@ -202,7 +206,9 @@ void Node::Core::tell_early(const Message& message) {
 
 void Node::Core::install(const order::View& view) {
   outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
-  if (!view.transitional) {
+  if (limits_.units_stay) {
+    transport_.set_audience(view.members);
+  } else if (!view.transitional) {
     // A message belongs to the view that orders its last chunk, and joining members lack its
     // earlier chunks. So all members drop unfinished messages, and their senders restart them.
     const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);
@@ -257,8 +263,8 @@ void Node::Core::check_invariants() const {
   queue_.check_invariants();
   control_.check_invariants();
   packer_.check_invariants();
-  reassembly_.check_invariants(limits_.message_bytes_max);
-  early_.check_invariants(limits_.message_bytes_max);
+  reassembly_.check_invariants(longest_message_bytes(limits_));
+  early_.check_invariants(longest_message_bytes(limits_));
   engine_->check_invariants();
 }
 

@@ -49,9 +49,9 @@ class Node::Core final : public order::Host, public order::Effects {
     return enqueue(payload, service,
                    [&] { return queue_.push_block(payload, message.bytes, service, domains); });
   }
-  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
+  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service, DomainSet domains);
   void drop_control() { packer_.drop_control(); }
-  void block(bool blocked);
+  std::uint64_t block(bool blocked);
   void flush(Instant now);
 
   std::span<const order::Counter> counters();

@@ -28,6 +28,9 @@ std::string validate(const Limits& limits, std::uint32_t nodes) {
   if (limits.message_bytes_max < 1 || limits.message_bytes_max > (1U << 30)) {
     return complain("message_bytes_max", limits.message_bytes_max, "1 to 1073741824");
   }
+  if (limits.control_bytes_max > (1U << 30)) {
+    return complain("control_bytes_max", limits.control_bytes_max, "0 to 1073741824");
+  }
   if (limits.submit_messages_max < 1 || limits.submit_messages_max > (1U << 24)) {
     return complain("submit_messages_max", limits.submit_messages_max, "1 to 16777216");
   }
@@ -39,7 +42,7 @@ std::string validate(const Limits& limits, std::uint32_t nodes) {
   if (limits.submit_small_bytes_max < kRingBytesMin) {
     return complain("submit_small_bytes_max", limits.submit_small_bytes_max, "at least 4096");
   }
-  const std::uint64_t worst = std::uint64_t{limits.message_bytes_max} * nodes;
+  const std::uint64_t worst = std::uint64_t{longest_message_bytes(limits)} * nodes;
   if (limits.reassembly_bytes_max < worst) {
     return complain(
         "reassembly_bytes_max", limits.reassembly_bytes_max,

@@ -37,12 +37,13 @@ Result<std::uint64_t, Errc> Node::submit_block(Gathered& message, Service servic
   return core_->submit_block(message, service, domains);
 }
 
-Result<std::uint64_t, Errc> Node::submit_control(ByteView payload, Service service) {
-  return core_->submit_control(payload, service);
+Result<std::uint64_t, Errc> Node::submit_control(ByteView payload, Service service,
+                                                 DomainSet domains) {
+  return core_->submit_control(payload, service, domains);
 }
 
 void Node::drop_control() { core_->drop_control(); }
-void Node::block(bool blocked) { core_->block(blocked); }
+std::uint64_t Node::block(bool blocked) { return core_->block(blocked); }
 
 std::uint64_t Node::released() const { return core_->queue().popped(); }
 
@@ -62,6 +63,10 @@ void Node::on_timer(Instant now) {
 
 void Node::on_durable(Instant now) {
   if (core_->running()) core_->engine().on_durable(now, *core_);
+}
+
+void Node::on_memory(Instant now) {
+  if (core_->running()) core_->engine().on_memory(now, *core_);
 }
 
 void Node::on_room(Instant now) {
@@ -91,6 +96,10 @@ std::optional<Instant> Node::next_deadline() const {
 Lane Node::preferred_lane() const { return core_->engine().preferred_lane(); }
 MemberId Node::self() const { return core_->engine().self(); }
 order::WaitReason Node::why() const { return core_->engine().why(); }
+
+std::optional<order::Leadership> Node::leadership() const { return core_->engine().leadership(); }
+
+std::string Node::describe() const { return core_->engine().describe(); }
 std::span<const order::Counter> Node::counters() const { return core_->counters(); }
 std::uint64_t Node::queued_messages() const { return core_->queued_messages(); }
 std::uint64_t Node::queued_bytes() const { return core_->queued_bytes(); }

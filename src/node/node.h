@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@ namespace peal::node {
 /// Bounds of one node's memory. `message_bytes_max` must be the same on all nodes.
 struct Limits {
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message
+  std::uint32_t control_bytes_max = 0;            ///< of one control message, if it is larger
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of all messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of all unfinished large messages
@@ -30,7 +32,11 @@ struct Limits {
   /// up to a sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
   bool causal_units = false;  ///< order::Traits::causal of the engine
+  bool units_stay = false;    ///< order::Traits::genuine of the engine
 };
+
+/// Bytes of a unit with one message besides the message.
+inline constexpr std::uint32_t kMessageInUnitBytes = 11;
 
 /// Checks the limits of a node in a cluster of `nodes` nodes: each node may have one unfinished
 /// message of the largest size, and reassembly_bytes_max must cover them all. Returns an empty
@@ -40,6 +46,10 @@ std::string validate(const Limits& limits, std::uint32_t nodes);
 /// Bytes of the ring for small messages: submit_small_bytes_max, at most submit_bytes_max and at
 /// least 4,096.
 std::uint64_t small_ring_bytes(const Limits& limits);
+/// The largest message, control messages included.
+inline std::uint32_t longest_message_bytes(const Limits& limits) {
+  return std::max(limits.message_bytes_max, limits.control_bytes_max);
+}
 /// The largest message that goes into a ring of `ring_bytes`.
 std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
 
@@ -149,7 +159,8 @@ class Node {
   /// even before the rest of a half-done message. Returns its number, which includes
   /// kControlNumber, or: would_block, too_large, closed. The sink may call submit_control(),
   /// drop_control() and block(): the engine is notified at the next flush().
-  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service);
+  Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service,
+                                             DomainSet domains = {});
   /// Drops the control messages that no unit completes yet. A message that a unit already completes
   /// cannot be recalled: it gets its place, or is dropped with the unit if the view ends first.
   /// Until then, this message counts as queued, and dropped messages behind it may count as queued,
@@ -157,7 +168,8 @@ class Node {
   void drop_control();
   /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
   /// still get its place. Control messages are never held back.
-  void block(bool blocked);
+  /// Returns the number of the last message that the engine has, or had.
+  std::uint64_t block(bool blocked);
   /// The node no longer needs the bytes of messages up to this number.
   std::uint64_t released() const;
   void flush(Instant now);
@@ -167,6 +179,8 @@ class Node {
   void on_timer(Instant now);
   /// See order::Engine::on_durable().
   void on_durable(Instant now);
+  /// See order::Engine::on_memory().
+  void on_memory(Instant now);
   /// Call it when Sink::receive_room_units() has grown from 0.
   void on_room(Instant now);
   void on_pause(Instant now, Duration gap);
@@ -180,6 +194,9 @@ class Node {
   Lane preferred_lane() const;
   MemberId self() const;
   order::WaitReason why() const;
+  std::optional<order::Leadership> leadership() const;
+  /// See order::Engine::describe().
+  std::string describe() const;
   /// The engine's counters, followed by the node's.
   std::span<const order::Counter> counters() const;
   /// Messages that have no place in the order yet, and their bytes.

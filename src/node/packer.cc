@@ -103,7 +103,8 @@ void Packer::rewind() {
 }
 
 DomainSet Packer::next_domains() const {
-  return control_.waiting() > 0 || queue_.waiting() == 0 ? DomainSet{} : queue_.front_domains();
+  const SubmitQueue& queue = control_.waiting() > 0 ? control_ : queue_;
+  return queue.waiting() == 0 ? DomainSet{} : queue.front_domains();
 }
 
 std::uint32_t Packer::backlog_units() const {

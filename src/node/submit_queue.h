@@ -58,6 +58,8 @@ class SubmitQueue {
     ++next_;
   }
 
+  /// The number of the last message that was taken.
+  std::uint64_t last_taken() const { return next_; }
   std::uint64_t taken() const { return next_ - popped_; }
   /// The service of the taken message with `index` older messages before it; index < taken().
   Service taken_service(std::uint64_t index) const {

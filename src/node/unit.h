@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/fixed_vector.h"
 #include "base/ids.h"
+#include "node/node.h"
 #include "wire/frames.h"
 
 // A unit holds a run of chunks of one sender's messages, in the order submitted.
@@ -25,6 +26,7 @@ inline constexpr std::size_t kUnitHeaderBytes = 8;
 inline constexpr std::size_t kWholeHeaderBytes = 3;  ///< header of a chunk that is a whole message
 inline constexpr std::size_t kPartHeaderBytes = 7;   ///< header of a chunk that is a part
 inline constexpr std::size_t kChunksMax = 256;
+static_assert(kMessageInUnitBytes == kUnitHeaderBytes + kWholeHeaderBytes);
 inline constexpr std::size_t kUnitBytesMax = wire::kPacketBytesMax - wire::kDataHeaderBytes;
 
 /// A message, or a part of a message.

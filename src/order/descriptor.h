@@ -25,8 +25,9 @@ namespace peal::order {
 
 /// What an engine guarantees and supports. No option changes the traits.
 struct Traits {
-  /// True: a majority of the acceptors (NodeList::acceptors) decides the order, and every view is
-  /// primary. False: each side of a partition continues by itself.
+  /// True: a majority of the acceptors (NodeList::acceptors) decides the order, or with `genuine` a
+  /// majority of each domain's nodes. Every view is primary. False: each side of a partition
+  /// continues by itself.
   bool quorum = false;
   std::uint32_t acceptors_most = std::numeric_limits<std::uint32_t>::max();
   /// True: the engine can send data over streams. False: the engine sends data by datagrams only.
@@ -38,7 +39,12 @@ struct Traits {
   /// unit has one position, the same in all its domains. If its sender does not deliver the unit,
   /// originate() names a view with number 0. False: a unit goes to one domain, which its sender
   /// belongs to, or to all nodes; the views are those of all nodes.
+  /// Views return no units: a unit keeps its place in any view. So all messages must fit into one
+  /// unit, because a member that joins would lack the beginning of a larger one. A node that was
+  /// outside its domain's view comes back alone: it is the only member of its transitional view.
   bool genuine = false;
+  /// With `genuine`: maximum number of nodes of a domain. Without domains, all nodes are one.
+  std::uint32_t domain_nodes_most = std::numeric_limits<std::uint32_t>::max();
   /// A position of a view means the same only to a company: members that leave the view together,
   /// or end in it. Members that crash or are cut off may deliver its last messages in another
   /// order.
@@ -78,7 +84,18 @@ struct Needs {
   /// Maximum number of packets of its own, without units, that the engine keeps in that pool until
   /// all members have them.
   std::uint32_t own_packets = 0;
-  bool log = false;             ///< acceptors keep a log
+  bool log = false;     ///< acceptors keep a log
+  bool memory = false;  ///< nodes write into each other's memory (Setup::memory)
+  /// How writes travel, with `memory`. Automatic: through shared memory between processes of one
+  /// machine, by RDMA between machines that have it, else over streams.
+  enum class Fabric : std::uint8_t { automatic, shared_memory, streams, rdma };
+  Fabric fabric = Fabric::automatic;
+  /// How the node's thread waits. Adaptive: it polls for a while before it sleeps, if that pays.
+  enum class Polls : std::uint8_t { adaptive, always, never };
+  Polls polls = Polls::adaptive;
+  bool rdma_in_clear = false;  ///< RDMA may be used though the nodes have keys
+  /// With Traits::genuine: bytes of a packet of the largest size that no unit fills.
+  std::uint32_t around_unit = 0;
   std::uint32_t ensembles = 1;  ///< number of ensembles that order in parallel and share the log
   /// A new list of nodes may differ from its predecessor by one node at most.
   bool one_node_at_a_time = false;

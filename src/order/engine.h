@@ -164,6 +164,12 @@ struct NodesWait {
   MemberId who{};
 };
 
+/// See Engine::leadership().
+struct Leadership {
+  MemberId leader{};
+  std::uint64_t round{};
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -183,6 +189,10 @@ class Engine {
   /// The engine's log made records durable (see port::Log::durable()), or failed. Engines without a
   /// log ignore this call.
   virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
+  /// Bytes arrived in the engine's memory, or writes of the engine ended (see port::Memory). The
+  /// host may call this function without a reason, and once for many writes. Engines without such
+  /// memory ignore this call.
+  virtual void on_memory(Instant /*now*/, Effects& /*out*/) {}
   /// The process did not run for the time `gap`. Packets that are read before on_drained() may have
   /// arrived before or during the pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
@@ -207,6 +217,11 @@ class Engine {
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;
+  /// The process that leads this node's domain, and in which round; nothing if the engine has no
+  /// domains with leaders (Traits::genuine), or if there is no leader.
+  virtual std::optional<Leadership> leadership() const { return std::nullopt; }
+  /// The state as text, to find out why something does not go on; may be empty.
+  virtual std::string describe() const { return {}; }
   /// All counters, in a fixed order; valid until the next call into the engine.
   virtual std::span<const Counter> counters() const = 0;
   /// Asserts the invariants of the state. The simulator calls check_invariants() after every input.

@@ -14,7 +14,8 @@
 
 namespace peal::port {
 class Log;
-}
+class Memory;
+}  // namespace peal::port
 
 namespace peal::order {
 
@@ -66,6 +67,8 @@ struct Setup {
   port::Log* log = nullptr;
   /// The log in which the node retains decided values for excluded members. Null if `log` is null.
   port::Log* owed = nullptr;
+  /// The memory that other nodes write to. Must outlive the engine. Null unless Needs::memory.
+  port::Memory* memory = nullptr;
   std::uint64_t seed = 0;         ///< for engines that use randomness
   std::uint64_t first_count = 0;  ///< for tests: positions and view numbers begin after this number
 };

@@ -25,7 +25,7 @@ std::uint32_t receive_slabs(const config::Settings& settings) {
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
   // Each stream that is read has a slab of its own.
   const std::uint32_t streams =
-      settings.streams ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
+      uses_streams(settings) ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
 }
 

@@ -23,8 +23,8 @@ io::UdpConfig udp_config(const NodeTable& nodes) {
     udp.seal = io::UdpSeal{*settings.keys, seal_cluster_id(settings), 0,
                            settings.order->write_data_header};
   }
-  udp.multicast = settings.streams ? io::MulticastMode::off : settings.multicast;
-  if (settings.streams) udp.streams.emplace();
+  udp.multicast = uses_streams(settings) ? io::MulticastMode::off : settings.multicast;
+  if (uses_streams(settings)) udp.streams.emplace();
   udp.group = settings.group;
   udp.packet_bytes_max = packet_bytes(settings);
   udp.faults = settings.faults;
@@ -82,7 +82,7 @@ NodeId NodeTransport::congested() const {
 
 void NodeTransport::flush(Instant now) {
   udp_->flush();
-  if (!nodes_.settings().streams) return;
+  if (!uses_streams(nodes_.settings())) return;
   // New units were held back because of a congested peer, which has caught up now.
   if (held_ && udp_->congested() == NodeId{}) {
     held_ = false;

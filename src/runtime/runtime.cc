@@ -10,6 +10,7 @@
 #include "io/clock.h"
 #include "runtime/acceptor_log.h"
 #include "runtime/engine.h"
+#include "runtime/node_memory.h"
 #include "runtime/text.h"
 #include "wire/frames.h"
 
@@ -71,6 +72,11 @@ Result<void, io::IoError> Runtime::prepare() {
   }
   for (std::string& each : absent_texts(settings)) start_warnings_.push_back(std::move(each));
   transport_->udp().set_epoch(choice.epoch);
+  if (needs_of(settings).memory) {
+    auto memory = open_memory(nodes_, {settings.self(), choice.epoch}, loop_);
+    if (!memory) return unexpected(memory.error());
+    memory_ = std::move(*memory);
+  }
   make_node(choice.epoch);
   return {};
 }
@@ -88,7 +94,8 @@ void Runtime::make_node(std::uint64_t epoch) {
   node_ = std::make_unique<node::Node>(
       node_limits(nodes_.settings()), buffers_.units,
       [this, epoch](order::Host& host) {
-        return make_engine(nodes_.settings(), epoch, log_.get(), buffers_.frames, host);
+        return make_engine(nodes_.settings(), epoch, log_.get(), memory_.get(), buffers_.frames,
+                           host);
       },
       *transport_, sink);
   transport_->attach(*node_, trace_.get());
@@ -128,13 +135,29 @@ void Runtime::leave(Instant now) {
   if (trace_ != nullptr) trace_->leave();
 }
 
+io::Progress Runtime::on_sockets(const io::Turn& turn) {
+  if (memory_ == nullptr) return transport_->receive(turn);
+  const bool more = memory_->receive(turn.now);
+  if (memory_->take_news()) node_->on_memory(turn.now);
+  io::Progress progress = transport_->receive(turn);
+  progress.more = progress.more || more;
+  return progress;
+}
+
+void Runtime::set_keys(const seal::Keys& keys) {
+  transport_->set_keys(keys);
+  if (memory_ != nullptr) memory_->set_keys(io::Clock::now(), keys);
+}
+
 void Runtime::on_timer(Instant now) {
   if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
   transport_->on_timer(now);
   if (const auto due = nodes_.next_deadline(); due && *due <= now) {
-    nodes_.on_timer(now, [this](const io::AddressBook::Change& change) {
-      if (change.entry.at != change.before)
+    nodes_.on_timer(now, [this, now](const io::AddressBook::Change& change) {
+      if (change.entry.at != change.before) {
         transport_->udp().set_address(change.entry.node, change.entry.at);
+        if (memory_ != nullptr) memory_->set_address(now, change.entry.node, change.entry.at);
+      }
       application_.on_address(change);
     });
   }
@@ -143,6 +166,19 @@ void Runtime::on_timer(Instant now) {
 void Runtime::on_turn_end(Instant now) {
   now_ = now;
   nodes_.on_strangers(now, transport_->udp().counters().drop_unknown_source);
+  end_work(now);
+  // Writes to shared memory have ended already: what they decide need not wait for another turn.
+  if (memory_ != nullptr && memory_->has_ends()) {
+    memory_->take_news();
+    node_->on_memory(now);
+    end_work(now);
+  }
+  application_.on_publish();
+  transport_->flush(now);
+}
+
+/// The application's last chance; then everything that has to be behind the trace.
+void Runtime::end_work(Instant now) {
   application_.on_turn_end(now);
   take_adopted(now);
   if (log_ != nullptr) log_->commit();
@@ -153,13 +189,19 @@ void Runtime::on_turn_end(Instant now) {
                               error->message);
     }
   }
-  application_.on_publish();
-  transport_->flush(now);
+  if (memory_ != nullptr) {
+    memory_->flush(now);
+    if (!memory_->problem().empty() && memory_->problem() != memory_problem_) {
+      memory_problem_ = memory_->problem();
+      application_.on_warning(memory_problem_);
+    }
+  }
 }
 
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
-  for (const auto& each : {node_->next_deadline(), transport_->next_deadline(),
+  const auto of_memory = memory_ == nullptr ? std::nullopt : memory_->next_deadline();
+  for (const auto& each : {node_->next_deadline(), of_memory, transport_->next_deadline(),
                            nodes_.next_deadline(), application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }

@@ -23,6 +23,10 @@
 #include "runtime/trace_log.h"
 #include "runtime/view_cause.h"
 
+namespace peal::io::fabric {
+class Fabric;
+}
+
 namespace peal::runtime {
 
 class AcceptorLog;
@@ -32,7 +36,8 @@ class AcceptorLog;
 class Application : public node::Sink {
  public:
   virtual void on_wake(Instant now) = 0;
-  /// The application's last chance in this turn to submit or to leave.
+  /// The application's last chance to submit or to leave before what it has got is published. With
+  /// memory, it may be called twice in a turn.
   virtual void on_turn_end(Instant now) = 0;
   /// The deliveries of this turn are in the trace, so the application may now pass them on. Most
   /// packets of this turn are sent after this call.
@@ -64,7 +69,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void start(Instant now);
   /// Seals and opens packets with these keys from now on. Call it only if the settings had keys at
   /// the start.
-  void set_keys(const seal::Keys& keys) { transport_->set_keys(keys); }
+  void set_keys(const seal::Keys& keys);
 
   /// Makes this list active once all members of the view have it. Until then, packets of the nodes
   /// of both lists are accepted. Setting the active list withdraws a pending list. See
@@ -93,6 +98,8 @@ class Runtime final : private io::LoopHost, private node::Sink {
   /// Functions of node::Sink may call submit_control().
   node::Node& node() { return *node_; }
   const NodeTransport& transport() const { return *transport_; }
+  /// The memory that other nodes write to; null unless the engine needs one.
+  const io::fabric::Fabric* memory() const { return memory_.get(); }
   const trace::Names& names() const { return nodes_.names(); }
   /// The number of lines missing in the trace; nothing if there is no trace.
   std::optional<std::uint64_t> trace_lines_lost() const {
@@ -111,11 +118,12 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void make_node(std::uint64_t epoch);
   void on_epoch_corrected(std::uint64_t epoch);
   void on_incompatible(const MemberId& who, wire::Drop reason);
+  void end_work(Instant now);
   void take_adopted(Instant now);
 
   // Overrides of io::LoopHost.
   void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
-  io::Progress on_sockets(const io::Turn& turn) override { return transport_->receive(turn); }
+  io::Progress on_sockets(const io::Turn& turn) override;
   void on_drained(Instant now) override { node_->on_drained(now); }
   void on_wake(Instant now) override { application_.on_wake(now); }
   void on_timer(Instant now) override;
@@ -145,8 +153,10 @@ class Runtime final : private io::LoopHost, private node::Sink {
   std::unique_ptr<TraceLog> trace_;  ///< null if there is no trace
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
-  std::string state_file_;            ///< the file that stores the epoch; empty: no file
-  std::unique_ptr<AcceptorLog> log_;  ///< null if this node keeps no log on disk
+  std::string state_file_;                      ///< the file that stores the epoch; empty: no file
+  std::unique_ptr<AcceptorLog> log_;            ///< null if this node keeps no log on disk
+  std::string memory_problem_;                  ///< told last
+  std::unique_ptr<io::fabric::Fabric> memory_;  ///< null unless the engine needs memory
   std::unique_ptr<node::Node> node_;
 };
 

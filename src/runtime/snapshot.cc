@@ -7,6 +7,7 @@
 
 #include "config/domains.h"
 #include "config/nodes.h"
+#include "runtime/node_memory.h"
 #include "runtime/runtime.h"
 #include "runtime/text.h"
 #include "trace/json.h"
@@ -41,7 +42,9 @@ void add_missing(const Runtime& runtime, Snapshot& to) {
   for (const config::NodeEntry& node : runtime.nodes().active()) {
     const bool here = std::any_of(members.begin(), members.end(),
                                   [&](const MemberId& each) { return each.node == node.number; });
-    if (here || node.number == runtime.nodes().settings().self()) continue;
+    const config::Settings& settings = runtime.nodes().settings();
+    if (here || node.number == settings.self()) continue;
+    if (!may_share_view(settings, node.number)) continue;
     to.missing.push_back(
         {runtime.names().name(node.number), runtime.transport().refusals().why(node.number)});
   }
@@ -64,6 +67,15 @@ Snapshot snapshot_of(const Runtime& runtime) {
   add_missing(runtime, now);
   now.multicast = runtime.transport().udp().multicast_status();
   now.data = data_text(runtime.transport().udp(), runtime.names());
+  if (const io::fabric::Fabric* memory = runtime.memory()) {
+    now.memory = memory_text(*memory, runtime.names());
+    add_memory_counters(*memory, runtime.names(), now.counters);
+  }
+  if (const auto leads = node.leadership()) {
+    now.leader = runtime.names().name(leads->leader.node);
+    now.round = leads->round;
+  }
+  now.engine = node.describe();
   const auto key = runtime.transport().sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const io::AddressBook::Entry& entry : runtime.nodes().addresses().entries()) {

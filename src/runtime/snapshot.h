@@ -49,10 +49,14 @@ struct Snapshot {
   bool without_majority = false;
   std::vector<MissingNode> missing;
   std::string multicast;
-  std::string data;                    ///< "datagrams" or "streams", and unreachable nodes
-  std::string seal;                    ///< the key for sealing packets, or "insecure"
-  std::vector<NodeAddress> nodes;      ///< the other nodes, of both lists
-  std::vector<std::string> list;       ///< names of the nodes in the active list
+  std::string data;                ///< "datagrams" or "streams", and unreachable nodes
+  std::string memory;              ///< how writes reach the other nodes; empty: no memory
+  std::string leader;              ///< the node that leads this node's domain; empty: none
+  std::uint64_t round = 0;         ///< the leader's round
+  std::string engine;              ///< the engine's state, for a search for errors; may be empty
+  std::string seal;                ///< the key for sealing packets, or "insecure"
+  std::vector<NodeAddress> nodes;  ///< the other nodes, of both lists
+  std::vector<std::string> list;   ///< names of the nodes in the active list
   std::vector<std::string> next_list;  ///< names of the nodes in the pending list; empty: none
   std::string list_waits_for;          ///< what the pending list waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;

@@ -30,9 +30,12 @@ struct Context {
 
   /// Makes Sessions::work() check connections and sessions at `deadline`.
   void due(Instant deadline) { next_check = std::min(next_check.value_or(deadline), deadline); }
-  /// Size of the largest payload that fits into a message, whatever the message's targets are.
+  /// Size of the largest payload that fits into a message: whatever its targets are, except with
+  /// disjoint domains.
   std::uint32_t payload_bytes_max() const {
-    return options.message_bytes_max - kMessageOverheadMax;
+    const std::uint32_t most = options.message_bytes_max;
+    if (!options.domains.is_disjoint()) return most - kMessageOverheadMax;
+    return most - std::min(kMessageOverheadMax, most / kOverheadShare);
   }
 };
 

@@ -50,14 +50,13 @@ void Delivery::append_private_name(const group::ClientKey& client, std::string_v
 }
 
 void Delivery::deliver(std::span<const std::uint32_t> clients, const group::Received& message) {
-  PEAL_ASSERT(current_ != nullptr);
   wire::MessageEvent event;
-  event.place.view = current_->view;
-  if (current_->seq != 0) {
-    event.place.position = current_->seq;
-    event.place.index = current_->index;
+  event.place.view = message.view;
+  if (message.place.seq != 0) {
+    event.place.position = message.place.seq;
+    event.place.index = message.place.index;
   } else {
-    event.number = current_->number;
+    event.number = message.number;
   }
   event.service = message.service;
   event.type = message.type;
@@ -149,18 +148,18 @@ void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view grou
   }
 }
 
-Result<void, Errc> Delivery::submit(ByteView message, Service service, order::Domain domain) {
-  const Result<std::uint64_t, Errc> number = context_.host.submit(message, service, domain);
+Result<std::uint64_t, Errc> Delivery::submit(ByteView message, Service service, DomainSet domains) {
+  const Result<std::uint64_t, Errc> number = context_.host.submit(message, service, domains);
   if (!number) {
     context_.node_closed = context_.node_closed || number.error() == Errc::closed;
     return unexpected(number.error());
   }
   context_.submitted = *number;
-  return {};
+  return *number;
 }
 
-void Delivery::settled(const ViewId& view) {
-  context_.host.tables_equal(view, groups_->table().hash());
+void Delivery::settled(const ViewId& view, std::uint64_t hash) {
+  context_.host.tables_equal(view, hash);
 }
 
 }  // namespace peal::session

@@ -21,21 +21,18 @@ class Delivery final : public group::Effects {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Sets the groups that call this object.
-  void connect(const group::Groups& groups) { groups_ = &groups; }
-  /// Sets the message that the node is delivering; null: none.
-  void set_current(const Delivered* message) { current_ = message; }
-
   // group::Effects
   void deliver(std::span<const std::uint32_t> clients, const group::Received& message) override;
   void view(std::span<const std::uint32_t> clients, const group::GroupView& view) override;
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
   void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
-  Result<void, Errc> submit(ByteView message, Service service, order::Domain domain) override;
-  void replace_control(ByteView message) override { context_.host.replace_control(message); }
-  void block(bool blocked) override { context_.host.block(blocked); }
-  void settled(const ViewId& view) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
+  void replace_control(ByteView message, DomainSet domains) override {
+    context_.host.replace_control(message, domains);
+  }
+  std::uint64_t block(bool blocked) override { return context_.host.block(blocked); }
+  void settled(const ViewId& view, std::uint64_t hash) override;
 
  private:
   /// The encoder's current event: in the client's region if possible, otherwise in the daemon's own
@@ -48,9 +45,7 @@ class Delivery final : public group::Effects {
   Registry& registry_;
   Backlog& backlog_;
   native::EventEncoder& encoder_;
-  const group::Groups* groups_ = nullptr;
-  const Delivered* current_ = nullptr;  ///< the message that the node is delivering
-  std::string sender_;                  ///< scratch
+  std::string sender_;  ///< scratch
 };
 
 }  // namespace peal::session

@@ -46,16 +46,18 @@ class Host {
 
   // The node.
 
-  /// Copies a message, and queues it to be ordered for the members that learn `domain`. Returns the
-  /// message's number; each message gets the next number. Errors: would_block, too_large, closed.
-  /// After would_block the owner calls Sessions::on_room() when there may be room again.
+  /// Copies a message, and queues it to be ordered for the nodes of `domains`, as
+  /// order::Host::next_domains() allows. Returns the message's number; each message gets the next
+  /// number. Errors: would_block, too_large, closed. After would_block the owner calls
+  /// Sessions::on_room() when there may be room again.
   virtual Result<std::uint64_t, Errc> submit(ByteView message, Service service,
-                                             order::Domain domain) = 0;
+                                             DomainSet domains) = 0;
   /// Drops the queued control messages that the engine has not taken yet, then queues `message`
   /// unless it is empty. May be called while the node delivers.
-  virtual void replace_control(ByteView message) = 0;
+  virtual void replace_control(ByteView message, DomainSet domains) = 0;
   /// Holds back messages from submit(), or releases them. May be called while the node delivers.
-  virtual void block(bool blocked) = 0;
+  /// Returns the number of the last message that the engine has, or had.
+  virtual std::uint64_t block(bool blocked) = 0;
   /// Called when this node's group table has become equal to that of every other daemon in the
   /// view. `hash`: the table's hash, for comparison.
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "group/domains.h"
+#include "group/options.h"
 #include "wire/client.h"
 
 // Who the clients are, what they may do, and how much of the daemon they may use.
@@ -68,12 +68,19 @@ inline constexpr std::uint32_t kSharedBytesLeast = 64 * 1'024;
 inline constexpr std::size_t kEndedMax = 1'024;
 /// The number of bytes that a group message may have in addition to its payload.
 inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
+/// With disjoint domains a message fits into one unit, which may be small. So much of it is kept
+/// free for the names of groups; a message with more or longer names is refused if it does not fit.
+inline constexpr std::uint32_t kOverheadShare = 4;
+/// Smallest limit of a message with disjoint domains.
+inline constexpr std::uint32_t kUnitMessageBytesMin = 512;
 
 struct Options {
   std::string cluster;
   std::string node;
   std::uint32_t nodes = 1;  ///< maximum number of nodes that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;
+  /// Of a message with the tables of groups, if it may be larger than that of a client.
+  std::uint32_t tables_bytes_max = 0;
   std::uint32_t sessions_max = 4'096;
   /// Limit of the bytes of unfinished records, over all connections. Each connection may have 16
   /// KiB in addition.
@@ -97,6 +104,9 @@ struct Options {
   group::Domains domains;  ///< groups whose messages only some nodes learn
   bool companies = false;  ///< as in group::Options
 };
+
+/// The options of the groups below the sessions.
+group::Options group_options(const Options& options);
 
 /// Returns an empty text if the options are valid; otherwise one line that names the key, the value
 /// and what is accepted.

@@ -17,6 +17,7 @@ void Reconfiguration::begin(const Options& options) {
   next.cluster = current.cluster;
   next.node = current.node;
   next.message_bytes_max = current.message_bytes_max;
+  next.tables_bytes_max = current.tables_bytes_max;
   current = std::move(next);
   registry_.reset_rules();
   for (const auto& [id, it] : registry_.all()) {

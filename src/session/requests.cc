@@ -58,10 +58,15 @@ Sent Requests::send(Session& it, const wire::SendRequest& request, std::size_t c
     return {State::waits, Link::Pause::node, {}, {}};
   }
   if (!sent) {
+    if (sent.error() == group::Refusal::no_domain) {
+      return refuse(it, request.number, wire::ClientCode::not_permitted,
+                    no_domain_text(request.targets));
+    }
     const bool large = sent.error() == group::Refusal::too_large;
     return refuse(it, request.number,
                   large ? wire::ClientCode::too_large : wire::ClientCode::shutdown,
-                  large ? "the message is longer than any may be" : "the node has stopped");
+                  large ? "the message with the names of its targets is longer than any may be"
+                        : "the node has stopped");
   }
   ++context_.counters.messages;
   account.received = std::max(account.received, request.number);
@@ -126,6 +131,21 @@ Sent Requests::refuse(Session& it, std::uint64_t number, wire::ClientCode code, 
   return {Sent::State::refused, Link::Pause::none, code, std::move(text)};
 }
 
+/// Names the first target that no domain has.
+std::string Requests::no_domain_text(std::span<const std::string_view> targets) const {
+  const auto is_nowhere = [this](std::string_view target) {
+    return context_.options.domains.of_group(target) == 0;
+  };
+  const auto at = std::find_if(targets.begin(), targets.end(), is_nowhere);
+  PEAL_ASSERT(at != targets.end());
+  if (at->front() == '#') {
+    return quoted(*at) + " names no node of a domain: private names end in the name of one";
+  }
+  return quoted(*at) +
+         " is a group of no domain: name it in groups of a [[domain]], where \"*\" "
+         "stands for all that no domain before it names";
+}
+
 // ---- groups ----
 
 std::optional<Answer> Requests::answer_of(group::Refusal why, std::string_view group) const {
@@ -141,6 +161,8 @@ std::optional<Answer> Requests::answer_of(group::Refusal why, std::string_view g
                     name +
                         " is no name of a group: 1 to 128 bytes without control characters are, "
                         "the first not '#'"};
+    case group::Refusal::no_domain:
+      return Answer{ClientCode::not_permitted, no_domain_text({&group, 1})};
     case group::Refusal::other_nodes: {
       const group::Domains& domains = context_.options.domains;
       return Answer{ClientCode::not_permitted,
@@ -267,6 +289,13 @@ void Requests::goodbye(Session& it) {
 
 void Requests::on_delivered(std::uint64_t number) {
   if (settlement_.came_back(number)) settle();
+}
+
+/// With disjoint domains the engine knows the place of a message once enough nodes of each of its
+/// domains have it for good.
+void Requests::on_placed(std::uint64_t number) {
+  settlement_.came_back(number);
+  settle();
 }
 
 void Requests::settle() {

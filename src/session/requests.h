@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,8 @@ class Requests {
   // Acknowledgements.
   /// Call when message `number` of this node was delivered.
   void on_delivered(std::uint64_t number);
+  /// Call, instead of on_delivered(), when the message has its place in all its domains for good.
+  void on_placed(std::uint64_t number);
   /// Acknowledges all messages of this node's clients that were delivered here.
   void settle();
   /// Sends a marker, a safe message of the daemon itself, if delivered messages need a marker to be
@@ -66,6 +69,7 @@ class Requests {
   bool has_quota(Session& it, std::size_t bytes);
   bool may_ask(Instant& next, Duration every, int at_once) const;
   std::optional<Answer> answer_of(group::Refusal why, std::string_view group) const;
+  std::string no_domain_text(std::span<const std::string_view> targets) const;
   void acknowledge(const Settlement::Entry& entry);
   void finish_goodbye(Session& it);
 

@@ -109,18 +109,27 @@ bool may(const Options& options, const Person& person, GroupWish wish, std::stri
   return false;
 }
 
+group::Options group_options(const Options& options) {
+  return {options.node,
+          options.nodes,
+          std::max(options.message_bytes_max, options.tables_bytes_max),
+          options.sessions_max,
+          options.domains,
+          options.companies};
+}
+
 std::string validate(const Options& options) {
   if (options.sessions_max < 1) return bound("sessions_max", options.sessions_max, "1 and more");
-  const group::Options groups{options.node,         options.nodes,   options.message_bytes_max,
-                              options.sessions_max, options.domains, options.companies};
-  if (std::string wrong = group::validate(groups); !wrong.empty()) return wrong;
+  if (std::string wrong = group::validate(group_options(options)); !wrong.empty()) return wrong;
   if (options.cluster.empty() || options.cluster.size() > wire::kClientNameMax) {
     return "the name of the cluster has " + std::to_string(options.cluster.size()) +
            " bytes; accepted are 1 to " + std::to_string(wire::kClientNameMax);
   }
-  if (options.message_bytes_max < 2 * kMessageOverheadMax) {
+  const std::uint32_t least =
+      options.domains.is_disjoint() ? kUnitMessageBytesMin : 2 * kMessageOverheadMax;
+  if (options.message_bytes_max < least) {
     return bound("message_bytes_max", options.message_bytes_max,
-                 std::to_string(2 * kMessageOverheadMax) + " and more");
+                 std::to_string(least) + " and more");
   }
   const std::uint64_t record = std::uint64_t{options.message_bytes_max} + wire::kRequestLengthMax;
   if (options.input_bytes_max < record) {

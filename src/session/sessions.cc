@@ -11,19 +11,12 @@ namespace {
 
 constexpr Duration kCheckEvery = milliseconds(10);
 
-group::Options group_options(const Options& options) {
-  return {options.node,         options.nodes,   options.message_bytes_max,
-          options.sessions_max, options.domains, options.companies};
-}
-
 }  // namespace
 
 Sessions::Parts::Parts(const Options& options, Host& host, Spool& spool)
     : context(options, host),
       groups(group_options(options), delivery),
-      lifecycle(context, spool, chunks, registry, regions, backlog, groups) {
-  delivery.connect(groups);
-}
+      lifecycle(context, spool, chunks, registry, regions, backlog, groups) {}
 
 Sessions::Sessions(const Options& options, Host& host, Spool& spool)
     : parts_(std::make_unique<Parts>(options, host, spool)) {}
@@ -81,13 +74,20 @@ void Sessions::on_view(Instant now, const order::View& view, MemberId self) {
 
 void Sessions::on_message(Instant now, const Delivered& message) {
   parts_->context.now = now;
-  parts_->delivery.set_current(&message);
   parts_->groups.on_message(
-      {message.sender, message.number, message.service, {message.seq, message.index}},
+      {message.sender, message.number, message.service, {message.seq, message.index}, message.view},
       message.payload);
-  parts_->delivery.set_current(nullptr);
   const bool own = !message.control && message.sender == parts_->self;
-  if (own) parts_->requests.on_delivered(message.number);
+  if (own && !parts_->context.options.domains.is_disjoint()) {
+    parts_->requests.on_delivered(message.number);
+  }
+}
+
+void Sessions::on_placed(Instant now, std::uint64_t number, bool delivered) {
+  parts_->context.now = now;
+  if (!parts_->context.options.domains.is_disjoint()) return;
+  parts_->groups.on_placed(number, delivered);
+  parts_->requests.on_placed(number);
 }
 
 std::uint64_t Sessions::room_bytes() const { return parts_->backlog.room_bytes(); }
@@ -140,9 +140,8 @@ std::size_t Sessions::sessions() const { return parts_->registry.size(); }
 std::size_t Sessions::connections() const { return parts_->connections.count(); }
 
 bool Sessions::idle() const {
-  return parts_->groups.state() == group::Groups::State::operational &&
-         !parts_->groups.has_work() && parts_->requests.all_settled() &&
-         !parts_->registry.has_ending();
+  return parts_->groups.is_settled() && !parts_->groups.has_work() &&
+         parts_->requests.all_settled() && !parts_->registry.has_ending();
 }
 
 Counters Sessions::counters() const {

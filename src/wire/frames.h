@@ -68,6 +68,15 @@ constexpr bool is_toto_kind(FrameKind kind) {
   return value >= kTotoKindFirst && value <= kTotoKindLast;
 }
 
+/// Frames of RamCast (ramcast.h).
+inline constexpr std::uint8_t kRamcastKindFirst = 68;
+inline constexpr std::uint8_t kRamcastKindLast = 78;
+inline constexpr unsigned kRamcastKinds = kRamcastKindLast - kRamcastKindFirst + 1;
+constexpr bool is_ramcast_kind(FrameKind kind) {
+  const auto value = static_cast<std::uint8_t>(kind);
+  return value >= kRamcastKindFirst && value <= kRamcastKindLast;
+}
+
 /// Why a packet was dropped; `none` if it was not dropped.
 enum class Drop : std::uint8_t {
   none,

@@ -26,7 +26,9 @@ static_assert(!kDropNames.back().empty(), "every reason has a name");
 bool is_known(std::uint8_t kind) {
   return (kind >= static_cast<std::uint8_t>(FrameKind::token) &&
           kind <= static_cast<std::uint8_t>(FrameKind::settings)) ||
-         is_paxos_kind(static_cast<FrameKind>(kind)) || is_toto_kind(static_cast<FrameKind>(kind));
+         is_paxos_kind(static_cast<FrameKind>(kind)) ||
+         is_toto_kind(static_cast<FrameKind>(kind)) ||
+         is_ramcast_kind(static_cast<FrameKind>(kind));
 }
 
 }  // namespace

@@ -126,6 +126,17 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
       is_optimistic(command<BenchCommand>({"bench", "--order", "ridge", "--optimistic"}).options));
   EXPECT_FALSE(shaped.acceptors);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--acceptors", "3"}).acceptors, 3U);
+  const auto genuine =
+      command<BenchCommand>({"bench", "--order", "ramcast", "--nodes", "5", "--domains", "2",
+                             "--outside", "--senders", "last", "--fabric", "tcp", "--poll", "2"});
+  EXPECT_EQ(genuine.domains, 2U);
+  EXPECT_TRUE(genuine.outside);
+  EXPECT_EQ(genuine.senders, BenchSenders::last);
+  EXPECT_EQ(genuine.options.get("ramcast.fabric"), 2);
+  EXPECT_EQ(genuine.poll, 2U);
+  EXPECT_EQ(
+      command<UpCommand>({"up", "--order", "ramcast", "--nodes", "6", "--domains", "3"}).domains,
+      3U);
   EXPECT_TRUE(shaped.multicast);
   EXPECT_EQ(shaped.place, "/tmp");
   const auto copies = command<BenchCommand>({"bench", "--multicast", "off", "--dir", "/dev/shm"});
@@ -324,13 +335,40 @@ const Bad kBad[] = {
      "up to --nodes, 3"},
     {"bench --acceptors 3", "--acceptors = \"3\" does not go with --order ring", "leave it out",
      "--order ridge"},
+    {"bench --order ramcast --acceptors 3", "--acceptors = \"3\" does not go with --order ramcast",
+     "leave it out", "--order paxos or --order ridge"},
+    {"bench --order ramcast --storage memory", "--storage does not go with --order ramcast",
+     "leave it out", "--order paxos"},
+    {"up --order ramcast --domains 0", "--domains", "\"0\"", "a whole number from 1 to 15"},
+    {"up --order ramcast --domains 2", "--domains = \"2\" does not divide 3 nodes",
+     "accepted is a divisor", "number of nodes"},
+    {"up --order ramcast --nodes 16", "--domains = \"1\" makes domains of 16 nodes", "accepted are",
+     "up to 15"},
+    {"up --domains 3", "--domains does not go with --order ring", "leave it out",
+     "--order ramcast"},
+    {"up --order paxos --fabric shm", "--fabric does not go with --order paxos", "leave it out",
+     "--order ramcast"},
+    {"bench --order ramcast --fabric rdma", "--fabric", "\"rdma\"", "\"shm\""},
+    {"bench --order ramcast --poll 4", "--poll = \"4\"", "accepted is", "up to --nodes, 3"},
+    {"bench --order ramcast --poll 33", "--poll", "\"33\"", "a whole number from 0 to 32"},
+    {"bench --poll 1", "--poll does not go with --order ring", "leave it out", "--order ramcast"},
+    {"bench --outside", "--outside does not go with --order ring", "leave it out",
+     "--order ramcast"},
+    {"bench --order ramcast --nodes 1 --outside", "--outside needs two nodes", "accepted is",
+     "--nodes from 2"},
+    {"bench --order ramcast --poll 1 --daemon", "--daemon does not go with", "--poll",
+     "leave out one"},
+    {"bench --order ramcast --fabric shm --ramcast slots=8", "--fabric does not go with --ramcast",
+     "key fabric", "leave out one"},
+    {"bench --senders some", "--senders", "\"some\"", "\"all\", \"first\" or \"last\""},
     {"bench --link 1000", "--link", "\"1000\"", "from 1mbit to 100gbit"},
     {"bench --link 101gbit", "--link", "\"101gbit\"", "from 1mbit to 100gbit"},
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},
     {"bench --multicast no", "--multicast", "\"no\"", "\"auto\" or \"off\""},
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
-    {"bench --order raft", "--order", "\"raft\"", "\"ring\", \"paxos\", \"ridge\" or \"toto\""},
+    {"bench --order raft", "--order", "\"raft\"",
+     "\"ring\", \"paxos\", \"ridge\", \"toto\" or \"ramcast\""},
     {"bench --order ridge --dissemination bus", "--dissemination", "\"bus\"",
      "\"distributors\" or \"ring\""},
     {"bench --order paxos --dissemination ring", "--dissemination does not go with --order paxos",

@@ -96,6 +96,87 @@ TEST(BenchSummary, MessagesWithoutAPlaceMayHaveAnotherOrderButAreTheSame) {
   EXPECT_FALSE(summarise({result_of({}, false), result_of({1}, false)}, 1).one_order);
 }
 
+TEST(BenchSummary, DomainsHaveViewsOfTheirOwnAndTheSameMessages) {
+  const auto in_domain = [](std::uint32_t domain, std::uint64_t digest) {
+    BenchResult made = result(10, digest);
+    made.domain = domain;
+    made.views.back().id = std::to_string(domain) + "@a.1";
+    made.all.digest.value = digest;
+    return made;
+  };
+  EXPECT_TRUE(summarise({in_domain(1, 7), in_domain(1, 7), in_domain(2, 7)}, 1).one_order);
+  EXPECT_FALSE(summarise({in_domain(1, 7), in_domain(1, 8), in_domain(2, 7)}, 1).one_order);
+  EXPECT_FALSE(summarise({in_domain(1, 7), in_domain(1, 7), in_domain(2, 8)}, 1).one_order);
+}
+
+TEST(BenchSummary, ANodeOutsideAllDomainsIsNoReceiver) {
+  BenchResult outside;
+  outside.domain = 0;
+  outside.due = outside.sent = 100;
+  outside.own.add(5'000);
+  const BenchRun run = summarise({result(1'000, 7), result(3'000, 7), outside}, 2);
+  EXPECT_TRUE(run.one_order);
+  EXPECT_DOUBLE_EQ(run.figures.messages_per_s, 1'000);
+  EXPECT_THAT(run.receivers_mbit_per_s, ElementsAre(4, 12));
+  EXPECT_DOUBLE_EQ(run.figures.own_p50_us, 5);
+}
+
+BenchPlan plan_with(std::uint32_t nodes, std::uint32_t domains, bool outside,
+                    BenchSenders senders) {
+  BenchPlan plan;
+  plan.nodes = nodes;
+  plan.domains = domains;
+  plan.outside = outside;
+  plan.senders = senders;
+  plan.poll = 2;
+  return plan;
+}
+
+TEST(BenchPlan, SaysWhatEachNodeDoes) {
+  const BenchPlan two = plan_with(4, 2, false, BenchSenders::all);
+  EXPECT_EQ(senders_of(two), 4U);
+  EXPECT_EQ(role_of(two, 1).domain, 1U);
+  EXPECT_EQ(role_of(two, 2).domain, 2U);
+  EXPECT_EQ(role_of(two, 3).domain_nodes, 2U);
+  EXPECT_TRUE(role_of(two, 0).starts && role_of(two, 3).sends);
+  EXPECT_TRUE(role_of(two, 1).polls);
+  EXPECT_FALSE(role_of(two, 2).polls);
+  const BenchPlan first = plan_with(4, 2, false, BenchSenders::first);
+  EXPECT_EQ(senders_of(first), 1U);
+  EXPECT_TRUE(role_of(first, 0).sends);
+  EXPECT_FALSE(role_of(first, 3).sends);
+  // A sender outside is told nothing: it says when to begin, and polls first.
+  const BenchPlan outside = plan_with(4, 1, true, BenchSenders::last);
+  EXPECT_EQ(role_of(outside, 3).domain, 0U);
+  EXPECT_EQ(role_of(outside, 0).domain_nodes, 3U);
+  EXPECT_TRUE(role_of(outside, 3).starts && role_of(outside, 3).sends);
+  EXPECT_FALSE(role_of(outside, 0).starts);
+  EXPECT_TRUE(role_of(outside, 3).polls && role_of(outside, 0).polls);
+  EXPECT_FALSE(role_of(outside, 1).polls);
+}
+
+TEST(BenchPlanFiles, KeepRolesAndDomains) {
+  const TempDir folder;
+  const BenchPlan plan = plan_with(4, 1, true, BenchSenders::last);
+  ASSERT_TRUE(write_plan(folder.path(), plan));
+  const auto read = read_plan(folder.path());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->domains, 1U);
+  EXPECT_TRUE(read->outside);
+  EXPECT_EQ(read->senders, BenchSenders::last);
+  EXPECT_EQ(read->poll, 2U);
+  BenchResult made = result(10, 7);
+  made.domain = 3;
+  made.own.add(1'500);
+  made.all.digest.value = 9;
+  ASSERT_TRUE(write_result(folder.path(), "n1", made));
+  const auto back = read_result(folder.path(), "n1");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->domain, 3U);
+  EXPECT_EQ(back->own.max_ns, 1'500U);
+  EXPECT_EQ(back->all.digest.value, 9U);
+}
+
 TEST(BenchPlanFiles, KeepServicesAndWhatWasDelivered) {
   const TempDir folder;
   for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {

@@ -48,6 +48,7 @@ class SlowLink {
   void begin(std::int64_t, std::int64_t) {}
   void poll(std::int64_t) {}
   void finish(BenchResult&) {}
+  static std::uint64_t placed() { return 0; }
   double cpu_seconds() const { return 1; }
   static std::string waits_for() { return "the test"; }
 
@@ -132,6 +133,56 @@ TEST(BenchWorker, KeepsSoManyUnderWayAndNoMore) {
     EXPECT_EQ(link.under_way, 0U);
     EXPECT_GT(result.sent, 0U);
   }
+}
+
+/// The link of a node in no domain: each message gets its place at the second look.
+class OutsideLink {
+ public:
+  BenchSent submit(ByteView payload, Service) {
+    if (BenchHead::read(payload.data(), now_ns()).kind == BenchHead::data) {
+      ++data;
+      under_way_max = std::max(under_way_max, submitted_ + 1 - placed_);
+    }
+    ++submitted_;
+    return BenchSent::taken;
+  }
+  template <class W>
+  bool take(W&) {
+    looked_ = !looked_;
+    if (looked_) placed_ = submitted_;
+    return false;
+  }
+  template <class W>
+  void wait(W&, std::int64_t) {}
+  void begin(std::int64_t, std::int64_t) {}
+  void poll(std::int64_t) {}
+  void finish(BenchResult&) {}
+  std::uint64_t placed() const { return placed_; }
+  double cpu_seconds() const { return 1; }
+  static std::string waits_for() { return "the test"; }
+
+  std::uint64_t data = 0;
+  std::uint64_t under_way_max = 0;
+
+ private:
+  std::uint64_t submitted_ = 0, placed_ = 0;
+  bool looked_ = false;
+};
+
+TEST(BenchWorker, ANodeInNoDomainSendsUntilAllHasItsPlace) {
+  BenchPlan plan = plan_of(3);
+  plan.nodes = 2;
+  plan.outside = true;
+  plan.senders = BenchSenders::last;
+  plan.seconds = 0.3;
+  OutsideLink link;
+  const BenchResult result = BenchWorker(link, plan, 1).run();
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.domain, 0U);
+  EXPECT_EQ(result.delivered, 0U);
+  EXPECT_GT(result.sent, 0U);
+  EXPECT_EQ(result.own.ns.total(), result.sent);
+  EXPECT_LE(link.under_way_max, 3U);
 }
 
 }  // namespace

@@ -71,5 +71,34 @@ TEST(Cluster, OneOnThisMachineHasANameOfItsOwn) {
   EXPECT_EQ(config->settings.cluster, "c-" + std::to_string(config->settings.own().address.port));
 }
 
+TEST(Cluster, HasDomainsOfEqualSizeAndPerhapsANodeOutside) {
+  const TempDir dir;
+  LocalRules rules;
+  rules.order = order::find_engine("ramcast");
+  const auto one = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(one) << one.error();
+  EXPECT_TRUE(config::read_file(one->config, "n1").value().settings.domains.empty());
+  rules.domains = 2;
+  const auto two = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(two) << two.error();
+  const auto config = config::read_file(two->config, "n3");
+  ASSERT_TRUE(config) << config.error();
+  const auto& domains = config->settings.domains;
+  ASSERT_EQ(domains.size(), 2U);
+  EXPECT_THAT(domains[0].nodes, testing::ElementsAre(NodeId{1}, NodeId{2}));
+  EXPECT_THAT(domains[1].nodes, testing::ElementsAre(NodeId{3}, NodeId{4}));
+  EXPECT_THAT(domains[0].groups, testing::ElementsAre("*"));
+  EXPECT_THAT(domains[1].groups, testing::ElementsAre("d2*"));
+  rules.domains = 1;
+  rules.outside = true;
+  const auto sender = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(sender) << sender.error();
+  const auto outside = config::read_file(sender->config, "n4");
+  ASSERT_TRUE(outside) << outside.error();
+  ASSERT_EQ(outside->settings.domains.size(), 1U);
+  EXPECT_THAT(outside->settings.domains[0].nodes,
+              testing::ElementsAre(NodeId{1}, NodeId{2}, NodeId{3}));
+}
+
 }  // namespace
 }  // namespace peal::cli

@@ -60,12 +60,21 @@ TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
   const std::string streams = R"({"order":"paxos","data":"streams; c is not connected"})";
   EXPECT_THAT(order_lines({answer("a", plain), answer("b", streams)}),
               ElementsAre("a order=paxos", "b order=paxos data=\"streams; c is not connected\""));
+  const std::string led = R"({"order":"ramcast","leader":"a","round":7,"memory":"b shm, c tcp"})";
+  EXPECT_THAT(order_lines({answer("a", led)}),
+              ElementsAre("a order=ramcast leader=a round=7", "a memory=\"b shm, c tcp\""));
   for (const char* json :
        {R"({"order":"ring"})", R"({"order":3,"domains":3})", "{}", "3", "", "}"}) {
     EXPECT_THAT(order_lines({answer("a", json)}), IsEmpty()) << json;
   }
   EXPECT_THAT(order_lines({answer("a", R"({"order":"ridge","domains":{"x":1},"merge":[]})")}),
               ElementsAre("a order=ridge"));
+}
+
+TEST(NodeReport, DomainsWithLeadersHaveViewsOfTheirOwn) {
+  const auto view_of = [](const char* json) { return parse_report(json).value().view_of; };
+  EXPECT_EQ(view_of(R"({"order":"ramcast","domains":["east"],"leader":"a"})"), "east");
+  EXPECT_EQ(view_of(R"({"order":"ridge","domains":["east"]})"), "");
 }
 
 TEST(NodeReport, SurvivesAnswersThatAreNone) {

@@ -367,9 +367,10 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
       {"order = \"raft\"\n",
-       "f.toml:3: order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
+       "f.toml:3: order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\", \"toto\" or "
+       "\"ramcast\""},
       {"order = 1\n",
-       "f.toml:3: order = 1: accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\""},
+       "f.toml:3: order = 1: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\" or \"ramcast\""},
       {"data_dir = \"/x\"\n",
        "f.toml:3: data_dir = \"/x\" does not go with order = \"ring\", the default: leave it out"},
       {"order = \"paxos\"\nprimary = \"none\"\n",
@@ -523,7 +524,8 @@ TEST(BadConfig, StreamsAreNotForTheRing) {
   expect_one_line(error);
   EXPECT_THAT(
       error, testing::HasSubstr("network.data = \"streams\" does not go with order = \"ring\", the "
-                                "default: leave it out, or set order = \"paxos\" or \"ridge\""));
+                                "default: leave it out, or set order = \"paxos\", \"ridge\" or "
+                                "\"ramcast\""));
   const std::string top = kTop + "order = \"ridge\"\ndata_dir = \"d\"\ninsecure = true\n";
   const auto good = parse_file(top + streams, "f.toml", "");
   ASSERT_TRUE(good) << good.error();

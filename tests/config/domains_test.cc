@@ -145,6 +145,61 @@ TEST(ConfigDomains, DestinationsWithAGenuineEngineAreAnyDomains) {
             "none, and all nodes learn the message");
 }
 
+const std::string kRamcast = "order = \"ramcast\"\n";
+
+TEST(ConfigDomains, OfRamcastHaveNoNodeInCommonAndAllTheirNodesVote) {
+  const std::string west = "[[domain]]\nname = \"west\"\n";
+  const auto config = with_domains(kEast + "nodes = [1, 2]\n" + west + "nodes = [3]\n", kRamcast);
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_EQ(config->settings.domains.size(), 2U);
+  // A node in no domain only sends.
+  EXPECT_TRUE(with_domains(kEast + "nodes = [2, 3]\n", kRamcast));
+  const std::pair<std::string, const char*> rows[] = {
+      {kEast + "nodes = [1, 2]\n" + west + "nodes = [2, 3]\n",
+       "which is a node of \"east\", too: accepted with order = \"ramcast\" are domains that have "
+       "no node in common"},
+      {kEast + "nodes = [1, 2, 3]\nacceptors = [1]\n",
+       "is not accepted with order = \"ramcast\": leave it out, since all nodes of a domain vote"},
+      {kEast + "nodes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]\n",
+       "has 16 nodes, which is not accepted with order = \"ramcast\": it must be at most 15"},
+  };
+  for (const auto& [text, what] : rows) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(domain_error(text, kRamcast), HasSubstr(what));
+  }
+}
+
+TEST(ConfigDomains, NodesOfOneDomainOfRamcastMayShareAView) {
+  const auto config = with_domains(kEast + "nodes = [1, 2]\n", kRamcast);
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_TRUE(may_share_view(config->settings, NodeId{2}));
+  EXPECT_FALSE(may_share_view(config->settings, NodeId{3}));
+  const auto one = with_domains("", kRamcast);
+  ASSERT_TRUE(one) << one.error();
+  EXPECT_TRUE(may_share_view(one->settings, NodeId{3}));
+  const auto ridge = with_domains(kEast + "nodes = [1]\n");
+  ASSERT_TRUE(ridge) << ridge.error();
+  EXPECT_TRUE(may_share_view(ridge->settings, NodeId{3})) << "views are those of all nodes";
+}
+
+TEST(ConfigDomains, WithoutThemRamcastTakesUpToFifteenNodes) {
+  const auto config_of = [](int nodes) {
+    std::string text = "cluster = \"demo\"\nnode = \"n1\"\ninsecure = true\n" + kRamcast;
+    for (int i = 1; i <= nodes; ++i) {
+      text += "[[nodes]]\nname = \"n" + std::to_string(i) +
+              "\"\naddress = \"127.0.0.1:" + std::to_string(4800 + 2 * i) + "\"\n";
+    }
+    return parse_file(text, "f.toml", "");
+  };
+  EXPECT_TRUE(config_of(14)) << "an even number survives no more failures, but is accepted";
+  EXPECT_TRUE(config_of(15));
+  const auto many = config_of(16);
+  ASSERT_FALSE(many);
+  EXPECT_THAT(many.error(),
+              HasSubstr("nodes has 16 entries: with order = \"ramcast\", accepted are "
+                        "up to 15 without [[domain]]; divide them into domains"));
+}
+
 // The example of [[domain]] in --print-config is accepted once its comment marks are removed.
 TEST(ConfigDomains, TheHelpIsAnExample) {
   std::string text = annotated_file();

@@ -56,8 +56,9 @@ TEST(Schema, SaysWhatIsWrong) {
       error("ring.max_gab", std::int64_t{3}),
       HasSubstr("unknown key ring.max_gab = 3: did you mean ring.max_gap? accepted keys are "));
   EXPECT_THAT(error("ordr", std::string("ring")), HasSubstr("did you mean order?"));
-  EXPECT_EQ(error("order", std::string("raft")),
-            "order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\" or \"toto\"");
+  EXPECT_EQ(
+      error("order", std::string("raft")),
+      "order = \"raft\": accepted is \"ring\", \"paxos\", \"ridge\", \"toto\" or \"ramcast\"");
 }
 
 Settings of_engine(std::string_view name) {

@@ -29,13 +29,14 @@ std::string_view cause_text(Cause cause) {
 }  // namespace
 
 Daemon::Daemon(char its_letter, std::uint32_t nodes, std::uint32_t message_bytes_max,
-               bool companies)
+               bool companies, Domains::Kind kind)
     : letter(its_letter), id{NodeId{static_cast<std::uint32_t>(its_letter - 'a' + 1)}, 100} {
   Options options;
   options.node_name = name();
   options.nodes = nodes;
   options.message_bytes_max = message_bytes_max;
   options.companies = companies;
+  if (kind == Domains::Kind::disjoint) options.domains = Domains({}, id.node, kind);
   groups = std::make_unique<Groups>(options, *this);
 }
 
@@ -101,26 +102,28 @@ void Daemon::gap(std::span<const std::uint32_t> connections, std::string_view gr
   }
 }
 
-Result<void, Errc> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
+Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
+                                           DomainSet /*domains*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({service, {message.begin(), message.end()}});
-  return {};
+  return ++submitted;
 }
 
-void Daemon::replace_control(ByteView message) {
+void Daemon::replace_control(ByteView message, DomainSet /*domains*/) {
   control.clear();
   if (!message.empty()) control.push_back({Service::agreed, {message.begin(), message.end()}});
 }
 
-void Daemon::settled(const ViewId& view) {
+void Daemon::settled(const ViewId& view, std::uint64_t hash) {
   PEAL_ASSERT(view == in);
-  settled_hashes[view] = groups->table().hash();
+  settled_hashes[view] = hash;
 }
 
-Cluster::Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies) {
+Cluster::Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies,
+                 Domains::Kind kind) {
   for (std::uint32_t n = 0; n < nodes; ++n) {
-    daemons.push_back(
-        std::make_unique<Daemon>(static_cast<char>('a' + n), nodes, message_bytes_max, companies));
+    daemons.push_back(std::make_unique<Daemon>(static_cast<char>('a' + n), nodes, message_bytes_max,
+                                               companies, kind));
   }
 }
 
@@ -136,13 +139,26 @@ bool Cluster::order_one(char from, std::string_view to) {
   } else {
     return false;
   }
-  const Ordered ordered{
-      sender.id, ++numbered_[sender.id], message.service, {++placed_[sender.in], 0}};
+  order(sender, message, to);
+  return true;
+}
+
+bool Cluster::order_under_way(char from, std::string_view to) {
+  Daemon& sender = (*this)[from];
+  if (sender.waiting.empty()) return false;
+  const Daemon::Waiting message = std::move(sender.waiting.front());
+  sender.waiting.pop_front();
+  order(sender, message, to);
+  return true;
+}
+
+void Cluster::order(Daemon& sender, const Daemon::Waiting& message, std::string_view to) {
+  const ViewId in = to.empty() ? sender.in : (*this)[to.front()].in;
+  const Ordered ordered{sender.id, ++numbered_[sender.id], message.service, {++placed_[in], 0}, in};
   for (const auto& daemon : daemons) {
     const bool chosen = to.empty() ? daemon->in == sender.in : to.find(daemon->letter) != to.npos;
     if (chosen) daemon->groups->on_message(ordered, message.bytes);
   }
-  return true;
 }
 
 void Cluster::order_all(std::string_view members) {

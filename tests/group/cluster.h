@@ -23,7 +23,8 @@ namespace peal::group::test {
 /// One daemon. Its name is a letter: a, b, c ...
 class Daemon final : public Effects {
  public:
-  Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies);
+  Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max, bool companies,
+         Domains::Kind kind);
 
   std::string name() const { return std::string(1, letter); }
   std::uint32_t connect(std::string_view client) { return groups->connect(client).value(); }
@@ -38,10 +39,14 @@ class Daemon final : public Effects {
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
-  Result<void, Errc> submit(ByteView message, Service service, order::Domain /*domain*/) override;
-  void replace_control(ByteView message) override;
-  void block(bool on) override { blocked = on; }
-  void settled(const ViewId& view) override;
+  Result<std::uint64_t, Errc> submit(ByteView message, Service service,
+                                     DomainSet /*domains*/) override;
+  void replace_control(ByteView message, DomainSet domains = {}) override;
+  std::uint64_t block(bool on) override {
+    blocked = on;
+    return taken;
+  }
+  void settled(const ViewId& view, std::uint64_t hash) override;
 
   struct Waiting {
     Service service = Service::agreed;
@@ -55,7 +60,9 @@ class Daemon final : public Effects {
   std::vector<Waiting> control;
   std::deque<Waiting> waiting;
   bool blocked = false;
-  std::size_t room = 1'000;  ///< maximum number of messages in `waiting`
+  std::uint64_t submitted = 0;  ///< number of messages of clients so far
+  std::uint64_t taken = 0;      ///< number of those that the engine has, as block() returns it
+  std::size_t room = 1'000;     ///< maximum number of messages in `waiting`
   std::vector<std::string> log;
   // Fields of the last message that came.
   std::uint16_t got_type = 0;
@@ -67,12 +74,15 @@ class Daemon final : public Effects {
 class Cluster {
  public:
   explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20,
-                   bool companies = false);
+                   bool companies = false, Domains::Kind kind = Domains::Kind::nested);
 
   Daemon& operator[](char letter) { return *daemons[static_cast<std::size_t>(letter - 'a')]; }
   /// Delivers the next message of daemon `from` to the daemons with the letters `to`, or to all in
   /// its view if `to` is empty. Returns false if no message waits.
   bool order_one(char from, std::string_view to = {});
+  /// Delivers the next message of a client of `from`, even if the daemon is blocked, as if it had
+  /// been under way before.
+  bool order_under_way(char from, std::string_view to);
   /// Delivers all waiting messages.
   void order_all(std::string_view members);
   /// Installs a new view of `members`, letters in ascending order. First the members get their
@@ -85,6 +95,7 @@ class Cluster {
   std::vector<std::unique_ptr<Daemon>> daemons;
 
  private:
+  void order(Daemon& sender, const Daemon::Waiting& message, std::string_view to);
   std::vector<MemberId> ids(std::string_view letters) const;
 
   std::uint64_t views_ = 0;

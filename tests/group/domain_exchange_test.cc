@@ -26,16 +26,17 @@ class GapListener final : public Effects {
   void gap(std::span<const std::uint32_t>, std::string_view group) override {
     gaps.emplace_back(group);
   }
-  Result<void, Errc> submit(ByteView message, Service, order::Domain) override {
+  Result<std::uint64_t, Errc> submit(ByteView message, Service, DomainSet) override {
     submitted.assign(message.begin(), message.end());
-    return {};
+    return ++count;
   }
-  void replace_control(ByteView message) override {
+  void replace_control(ByteView message, DomainSet /*domains*/) override {
     control.assign(message.begin(), message.end());
   }
-  void block(bool) override {}
-  void settled(const ViewId&) override {}
+  std::uint64_t block(bool) override { return 0; }
+  void settled(const ViewId&, std::uint64_t) override {}
 
+  std::uint64_t count = 0;
   std::vector<std::byte> submitted, control;
   std::vector<std::string> gaps;
 };

@@ -325,5 +325,118 @@ TEST(Loop, StopsBeforeItRuns) {
   EXPECT_TRUE(host.calls.empty());
 }
 
+// ---- memory that the loop looks at ----
+
+/// Memory in which something comes when a test says so.
+class Memory final : public PolledMemory {
+ public:
+  bool has_news() const override {
+    ++looks;
+    return news_after > 0 && looks >= news_after;
+  }
+  bool prepare_sleep() override {
+    ++prepared;
+    return !comes_before_sleep;
+  }
+  void end_sleep() override { ++ended; }
+
+  mutable int looks = 0;
+  int news_after = 0;  ///< the look that finds it; 0: none
+  bool comes_before_sleep = false;
+  int prepared = 0;
+  int ended = 0;
+};
+
+TEST(LoopMemory, NewsBeforeTheSleepPreventsIt) {
+  const auto loop = make_loop();
+  Host host;
+  Memory memory;
+  memory.comes_before_sleep = true;
+  loop->watch_memory(&memory);
+  const Instant begin = Clock::now();
+  loop->turn(host, seconds(20));
+  EXPECT_LT(Clock::now() - begin, seconds(10));
+  EXPECT_EQ(memory.prepared, 1);
+  EXPECT_GE(memory.ended, 1);
+}
+
+TEST(LoopMemory, EachSleepIsPreparedAndEnds) {
+  const auto loop = make_loop();
+  Host host;
+  Memory memory;
+  loop->watch_memory(&memory);
+  loop->turn(host, milliseconds(1));
+  EXPECT_EQ(memory.prepared, 1);
+  const int ended = memory.ended;
+  loop->turn(host, {});
+  EXPECT_EQ(memory.prepared, 1) << "a turn that does not sleep needs nothing";
+  EXPECT_GT(memory.ended, ended);
+  loop->watch_memory(nullptr);
+  loop->turn(host, milliseconds(1));
+  EXPECT_EQ(memory.prepared, 1);
+}
+
+TEST(LoopMemory, NewsEndsAdaptivePolling) {
+  LoopOptions options;
+  options.spin = seconds(10);
+  const auto loop = make_loop(options);
+  Host host;
+  Memory memory;
+  memory.news_after = 1;  // before the first yield, at which another thread may take the processor
+  loop->watch_memory(&memory);
+  loop->turn(host, seconds(20));
+  EXPECT_EQ(memory.prepared, 0);
+  EXPECT_EQ(loop->counters().sleeps, 0U);
+  EXPECT_EQ(loop->counters().spins, 1U);
+}
+
+TEST(LoopMemory, APollingLoopNeverSleeps) {
+  LoopOptions options;
+  options.waiting = Waiting::polling;
+  const auto loop = make_loop(options);
+  Host host;
+  Memory memory;
+  loop->watch_memory(&memory);
+  host.deadline = Clock::now() + milliseconds(3);
+  while (host.fired_at == Instant{}) loop->turn(host, seconds(20));
+  memory.news_after = memory.looks + 1'000;
+  loop->turn(host, seconds(20));
+  EXPECT_GE(memory.looks, memory.news_after);
+  EXPECT_EQ(memory.prepared, 0);
+  EXPECT_EQ(loop->counters().sleeps, 0U);
+}
+
+TEST(LoopMemory, APollingLoopServesDescriptorsWhateverComes) {
+  LoopOptions options;
+  options.waiting = Waiting::polling;
+  const auto loop = make_loop(options);
+  Host host;
+  Memory memory;
+  memory.news_after = 1;  // each look finds something
+  loop->watch_memory(&memory);
+  const Fd fd(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  int called = 0;
+  ASSERT_TRUE(loop->watch(fd.get(), EPOLLIN, [&](std::uint32_t) { ++called; }));
+  const Instant limit = Clock::now() + seconds(20);
+  while (called == 0 && Clock::now() < limit) loop->turn(host, seconds(20));
+  EXPECT_GT(called, 0);
+  loop->unwatch(fd.get());
+}
+
+TEST(LoopMemory, NewsBeforeAForeignLoopSleepsWakesIt) {
+  const auto loop = make_loop();
+  Host host;
+  Memory memory;
+  memory.comes_before_sleep = true;
+  loop->watch_memory(&memory);
+  loop->turn(host, {});
+  loop->arm(host);
+  pollfd poll{loop->fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&poll, 1, 20'000), 1);
+  const int ended = memory.ended;
+  loop->turn(host, {});
+  EXPECT_GT(memory.ended, ended);
+}
+
 }  // namespace
 }  // namespace peal::io

@@ -122,6 +122,25 @@ TEST(StreamDescriptors, ComeWithTheFirstByteThatIsWritten) {
   EXPECT_TRUE(witness.is_closed());
 }
 
+TEST(StreamDescriptors, EndAReadThatIsNotTheLast) {
+  const StreamPair pair;
+  Witness first;
+  Witness second;
+  pair.near->attach(first.writing.get());
+  put_text(*pair.near, "one");
+  pair.near->attach(second.writing.get());
+  put_text(*pair.near, "two");
+  std::array<std::byte, 64> room{};
+  pair.far->expect_descriptor();
+  const Transfer got = pair.far->read(room);
+  EXPECT_EQ(got.bytes, 3U);
+  EXPECT_EQ(got.outcome, StreamOutcome::ok) << "the second text waits";
+  EXPECT_TRUE(pair.far->take_descriptor());
+  pair.far->expect_descriptor();
+  EXPECT_EQ(pair.far->read(room).bytes, 3U);
+  EXPECT_TRUE(pair.far->take_descriptor());
+}
+
 TEST(StreamDescriptors, AreClosedIfNobodyExpectsThem) {
   const StreamPair pair;
   Witness witness;

@@ -122,6 +122,40 @@ TEST(Control, WhatIsOutdatedIsForgottenEvenInTheMiddle) {
   EXPECT_EQ(receiver.sink.got.back().payload, "b");
 }
 
+/// With genuine multicast, units stay where they are when a view comes. Only control messages may
+/// be longer than a unit, and they go to the domains that they are for.
+TEST(Control, APartThatIsInAUnitStaysThere) {
+  Limits limits;
+  limits.units_stay = true;
+  limits.message_bytes_max = 500;
+  limits.control_bytes_max = 5'000;
+  Bench sender(1, limits), receiver(2, limits);
+  const auto submit = [&sender](const std::string& payload, order::Domain domain) {
+    return sender.node->submit_control(as_bytes_view(payload), Service::agreed,
+                                       DomainSet::of(domain));
+  };
+  const std::string outdated = pattern(3'000, 1), tables = pattern(4'000, 2);
+  EXPECT_EQ(sender.node->submit({}, as_bytes_view(outdated), Service::agreed).error(),
+            Errc::too_large);
+  sender.submit("a");
+  EXPECT_TRUE(submit(outdated, 2));
+  EXPECT_EQ(sender.engine->host->next_domains(), DomainSet::of(2));
+  EXPECT_TRUE(sender.pull(kUnit));
+  EXPECT_TRUE(sender.pull(kUnit));
+  sender.node->drop_control();
+  EXPECT_EQ(sender.node->block(true), 0U);
+  EXPECT_TRUE(submit(tables, 3));
+  EXPECT_EQ(sender.engine->host->next_domains(), DomainSet::of(3));
+  for (int i = 0; i < 2; ++i) receiver.engine->effects->deliver(sender.place());
+  sender.order_all(kUnit, {&receiver});
+  EXPECT_EQ(payloads(receiver), std::vector<std::string>{tables});
+  EXPECT_EQ(receiver.sink.got[0].domains, DomainSet::of(3));
+  sender.node->block(false);
+  sender.order_all(kUnit, {&receiver});
+  EXPECT_EQ(payloads(receiver), (std::vector<std::string>{tables, "a"}));
+  EXPECT_EQ(sender.node->block(true), 1U) << "the engine has had the only message";
+}
+
 /// flush() notifies the engine when the node has new units for it.
 TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
   Bench bench;

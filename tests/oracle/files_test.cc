@@ -206,7 +206,7 @@ TEST_F(Files, RefusesATraceOfAnEngineThatItDoesNotKnow) {
   const auto one = check({a});
   ASSERT_FALSE(one.has_value());
   EXPECT_EQ(one.error(), a + ": ordered by bus, which this program does not know: accepted is "
-                             "\"ring\", \"paxos\", \"ridge\" or \"toto\"");
+                             "\"ring\", \"paxos\", \"ridge\", \"toto\" or \"ramcast\"");
 }
 
 TEST_F(Files, ReportsWhatIsBroken) {

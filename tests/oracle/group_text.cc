@@ -43,6 +43,13 @@ class GroupReader {
       out_.at_once = false;
     } else if (words[0] == "companies") {
       out_.companies = true;
+    } else if (words[0] == "crash-stop") {
+      out_.crash_stop = true;
+    } else if (words[0] == "domains") {
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        std::vector<NodeId>& nodes = out_.domains.emplace_back();
+        for (const std::string_view each : split(words[i], ',')) nodes.push_back(node(each).node);
+      }
     } else if (words.size() < 2) {
       fail("a line needs somebody and a verb");
     } else {
@@ -264,6 +271,25 @@ void play(GroupChecker& checker, const GroupEvent& event) {
     case GroupVerb::reach: return checker.reached(event.at, event.client, event.in);
     case GroupVerb::table: return checker.final_table(event.client.node, event.in, event.entries);
   }
+}
+
+GroupDomains domains_of(const GroupText& history) {
+  if (history.domains.empty()) return {};
+  const auto domain_with = [&history](const auto& fits) {
+    for (std::size_t i = 0; i < history.domains.size(); ++i) {
+      const std::vector<NodeId>& nodes = history.domains[i];
+      if (std::any_of(nodes.begin(), nodes.end(), fits)) return static_cast<DomainId>(i + 1);
+    }
+    return DomainId{0};
+  };
+  return {[domain_with](NodeId node) {
+            return domain_with([node](NodeId each) { return each == node; });
+          },
+          [domain_with, &history](std::string_view name) {
+            if (!name.starts_with('#')) return static_cast<DomainId>(name.back() - '0');
+            const std::string_view node = name.substr(name.rfind('#') + 1);
+            return domain_with([&](NodeId each) { return history.names.name(each) == node; });
+          }};
 }
 
 Result<std::vector<GroupText>, std::string> parse_groups(std::string_view text,

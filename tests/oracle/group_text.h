@@ -54,15 +54,21 @@ void play(GroupChecker& checker, const GroupEvent& event);
 
 struct GroupText {
   std::string title;
-  std::string file;                ///< the name without the folder
-  std::size_t line = 0;            ///< the line of the title
-  std::set<std::string> breaks;    ///< violated properties; empty if legal
-  std::vector<std::string> says;   ///< parts of the violations' texts
-  std::vector<GroupEvent> events;  ///< `at` is the event's line number
-  bool at_once = true;             ///< see GroupChecker::Options
-  bool companies = false;          ///< see GroupChecker::Options
+  std::string file;                          ///< the name without the folder
+  std::size_t line = 0;                      ///< the line of the title
+  std::set<std::string> breaks;              ///< violated properties; empty if legal
+  std::vector<std::string> says;             ///< parts of the violations' texts
+  std::vector<GroupEvent> events;            ///< `at` is the event's line number
+  bool at_once = true;                       ///< see GroupChecker::Options
+  bool companies = false;                    ///< see GroupChecker::Options
+  bool crash_stop = false;                   ///< see GroupChecker::Options
+  std::vector<std::vector<NodeId>> domains;  ///< the nodes of domain 1, 2, ...
   trace::Names names;
 };
+
+/// The domains of a history; none if it has none. A group is of the domain whose number its name
+/// ends with, a private name of its node's domain.
+GroupDomains domains_of(const GroupText& history);
 
 /// Reads all histories of a text. The error names the line.
 Result<std::vector<GroupText>, std::string> parse_groups(std::string_view text,

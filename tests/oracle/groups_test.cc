@@ -55,7 +55,9 @@ GroupReport judge(const GroupText& history, std::size_t count) {
   options.names = &history.names;
   options.at_once = history.at_once;
   options.companies = history.companies;
+  options.crash_stop = history.crash_stop;
   GroupChecker checker(options);
+  checker.set_domains(domains_of(history));
   for (std::size_t i = 0; i < count; ++i) play(checker, history.events[i]);
   return checker.finish();
 }

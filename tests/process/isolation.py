@@ -35,9 +35,10 @@ def _check(result, what):
         raise NoNamespaces(f"{what}: {os.strerror(error)}")
 
 
-def _mount(source, target, kind, flags):
+def _mount(source, target, kind, flags, options=None):
     names = [None if name is None else name.encode() for name in (source, target, kind)]
-    _check(_libc.mount(*names, ctypes.c_ulong(flags), None), f"mount {kind or 'private'} {target}")
+    done = _libc.mount(*names, ctypes.c_ulong(flags), options)
+    _check(done, f"mount {kind or 'private'} {target}")
 
 
 def _map_to_root(uid, gid):
@@ -58,6 +59,10 @@ def _unshare():
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     _mount("tmpfs", "/run", "tmpfs", 0)  # where `ip netns` keeps its names
     os.mkdir("/run/netns", 0o755)
+    # Where nodes of this user listen for shared memory: nodes of other runs have the same names.
+    sockets = f"/tmp/peal-{os.geteuid()}"
+    os.makedirs(sockets, 0o700, exist_ok=True)
+    _mount("tmpfs", sockets, "tmpfs", 0, b"mode=0700")
 
 
 def _watch(child):

@@ -36,8 +36,8 @@ class Child:
         self._changed = threading.Condition()
         self._file = open(os.path.join(folder, log + ".log"), "a", encoding="utf-8")
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            command, cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, errors="replace", **{"stdout": subprocess.DEVNULL, **options})
+            command, cwd=folder, stderr=subprocess.PIPE, text=True, errors="replace",
+            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **options})
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -96,6 +96,39 @@ class Child:
         raise Failure(f"{self.what}: no {key}: it has ended")
 
 
+class PacedChild(Child):
+    """A Child that reads the lines of a file from its standard input, again and again, so many per
+    second."""
+
+    STEP_S = 0.005
+
+    def __init__(self, command, folder, log, lines, rate):
+        super().__init__(command, folder, log, stdin=subprocess.PIPE)
+        with open(os.path.join(folder, lines), "rb") as file:
+            self._messages = file.readlines()
+        self._rate = rate
+        self._over = threading.Event()
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
+        self._feeder.start()
+
+    def _feed(self):
+        fed, begin = 0, time.monotonic()
+        while not self._over.wait(self.STEP_S):
+            due = int((time.monotonic() - begin) * self._rate)
+            part = [self._messages[at % len(self._messages)] for at in range(fed, due)]
+            fed = due
+            try:
+                os.write(self.process.stdin.fileno(), b"".join(part))
+            except BrokenPipeError:
+                return
+
+    def kill(self):
+        super().kill()
+        self._over.set()
+        self._feeder.join()
+        self.process.stdin.close()
+
+
 def view_in(line):
     """The members of the regular view that a node's log line reports; None for other lines."""
     if '"view_installed"' not in line:
@@ -111,6 +144,7 @@ class Node:
         self.incarnation = 0
         self.child = None  # while it is to run
         self.group = None  # whom its load goes to; None: as `peal send` has it
+        self.rate = None  # messages per second of its load; None: as many as the node takes
         self.load = None
 
     def start(self, config="peal.toml"):
@@ -142,7 +176,7 @@ class Node:
         self.child.wait_lines(newest, timeout, f"view of {','.join(wanted)}")
 
     def start_load(self):
-        """Sends without end, as fast as the node takes it."""
+        """Sends without end, as fast as the node takes it, or at self.rate."""
         cluster = self.cluster
         payload = cluster.payload(self.name)
         # The same file again and again: more than any case can send, and no process to feed it.
@@ -150,8 +184,11 @@ class Node:
         send = [cluster.peal, "send", "--to", self.name + ".sock"]
         if self.group is not None:
             send += ["--group", self.group]
-        command = ["nice", "-n", "10", *send, *[payload] * 20_000]
-        self.load = Child(command, cluster.folder, f"{self.name}.send")
+        command = ["nice", "-n", "10", *send]
+        if self.rate is not None:
+            self.load = PacedChild(command, cluster.folder, f"{self.name}.send", payload, self.rate)
+            return
+        self.load = Child(command + [payload] * 20_000, cluster.folder, f"{self.name}.send")
 
     def stop_load(self):
         """Ends the sender; what the node has taken in it still orders."""

@@ -17,17 +17,17 @@ constexpr ConnectionId kClients = 10;
 /// A node that holds one message at a time.
 struct OneSlot final : Host {
   Result<std::uint64_t, Errc> submit(ByteView message, Service its_service,
-                                     order::Domain /*domain*/) override {
+                                     DomainSet /*domains*/) override {
     if (full) return unexpected(Errc::would_block);
     full = true;
     service = its_service;
     bytes.assign(message.begin(), message.end());
     return ++number;
   }
-  void replace_control(ByteView message) override {
+  void replace_control(ByteView message, DomainSet /*domains*/) override {
     control.assign(message.begin(), message.end());
   }
-  void block(bool) override {}
+  std::uint64_t block(bool) override { return 0; }
   void tables_equal(const ViewId&, std::uint64_t) override {}
   std::string_view node_name(NodeId) const override { return "a-node-with-a-long-name"; }
   wire::SessionToken draw_token() override {

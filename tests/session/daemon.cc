@@ -128,14 +128,14 @@ void Daemon::let_in(const std::vector<std::string>& names) {
 }
 
 Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service,
-                                           order::Domain /*domain*/) {
+                                           DomainSet /*domains*/) {
   if (stopped) return unexpected(Errc::closed);
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({++number_, service, false, {message.begin(), message.end()}});
   return number_;
 }
 
-void Daemon::replace_control(ByteView message) {
+void Daemon::replace_control(ByteView message, DomainSet /*domains*/) {
   control.clear();
   if (!message.empty()) {
     control.push_back({1, Service::agreed, true, {message.begin(), message.end()}});

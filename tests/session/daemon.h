@@ -62,9 +62,12 @@ class Daemon final : public Host {
 
   // The functions of Host.
   Result<std::uint64_t, Errc> submit(ByteView message, Service service,
-                                     order::Domain /*domain*/) override;
-  void replace_control(ByteView message) override;
-  void block(bool on) override { blocked = on; }
+                                     DomainSet /*domains*/) override;
+  void replace_control(ByteView message, DomainSet domains) override;
+  std::uint64_t block(bool on) override {
+    blocked = on;
+    return 0;
+  }
   void tables_equal(const ViewId&, std::uint64_t) override {}
   std::string_view node_name(NodeId) const override { return "n"; }
   wire::SessionToken draw_token() override;

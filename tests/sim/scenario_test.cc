@@ -50,7 +50,9 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "'letter' is no kind of packet: token, data, join, commit, probe, hold_cancel, "
        "epoch_notice, state, submit, propose, prepare, promise, fetch, fetched, repeat, decided, "
        "checkpoint-get, checkpoint, relay, distribute, lacks, pass, lives, link-check, recall, "
-       "word, log-heard, node, lacks_nodes, status, rotation, beat, multicast, accept, ack, "
+       "word, log-heard, node, lacks_nodes, status, rotation, memory_hello, takeover, "
+       "member_state, refusal, message_relay, pull, query, answer, backlog_request, backlog, "
+       "backlog_view, beat, multicast, accept, ack, "
        "deliver, "
        "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp or other"},
       {"expect violation E5",
@@ -88,7 +90,8 @@ TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
       {"cluster order=bus",
-       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"whitebox\" or "
+       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", \"whitebox\" "
+       "or "
        "\"skeen\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},

@@ -16,6 +16,7 @@
 #include "golden_examine.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
+#include "wire/ramcast.h"
 #include "wire/toto.h"
 
 namespace peal::wire::test {
@@ -360,6 +361,16 @@ std::size_t start_of_unit(const Bytes& packet) {
   if (static_cast<FrameKind>(packet[3]) == frame_kind(TotoKind::node)) {
     return start_of_node_unit(packet);
   }
+  if (static_cast<FrameKind>(packet[3]) == frame_kind(RamcastKind::relay)) {
+    MessageRelay relay;
+    EXPECT_EQ(drop_name(decode_message_relay(packet, relay)), "none");
+    return relay_header_bytes(relay.head.indexes.size());
+  }
+  if (static_cast<FrameKind>(packet[3]) == frame_kind(RamcastKind::backlog)) {
+    Backlog backlog;
+    EXPECT_EQ(drop_name(decode_backlog(packet, backlog)), "none");
+    return backlog_header_bytes(backlog.message.head.indexes.size());
+  }
   if (static_cast<FrameKind>(packet[3]) == FrameKind::data) {
     return is_trial_of_data(packet) ? kNowhere : kDataHeaderBytes;
   }
@@ -386,12 +397,14 @@ std::size_t start_of_unit(const Bytes& packet) {
   return static_cast<ValueKind>(packet[start - kHeadBytes]) == ValueKind::unit ? start : kNowhere;
 }
 
-/// The smallest size to which a packet can be cut within its unit. Only the unit of a NODE must
-/// have at least one byte.
+/// The smallest size to which a packet can be cut within its unit. Only the units of a NODE and of
+/// RamCast's RELAY and BACKLOG must have at least one byte.
 std::size_t least_size_with_unit(const Bytes& packet) {
   const std::size_t start = start_of_unit(packet);
-  const bool node = static_cast<FrameKind>(packet[3]) == frame_kind(TotoKind::node);
-  return node && start != kNowhere ? start + 1 : start;
+  const auto kind = static_cast<FrameKind>(packet[3]);
+  const bool full = kind == frame_kind(TotoKind::node) || kind == frame_kind(RamcastKind::relay) ||
+                    kind == frame_kind(RamcastKind::backlog);
+  return full && start != kNowhere ? start + 1 : start;
 }
 
 TEST(WireBadInput, EveryTruncationOfEveryKindIsDroppedUnlessTheTailIsAUnit) {

@@ -75,6 +75,7 @@ void examine_kind(ByteView packet, const Header& header, Records records, Verdic
   }
   if (is_paxos_kind(header.kind)) return examine_paxos(packet, header, out);
   if (is_toto_kind(header.kind)) return examine_toto(packet, header, out);
+  if (is_ramcast_kind(header.kind)) return examine_ramcast(packet, header, out);
   out.wrong = "a kind that does not exist";
 }
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
+#include "wire/ramcast.h"
 #include "wire/settings.h"
 #include "wire/toto.h"
 #include "wire/trial.h"
@@ -63,5 +64,14 @@ const char* broken_rule(const Node& node, ByteView packet);
 const char* broken_rule(const TotoLacks& lacks);
 const char* broken_rule(const TotoStatus& status);
 const char* broken_rule(const TotoPass& pass);
+const char* broken_rule(const MemoryHello& hello);
+const char* broken_rule(const Takeover& takeover);
+const char* broken_rule(const MemberState& state);
+const char* broken_rule(const Nack& nack);
+const char* broken_rule(const MessageRelay& relay, ByteView packet);
+const char* broken_rule(const AboutMessage& about, RamcastKind kind);
+const char* broken_rule(const BacklogRequest& request);
+const char* broken_rule(const Backlog& backlog, ByteView packet);
+const char* broken_rule(const BacklogView& backlog);
 
 }  // namespace peal::wire::test

@@ -49,6 +49,8 @@ std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encod
 void examine_paxos(ByteView packet, const Header& header, Verdict& out);
 /// The body of a frame of toto.h.
 void examine_toto(ByteView packet, const Header& header, Verdict& out);
+/// The body of a frame of ramcast.h.
+void examine_ramcast(ByteView packet, const Header& header, Verdict& out);
 /// The body of a COMMIT with ToTo's options and records.
 void examine_toto_commit(ByteView packet, const Header& header, Verdict& out);
 

@@ -358,6 +358,7 @@ TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {
     if (is_paxos_kind(static_cast<FrameKind>(kind))) all.insert(kind);
   }
   for (int kind = kTotoKindFirst; kind <= kTotoKindLast; ++kind) all.insert(kind);
+  for (int kind = kRamcastKindFirst; kind <= kRamcastKindLast; ++kind) all.insert(kind);
   EXPECT_EQ(kinds, all);
 }
 

@@ -105,10 +105,12 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
     complete(packet);
     const bool of_paxos = kind >= 32 && kind <= 51;
     const bool of_toto = kind >= 64 && kind <= 67;
-    const bool known = (kind >= 1 && kind <= 9) || of_paxos || of_toto;
+    const bool of_ramcast = kind >= 68 && kind <= 78;
+    const bool known = (kind >= 1 && kind <= 9) || of_paxos || of_toto || of_ramcast;
     EXPECT_EQ(header_drop(packet), known ? "none" : "unknown_kind") << kind;
     EXPECT_EQ(is_paxos_kind(static_cast<FrameKind>(kind)), of_paxos) << kind;
     EXPECT_EQ(is_toto_kind(static_cast<FrameKind>(kind)), of_toto) << kind;
+    EXPECT_EQ(is_ramcast_kind(static_cast<FrameKind>(kind)), of_ramcast) << kind;
   }
 }
 

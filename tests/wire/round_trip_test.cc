@@ -11,6 +11,7 @@
 
 #include "examine.h"
 #include "paxos_samples.h"
+#include "ramcast_samples.h"
 #include "samples.h"
 #include "toto_samples.h"
 #include "wire/packet.h"
@@ -144,6 +145,32 @@ TEST(WireRoundTrip, StatusesOfNodes) {
 TEST(WireRoundTrip, PassesInAView) {
   expect_round_trips<TotoPass>(random_toto_pass, encode_toto_pass, decode_toto_pass,
                                frame_kind(TotoKind::pass));
+}
+
+TEST(WireRoundTrip, ConnectionsOfMemory) {
+  expect_round_trips<MemoryHello>(random_hello, encode_memory_hello, decode_memory_hello,
+                                  frame_kind(RamcastKind::hello));
+}
+TEST(WireRoundTrip, ChangesOfALeader) {
+  expect_round_trips<Takeover>(random_takeover, encode_takeover, decode_takeover,
+                               frame_kind(RamcastKind::takeover));
+  expect_round_trips<MemberState>(random_member_state, encode_member_state, decode_member_state,
+                                  frame_kind(RamcastKind::state));
+  expect_round_trips<Nack>(random_nack, encode_nack, decode_nack, frame_kind(RamcastKind::nack));
+}
+TEST(WireRoundTrip, RelayedMessages) {
+  Random random(20'269);
+  MessageRelay decoded;  // reused, as an engine does
+  for (int round = 0; round < kRounds; ++round) {
+    const MessageRelay relay = random_message_relay(random);
+    const std::vector<std::byte> unit(1 + random.below(300), static_cast<std::byte>(round));
+    const std::vector<std::byte> packet = packet_of(relay, unit);
+    ASSERT_EQ(drop_name(decode_message_relay(packet, decoded)), "none") << "round " << round;
+    ASSERT_TRUE(decoded == relay) << "round " << round;
+    const ByteView rest = ByteView(packet).subspan(relay_header_bytes(relay.head.indexes.size()));
+    ASSERT_TRUE(std::equal(rest.begin(), rest.end(), unit.begin(), unit.end()));
+    ASSERT_STREQ(examine(packet).wrong, nullptr) << "round " << round;
+  }
 }
 
 /// A unit is in the packet before its header is written. The header must not change the unit.

@@ -6,6 +6,8 @@ if(NOT TARGET peal_wire_examine)
                                        ${CMAKE_CURRENT_LIST_DIR}/examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/paxos_rules.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/ramcast_examine.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/ramcast_rules.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/rules.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/toto_examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/toto_rules.cc)

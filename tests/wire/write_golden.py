@@ -18,12 +18,19 @@ KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel
          "prepare": 35, "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
          "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50, "log_heard": 51,
-         "node": 64, "toto_lacks": 65, "toto_status": 66, "toto_pass": 67}
+         "node": 64, "toto_lacks": 65, "toto_status": 66, "toto_pass": 67,
+         "hello": 68, "takeover": 69, "member_state": 70, "nack": 71, "message_relay": 72,
+         "pull": 73, "query": 74, "answer": 75, "backlog_request": 76,
+         "backlog": 77, "backlog_view": 78}
 CLUSTER = 0xC0FFEE0012345678
 
 
 def crc32c(data):
-    crc = 0xFFFFFFFF
+    return crc32c_from(0, data)
+
+
+def crc32c_from(seed, data):
+    crc = seed ^ 0xFFFFFFFF
     for byte in data:
         crc ^= byte
         for _ in range(8):
@@ -112,6 +119,22 @@ class Packet:
         for i, epoch in enumerate(lives):
             self.u64(f"life[{i}]", epoch)
 
+    def domain_view(self, name, number, representative, members, roster):
+        self.view(name, (number, representative))
+        self.u16(name + " members", members)
+        self.u16(name + " roster", len(roster))
+        self.members(name + " node", roster)
+
+    def message_head(self, name, number, after, to, service):
+        self.u64(name + " number", number)
+        self.u64(name + " after", after)
+        self.u16(name + " to", to)
+        self.u8(name + " service", service)
+
+    def indexes(self, name, indexes):
+        for i, index in enumerate(indexes):
+            self.u64(f"{name} index[{i}]", index)
+
     def text(self, about):
         body = b"".join(value for _, value in self.fields)
         names = [name for name, _ in self.fields]
@@ -123,6 +146,36 @@ class Packet:
         lines = [f"# {about}", "# SPDX-License-Identifier: Apache-2.0"]
         for name, value in self.fields:
             lines.append(f"{value.hex(' '):<24}# {name}" if value else f"{'':<24}# {name}: empty")
+        return "\n".join(lines) + "\n"
+
+
+class Record(Packet):
+    """A record in memory. It has a checksum of all its other bytes, and no header."""
+
+    def __init__(self, seed=0):
+        self.fields = []
+        self.seed = seed
+        self.u32("checksum", 0)
+
+    def finish(self, size=None):
+        """Sets the size of the record, and pads it with zeros to a multiple of 8."""
+        used = sum(len(value) for _, value in self.fields)
+        total = size or (used + 7) // 8 * 8
+        if total > used:
+            self.raw("zeros", bytes(total - used))
+        return self.sized(total)
+
+    def sized(self, total):
+        self.fields = [("size", struct.pack("<I", total)) if name == "size" else (name, value)
+                       for name, value in self.fields]
+        return self
+
+    def text(self, about):
+        body = b"".join(value for _, value in self.fields[1:])
+        self.fields[0] = ("checksum", struct.pack("<I", crc32c_from(self.seed, body)))
+        lines = [f"# {about}", "# SPDX-License-Identifier: Apache-2.0"]
+        for name, value in self.fields:
+            lines.append(f"{value.hex(' '):<24}# {name}")
         return "\n".join(lines) + "\n"
 
 
@@ -503,11 +556,184 @@ def toto_commit(view, hops, packet_bytes_max, nodes, members, old_views):
     return p
 
 
+def hello(sender, heard, message, flags):
+    p = Packet("hello", sender)
+    p.member("heard", heard)
+    p.u64("message", message)
+    p.u8("flags", flags)
+    return p
+
+
+def takeover(sender, count, seed, flags, grant, view):
+    p = Packet("takeover", sender)
+    p.round("round", (count, sender))
+    p.u32("seed", seed)
+    p.u8("flags", flags)
+    p.u64("grant", grant)
+    p.domain_view("view", *view)
+    return p
+
+
+def member_state(sender, rounds, grant, clock, delivered, views, part, records):
+    p = Packet("member_state", sender)
+    p.round("round", rounds[0])
+    p.u64("grant", grant)
+    p.round("synchronized", rounds[1])
+    p.u64("clock", clock)
+    p.u64("delivered", delivered)
+    p.domain_view("view", *views[0])
+    p.domain_view("proposed", *views[1])
+    p.u16("part", part[0])
+    p.u16("parts", part[1])
+    p.u16("records", len(records))
+    for i, (origin, number, after, to, service, flags, stamp, key, indexes) in enumerate(records):
+        p.member(f"record[{i}] sender", origin)
+        p.message_head(f"record[{i}]", number, after, to, service)
+        p.u8(f"record[{i}] flags", flags)
+        p.u64(f"record[{i}] stamp", stamp)
+        p.u64(f"record[{i}] key", key)
+        p.indexes(f"record[{i}]", indexes)
+    return p
+
+
+def nack(sender, asked, promised):
+    p = Packet("nack", sender)
+    p.round("round", asked)
+    p.round("promised", promised)
+    return p
+
+
+def message_relay(sender, origin, number, after, to, service, indexes, unit):
+    p = Packet("message_relay", sender)
+    p.member("sender of the message", origin)
+    p.message_head("message", number, after, to, service)
+    p.u8("zero", 0)
+    p.u32("zeros", 0)
+    p.indexes("message", indexes)
+    p.raw("unit", unit)
+    return p
+
+
+def backlog_request(sender, delivered):
+    p = Packet("backlog_request", sender)
+    p.u64("delivered", delivered)
+    return p
+
+
+def backlog(sender, before, key, origin, head, indexes, unit):
+    p = Packet("backlog", sender)
+    p.u64("before", before)
+    p.u64("key", key)
+    p.member("sender of the message", origin)
+    p.message_head("message", *head)
+    p.u8("zero", 0)
+    p.u32("zeros", 0)
+    p.indexes("message", indexes)
+    p.raw("unit", unit)
+    return p
+
+
+def backlog_view(sender, before, view):
+    p = Packet("backlog_view", sender)
+    p.u64("before", before)
+    p.domain_view("view", *view)
+    return p
+
+
+def about_message(kind, sender, origin, number, key, ballot):
+    p = Packet(kind, sender)
+    p.member("sender of the message", origin)
+    p.u64("number", number)
+    p.u64("key", key)
+    p.round("round", ballot)
+    return p
+
+
+def slot(index, number, after, stable, to, service, indexes, unit):
+    r = Record()
+    r.u32("size", 0)
+    r.u64("index", index)
+    r.u64("number", number)
+    r.u64("after", after)
+    r.u64("stable", stable)
+    r.u16("to", to)
+    r.u8("service", service)
+    r.raw("zeros", bytes(5))
+    r.indexes("slot", indexes)
+    r.raw("unit", unit)
+    return r.sized(sum(len(value) for _, value in r.fields))
+
+
+def log_entry(number, count, kind, message, stamp, key, unit, size=None):
+    origin, message_number, after, to, service, indexes = message
+    r = Record(SEED)
+    r.u32("size", 0)
+    r.u64("entry", number)
+    r.round("round", (count, B))
+    r.u8("entry kind", kind)
+    r.u8("service", service)
+    r.u16("to", to)
+    r.u32("unit bytes", len(unit))
+    r.member("sender", origin)
+    r.u64("message number", message_number)
+    r.u64("after", after)
+    r.u64("stamp", stamp)
+    r.u64("key", key)
+    r.u32("indexes", len(indexes))
+    r.u32("zeros", 0)
+    r.indexes("message", indexes)
+    if unit:
+        r.raw("unit", unit)
+    return r.finish(size)
+
+
+def cell(flags, index, epoch, number, ballot, stamp, digest, key, mark):
+    r = Record()
+    r.u32("flags", flags)
+    r.u64("index", index)
+    r.u64("sender epoch", epoch)
+    r.u64("number", number)
+    r.round("round", ballot)
+    r.u64("stamp", stamp)
+    r.u64("digest", digest)
+    r.u64("key", key)
+    r.u64("mark entry", mark[0])
+    r.u64("mark clock", mark[1])
+    return r.finish(96)
+
+
+def control(missing, flags, beat, promised, entry, used, grant, delivered, released,
+            mark):
+    r = Record()
+    r.u16("missing", missing)
+    r.u16("flags", flags)
+    r.u64("beat", beat)
+    r.round("promised", promised)
+    r.u64("entry", entry)
+    r.u64("bytes", used)
+    r.u64("grant", grant)
+    r.u64("delivered", delivered)
+    r.u64("released", released[0])
+    r.u64("released in", released[1])
+    r.u64("mark entry", mark[0])
+    r.u64("mark clock", mark[1])
+    return r.finish(112)
+
+
+def two_numbers(names, values):
+    r = Record()
+    r.u32("zeros", 0)
+    for name, value in zip(names, values):
+        r.u64(name, value)
+    return r
+
+
 def golden():
     yield from golden_of_the_ring()
     yield from golden_states()
     yield from golden_of_quorums()
     yield from golden_of_toto()
+    yield from golden_of_ramcast()
 
 
 def golden_of_the_ring():
@@ -671,22 +897,111 @@ def golden_of_toto():
         [(OLD_1, [A, B], [100, 2 ** 63 - 1, 0]), (BIRTH, [D], [0]), (OLD_2, [C], [])])
 
 
+NOBODY = (0, 0)
+SEED = 0x5EED5EED
+NO_VIEW = (0, NOBODY, 0, [])
+FIRST_VIEW = (1601, B, 0b101, [A, B, D])
+MESSAGE = (A, 7, 1616, 0b110, AGREED, [5, 6])
+NO_MESSAGE = (NOBODY, 0, 0, 0, 0, [])
+
+
+def golden_of_ramcast():
+    yield "v1-hello", "The first HELLO of a node.", hello(A, NOBODY, 0, 0)
+    yield "v1-hello-answer", "The HELLO of a server to a sender.", hello(D, B, 2 ** 63 - 1, 1)
+    yield "v1-takeover-first", "A candidate begins an order.", takeover(
+        B, 1, SEED, 1, 1, (0, NOBODY, 0, [A, B, D]))
+    yield "v1-takeover", "A candidate takes over.", takeover(C, 2 ** 63 - 1, 0, 0, 3, FIRST_VIEW)
+    yield "v1-member-state-empty", "The state of a member that knows nothing.", member_state(
+        A, [(1, B), NO_ROUND], 1, 0, 0, [NO_VIEW, NO_VIEW], (0, 1), [])
+    about = "A part of a state, with a message that has both timestamps and one that has none."
+    yield "v1-member-state", about, member_state(
+        D, [(9, C), (8, B)], 2, 103, 1633, [FIRST_VIEW, (1649, B, 0b11, [A, B])], (1, 1024),
+        [(A, 7, 1616, 0b110, AGREED, 1, 1634, 1650, [5, 6]),
+         (C, 1, 0, 0x8000, SAFE, 0, 0, 0, [2 ** 63 - 1])])
+    yield "v1-nack", "A member has promised a higher round.", nack(A, (8, B), (9, C))
+    yield "v1-nack-roster", "A member counts in another roster.", nack(A, (8, B), NO_ROUND)
+    yield "v1-message-relay", "A message to two domains, by another node.", message_relay(
+        B, A, 7, 1616, 0b110, SAFE, [5, 6], bytes(range(9)))
+    yield "v1-pull", "A request for a message.", about_message(
+        "pull", A, D, 7, 0, NO_ROUND)
+    yield "v1-query", "A question about a message.", about_message(
+        "query", B, D, 7, 0, NO_ROUND)
+    yield "v1-answer", "The key of a message.", about_message(
+        "answer", C, D, 7, 1650, (9, B))
+    yield "v1-answer-hearsay", "A key that was found in an unknown round.", about_message(
+        "answer", C, D, 7, 1650, NO_ROUND)
+    yield "v1-backlog-request", "An excluded member asks for what it lacks.", backlog_request(
+        B, 1633)
+    yield "v1-backlog", "A message that an excluded member lacks.", backlog(
+        A, 1633, 1650, D, (7, 1616, 0b110, SAFE), [5, 6], bytes(range(9)))
+    yield "v1-backlog-view", "The view that excludes a member.", backlog_view(
+        A, 1650, (1665, B, 0b11, [A, B, D]))
+
+
+def golden_records():
+    yield "v1-slot", "A message to two domains, as a server of the second one has it.", slot(
+        6, 7, 1616, 3, 0b110, AGREED, [5, 6], bytes(range(9)))
+    yield "v1-slot-largest", "A message to all domains, with the largest numbers.", slot(
+        2 ** 63 - 1, 2 ** 63 - 1, 2 ** 63 - 1, 2 ** 63 - 1, 0xFFFE, SAFE, [2 ** 63 - 1] * 15,
+        b"\xff")
+    yield "v1-log-proposal", "A timestamp, without the unit.", log_entry(
+        12, 9, 7, MESSAGE, 1634, 0, b"")
+    yield "v1-log-proposal-unit", "A timestamp of a message to one domain.", log_entry(
+        13, 9, 7, (D, 1, 0, 0b10, SAFE, [1]), 1649, 0, bytes(range(9)))
+    yield "v1-log-base", "A message of a round's base.", log_entry(
+        1, 9, 2, MESSAGE, 1634, 1650, b"")
+    view = bytes.fromhex("01")
+    yield "v1-log-base-view", "A view of a round's base.", log_entry(
+        2, 9, 3, NO_MESSAGE, 1665, 1665, view)
+    yield "v1-log-base-sender", "Where a sender's messages continue.", log_entry(
+        3, 9, 4, (D, 0, 0, 0, 0, []), 0, 41, b"")
+    yield "v1-log-base-end", "The end of a base.", log_entry(3, 9, 5, NO_MESSAGE, 110, 4, view)
+    yield "v1-log-active", "Members may deliver.", log_entry(4, 9, 6, NO_MESSAGE, 0, 0, b"")
+    yield "v1-log-view", "A new view.", log_entry(5, 9, 8, NO_MESSAGE, 1665, 0, view)
+    yield "v1-log-commit", "Entries have their keys.", log_entry(6, 9, 9, NO_MESSAGE, 0, 5, b"")
+    yield "v1-log-pad", "The end of the region is unused.", log_entry(
+        7, 9, 1, NO_MESSAGE, 0, 0, b"", 104)
+    yield "v1-cell-proposal", "A leader's timestamp.", cell(
+        0, 5, 1000, 7, (9, B), 1634, 0, 0, (0, 0))
+    yield "v1-cell-ack", "A leader's acknowledgement.", cell(
+        1, 5, 1000, 7, (9, B), 1634, 2 ** 64 - 1, 1650, (12, 103))
+    yield "v1-cell-committed", "The key of a message, without a timestamp.", cell(
+        2, 5, 1000, 7, NO_ROUND, 0, 0, 1650, (0, 0))
+    yield "v1-control", "A follower.", control(
+        0b100, 1, 77, (9, B), 12, 4096, 2, 1633, (1601, 65),
+        (0, 0))
+    yield "v1-control-leader", "A leader whose application is full.", control(
+        0x7FFF, 7, 2 ** 63 - 1, (9, B), 12, 0, 1, 0, (0, 0), (12, 103))
+    yield "v1-release", "What a server has released.", two_numbers(
+        ["index", "delivered"], [4, 1633])
+    yield "v1-reply", "The key of a sender's message.", two_numbers(["number", "key"], [7, 1650])
+
+
+def compare(folder, texts):
+    there = {path.name: path.read_text() for path in folder.glob("*.hex")}
+    wrong = [name for name in sorted(there.keys() | texts.keys())
+             if there.get(name) != texts.get(name)]
+    for name in wrong:
+        print(f"{folder / name} is not what write_golden.py writes")
+    return bool(wrong) or not texts
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; name what differs")
     parser.add_argument("folder", type=pathlib.Path, help="such as tests/data/wire")
     options = parser.parse_args()
-    texts = {f"{name}.hex": packet.text(about) for name, about, packet in golden()}
-    if not options.check:
+    everything = {options.folder: golden(), options.folder / "memory": golden_records()}
+    failed = False
+    for folder, entries in everything.items():
+        texts = {f"{name}.hex": entry.text(about) for name, about, entry in entries}
+        if options.check:
+            failed = compare(folder, texts) or failed
+            continue
+        folder.mkdir(exist_ok=True)
         for name, text in texts.items():
-            (options.folder / name).write_text(text)
-        return 0
-    there = {path.name: path.read_text() for path in options.folder.glob("*.hex")}
-    wrong = [name for name in sorted(there.keys() | texts.keys())
-             if there.get(name) != texts.get(name)]
-    for name in wrong:
-        print(f"{options.folder / name} is not what write_golden.py writes")
-    return 1 if wrong or not texts else 0
+            (folder / name).write_text(text)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -100,20 +100,27 @@ void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   node::Limits& limits = options.limits;
   limits.message_bytes_max =
       static_cast<std::uint32_t>(words.number("message-bytes", kMessageBytes, 1, 1U << 30));
+  if (const std::uint32_t around = options.engine.needs(1).around_unit; around > 0) {
+    // Each message fits into one unit, apart from control messages.
+    limits.control_bytes_max = limits.message_bytes_max;
+    limits.message_bytes_max =
+        std::min(limits.message_bytes_max,
+                 options.engine.packet_bytes_max() - around - node::kMessageInUnitBytes);
+  }
   limits.submit_bytes_max =
       words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
   limits.submit_messages_max = static_cast<std::uint32_t>(
       words.number("submit-messages", limits.submit_messages_max, 1, 1U << 24));
   limits.submit_small_bytes_max =
       words.number("submit-small-bytes", kSmallBytes, 4'096, 1ULL << 30);
-  limits.reassembly_bytes_max = std::uint64_t{limits.message_bytes_max} * options.nodes;
+  limits.reassembly_bytes_max = std::uint64_t{node::longest_message_bytes(limits)} * options.nodes;
   const std::string problem = node::validate(limits, options.nodes);
   if (!problem.empty()) words.fail(problem);
   if (options.groups) {
     group::Options groups;
     groups.node_name = "n1";
     groups.nodes = options.nodes;
-    groups.message_bytes_max = limits.message_bytes_max;
+    groups.message_bytes_max = node::longest_message_bytes(limits);
     const std::string refused = group::validate(groups);
     if (!refused.empty()) words.fail(refused);
   }
@@ -148,7 +155,12 @@ void start_all(ScenarioContext& context) {
           std::count_if(listed.begin(), listed.end(), [&peers](NodeId each) {
             return std::find(peers.begin(), peers.end(), each) != peers.end();
           }));
-      return process->status.operational && process->status.members.size() == expected;
+      // A node that has ended stays in its view with crash_stop: a first exchange that it has no
+      // part in would never end.
+      const bool exchanged = process->clients == nullptr ||
+                             process->clients->groups().is_settled() ||
+                             !world.options().engine.traits().crash_stop;
+      return exchanged && process->status.operational && process->status.members.size() == expected;
     });
   });
   if (!formed) {

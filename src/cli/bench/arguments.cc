@@ -70,9 +70,22 @@ void add_engine(Builder& b, BenchCommand& c) {
           ", nodes are told of messages before these have their places, too, and the report says "
           "how soon, and how often at another place than they get");
   b.storage(c.options);
+  b.domains(c.domains);
+  b.flag("--outside", c.outside,
+         "with --order " + engines_with(&order::Traits::genuine) +
+             ", the last node is in no domain: it only sends");
+  b.fabric(c.options);
+  b.value("--poll", "N", "a whole number from 0 to " + std::to_string(kBenchNodesMax),
+          "with --order " + engines_with(kPoll) +
+              ", so many nodes poll always, a sender in no domain first, and the others sleep "
+              "whenever nothing comes. Without it each polls before it sleeps, if that pays",
+          [&c](const std::string& text) {
+            c.poll = number_in<std::uint32_t>(text, 0, kBenchNodesMax);
+            return c.poll.has_value();
+          });
   b.data(c.streams);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
-          "with --order " + engines_with(&order::Traits::quorum) +
+          "with --order " + engines_that(has_acceptors) +
               ", how many nodes vote; the others learn decisions. Without it all of up "
               "to two nodes, three of up to four, else five",
           [&c](const std::string& text) {
@@ -101,8 +114,16 @@ void add_table(Builder& b, BenchCommand& c, const order::Descriptor& engine) {
           });
 }
 
-/// Adds the options --rate and --under-way.
+/// Adds the options --senders, --rate and --under-way.
 void add_pace(Builder& b, BenchCommand& c) {
+  b.value("--senders", "WHICH", "\"all\", \"first\" or \"last\"",
+          "which nodes send: all (the default), the first one or the last one alone",
+          [&c](const std::string& text) {
+            c.senders = text == "first"  ? BenchSenders::first
+                        : text == "last" ? BenchSenders::last
+                                         : BenchSenders::all;
+            return text == "all" || c.senders != BenchSenders::all;
+          });
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
           "of all nodes together: messages per second, or payload per second with a unit, such as "
@@ -200,7 +221,7 @@ void build_bench_limit(Builder& b, BenchCommand& c) {
 void build_bench_failover(Builder& b, BenchFailoverCommand& c) {
   std::string on_quorum = "  peal bench failover";
   for (const order::Descriptor* engine : order::engines()) {
-    if (!engine->traits.quorum) continue;
+    if (!engine->traits.has_acceptors()) continue;
     on_quorum += " --order " + std::string(engine->name);
     break;
   }
@@ -263,120 +284,6 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.number<std::uint32_t>("--runs", "K", c.runs, 1, 100,
                           "of each throughput, in turns; prints medians (1)");
   b.flag("--json", c.json, "JSON, for a program");
-}
-
-/// Why --dissemination, --ensembles or --merge is not possible with the engine, or with each other,
-/// in one line; empty if all are possible.
-template <class Command>
-std::string ensembles_conflict(const Command& c) {
-  const char* given = c.options.get(kDissemination) ? "--dissemination"
-                      : c.options.get(kEnsembles)   ? "--ensembles"
-                      : c.options.get(kMerge)       ? "--merge"
-                                                    : nullptr;
-  if (given != nullptr && !c.order->traits.ensembles) {
-    return std::string(given) + " does not go with --order " + std::string(c.order->name) +
-           leave_out_or_say(engines_with(&order::Traits::ensembles, "--order "));
-  }
-  if (!is_rotation(c.options) || ensembles_of(c.options) > 1) return {};
-  return "--merge rotation does not go with one ensemble: leave it out, or say --ensembles 2 or "
-         "more";
-}
-
-std::string optimistic_conflict(const BenchCommand& c) {
-  if (!is_optimistic(c.options)) return {};
-  if (!c.order->traits.ensembles) {
-    return "--optimistic does not go with --order " + std::string(c.order->name) +
-           leave_out_or_say(engines_with(kOptimistic, "--order "));
-  }
-  if (ensembles_of(c.options) > 1) {
-    return "--optimistic does not go with several --ensembles, which make no guess: leave out one "
-           "of them";
-  }
-  if (!c.daemon) return {};
-  return "--optimistic does not go with --daemon, whose clients are told nothing early: leave out "
-         "one of them";
-}
-
-std::string storage_conflict(const order::Descriptor& order, const order::OptionValues& options) {
-  if (!options.get(kStorage)) return {};
-  if (!order.traits.quorum) {
-    return "--storage does not go with --order " + std::string(order.name) +
-           ", which has no acceptors" + leave_out_or_say(engines_with(kStorage, "--order "));
-  }
-  if (!is_in_memory(options) || ensembles_of(options) == 1) return {};
-  return "--storage memory does not go with --ensembles: leave out one of them";
-}
-
-std::string data_conflict(const order::Descriptor& order, bool streams) {
-  if (!streams || order.traits.streams) return {};
-  return "--data streams does not go with --order " + std::string(order.name) +
-         ", which needs multicast" +
-         leave_out_or_say(engines_with(&order::Traits::streams, "--order "));
-}
-
-std::string up_conflict(const UpCommand& c) {
-  if (std::string wrong = ensembles_conflict(c); !wrong.empty()) {
-    return wrong;
-  }
-  if (std::string wrong = storage_conflict(*c.order, c.options); !wrong.empty()) return wrong;
-  return data_conflict(*c.order, c.streams);
-}
-
-std::string acceptors_conflict(const BenchCommand& c) {
-  if (!c.acceptors) return {};
-  const std::string given = "--acceptors = \"" + std::to_string(*c.acceptors) + "\" ";
-  if (!c.order->traits.quorum) {
-    return given + "does not go with --order " + std::string(c.order->name) + ", which has none" +
-           leave_out_or_say(engines_with(&order::Traits::quorum, "--order "));
-  }
-  if (*c.acceptors <= c.nodes) return {};
-  return given + "is more than there are nodes: accepted is an odd whole number up to --nodes, " +
-         std::to_string(c.nodes);
-}
-
-std::string bench_conflict(const BenchCommand& c) {
-  if (c.loopback && c.link_bits_per_s > 0) {
-    return "--link does not go with --loopback, which has no cables: leave out one of them";
-  }
-  if (!c.rate.is_max() && c.rate.messages_of(c.payload_bytes) < 1) {
-    return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
-           " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
-  }
-  if (c.under_way && !c.rate.is_max()) {
-    return "--under-way = \"" + std::to_string(*c.under_way) +
-           "\" does not go with --rate, which says itself when to send: leave out one of them, or "
-           "say --rate max";
-  }
-  if (c.table != nullptr && c.table != c.order) {
-    return "--" + std::string(c.table->name) + " does not go with --order " +
-           std::string(c.order->name) + ": leave out one of them";
-  }
-  if (std::string wrong = ensembles_conflict(c); !wrong.empty()) {
-    return wrong;
-  }
-  if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;
-  if (std::string wrong = storage_conflict(*c.order, c.options); !wrong.empty()) return wrong;
-  if (std::string wrong = data_conflict(*c.order, c.streams); !wrong.empty()) return wrong;
-  if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
-  if (c.daemon && c.own_thread) {
-    return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "
-           "one of them";
-  }
-  if (c.daemon && c.loss_percent > 0) {
-    return "--loss does not go with --daemon: measure loss with members, without --daemon";
-  }
-  if (c.limit && c.nodes < 2) {
-    return "--limit needs a network: accepted is --nodes from 2 to " +
-           std::to_string(kBenchNodesMax);
-  }
-  if (c.plot.empty()) return {};
-  if (!c.plot.ends_with(".png")) {
-    return "--plot = " + quote(c.plot) + ": accepted is the path of a file that ends in .png";
-  }
-  if (!c.rate.is_max()) return "--plot goes through the rates itself: leave out --rate";
-  if (c.under_way) return "--plot goes through the rates itself: leave out --under-way";
-  if (c.limit) return "--plot does not draw the limit: leave out --limit";
-  return {};
 }
 
 }  // namespace peal::cli

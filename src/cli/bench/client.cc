@@ -55,6 +55,7 @@ class ClientLink {
   void begin(std::int64_t, std::int64_t) {}
   void poll(std::int64_t) {}
   void finish(BenchResult&) {}
+  static std::uint64_t placed() { return 0; }
   double cpu_seconds() const { return cli::cpu_seconds() + daemon_.cpu_seconds(); }
   std::string waits_for() const { return {}; }
 

@@ -182,7 +182,8 @@ class Failover {
   /// The leading node: the coordinator or, with the ring, the first member of the view. Nothing if
   /// no node leads within the time limit.
   std::optional<std::size_t> choose() {
-    const bool quorum = command_.cluster.order->traits.quorum;
+    const order::Traits& traits = command_.cluster.order->traits;
+    const bool quorum = traits.quorum;
     std::optional<std::size_t> best;
     std::uint64_t newest = 0;
     const auto look = [&] {
@@ -190,9 +191,11 @@ class Failover {
       for (std::size_t i = 0; i < reports.size(); ++i) {
         if (!reports[i].problem.empty() || !reports[i].view) continue;
         // Only a coordinator has a window above 0.
-        const bool leads = quorum ? counter(reports[i], "quorum_window") > 0
+        const char* mark = traits.genuine ? "domain_leads" : "quorum_window";
+        const bool leads = quorum ? counter(reports[i], mark) > 0
                                   : reports[i].view->members.front() == nodes_[i].name;
-        const std::uint64_t round = quorum ? counter(reports[i], "quorum_round") + 1 : 1;
+        const char* counted = traits.genuine ? "domain_round" : "quorum_round";
+        const std::uint64_t round = quorum ? counter(reports[i], counted) + 1 : 1;
         if (!leads || round <= newest) continue;
         newest = round;
         best = i;

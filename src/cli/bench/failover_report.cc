@@ -15,13 +15,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool has_quorum(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
+bool has_domains(const BenchFailoverCommand& c) { return c.cluster.order->traits.genuine; }
 
 /// True if votes are written to disk: with an engine on quorums, unless its votes are in memory.
 bool waits_for_disk(const BenchFailoverCommand& c) {
-  return has_quorum(c) && !is_in_memory(c.cluster.options);
+  return c.cluster.order->traits.has_acceptors() && !is_in_memory(c.cluster.options);
 }
 
 std::string victim_text(const BenchFailoverCommand& c) {
+  if (has_domains(c)) return "the leader";
   return has_quorum(c) ? "the coordinator" : "the representative";
 }
 

@@ -46,6 +46,16 @@ BenchLatency latency_of(const PlanJson& in) {
   return latency;
 }
 
+BenchView view_of(const PlanJson& in) {
+  BenchView view;
+  view.id = in.at(0).get<std::string>();
+  view.digest.value = in.at(1).get<std::uint64_t>();
+  view.digest.messages = in.at(2).get<std::uint64_t>();
+  view.unplaced_digest = in.at(3).get<std::uint64_t>();
+  view.unplaced_messages = in.at(4).get<std::uint64_t>();
+  return view;
+}
+
 PlanJson json_of(const LimitPhase& phase) {
   return {{"packets_sent", phase.packets_sent},
           {"packets_received", phase.packets_received},
@@ -64,6 +74,27 @@ LimitPhase phase_of(const PlanJson& in) {
 std::uint64_t messages_under_way(const BenchCommand& command) {
   if (command.under_way) return *command.under_way;
   return std::clamp<std::uint64_t>((1U << 20) / command.payload_bytes, 16, 8'192);
+}
+
+std::uint32_t senders_of(const BenchPlan& plan) {
+  return plan.senders == BenchSenders::all ? plan.nodes : 1;
+}
+
+BenchRole role_of(const BenchPlan& plan, std::uint32_t index) {
+  BenchRole role;
+  const std::uint32_t inside = plan.nodes - (plan.outside ? 1 : 0);
+  role.domain_nodes = inside / plan.domains;
+  const bool is_outside = index >= inside;
+  role.domain = is_outside ? 0 : index / role.domain_nodes + 1;
+  const std::uint32_t last = plan.nodes - 1;
+  const std::uint32_t sender = plan.senders == BenchSenders::last ? last : 0;
+  role.sends = plan.senders == BenchSenders::all || index == sender;
+  // A node outside is told nothing, so it has to know by itself.
+  const bool outside_sends = plan.outside && plan.senders != BenchSenders::first;
+  role.starts = index == (outside_sends ? last : sender);
+  const std::uint32_t rank = outside_sends ? (is_outside ? 0 : index + 1) : index;
+  role.polls = plan.poll && rank < *plan.poll;
+  return role;
 }
 
 void BenchLatency::add(std::uint64_t value) {
@@ -95,6 +126,10 @@ bool write_plan(const std::string& dir, const BenchPlan& plan) {
                                          {"own_thread", plan.own_thread},
                                          {"daemon", plan.daemon},
                                          {"nodes", plan.nodes},
+                                         {"domains", plan.domains},
+                                         {"outside", plan.outside},
+                                         {"senders", static_cast<int>(plan.senders)},
+                                         {"poll", plan.poll ? PlanJson(*plan.poll) : PlanJson()},
                                          {"payload_bytes", plan.payload_bytes},
                                          {"service", static_cast<int>(plan.service)},
                                          {"rate", plan.rate},
@@ -112,6 +147,10 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
   plan.own_thread = in.at("own_thread").get<bool>();
   plan.daemon = in.at("daemon").get<bool>();
   plan.nodes = in.at("nodes").get<std::uint32_t>();
+  plan.domains = in.at("domains").get<std::uint32_t>();
+  plan.outside = in.at("outside").get<bool>();
+  plan.senders = static_cast<BenchSenders>(in.at("senders").get<int>());
+  if (!in.at("poll").is_null()) plan.poll = in.at("poll").get<std::uint32_t>();
   plan.payload_bytes = in.at("payload_bytes").get<std::uint32_t>();
   plan.service = static_cast<Service>(in.at("service").get<int>());
   plan.rate = in.at("rate").get<double>();
@@ -123,7 +162,12 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
 }
 
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result) {
+  const auto view = [](const BenchView& of) {
+    return PlanJson::array(
+        {of.id, of.digest.value, of.digest.messages, of.unplaced_digest, of.unplaced_messages});
+  };
   PlanJson out = {{"problem", result.problem},
+                  {"domain", result.domain},
                   {"due", result.due},
                   {"sent", result.sent},
                   {"delivered", result.delivered},
@@ -131,13 +175,12 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
                   {"cpu_s", result.cpu_s},
                   {"latency", json_of(result.latency)},
                   {"early", json_of(result.early)},
+                  {"own", json_of(result.own)},
+                  {"all", view(result.all)},
                   {"views", PlanJson::array()},
                   {"counters", result.counters},
                   {"gauges", result.gauges}};
-  for (const BenchView& view : result.views) {
-    out["views"].push_back({view.id, view.digest.value, view.digest.messages, view.unplaced_digest,
-                            view.unplaced_messages});
-  }
+  for (const BenchView& each : result.views) out["views"].push_back(view(each));
   return write_file(dir + "/" + name + ".json", out);
 }
 
@@ -166,15 +209,10 @@ std::optional<BenchResult> read_result(const std::string& dir, const std::string
   result.cpu_s = in.at("cpu_s").get<double>();
   result.latency = latency_of(in.at("latency"));
   result.early = latency_of(in.at("early"));
-  for (const PlanJson& view : in.at("views")) {
-    BenchView out;
-    out.id = view.at(0).get<std::string>();
-    out.digest.value = view.at(1).get<std::uint64_t>();
-    out.digest.messages = view.at(2).get<std::uint64_t>();
-    out.unplaced_digest = view.at(3).get<std::uint64_t>();
-    out.unplaced_messages = view.at(4).get<std::uint64_t>();
-    result.views.push_back(std::move(out));
-  }
+  result.own = latency_of(in.at("own"));
+  result.domain = in.at("domain").get<std::uint32_t>();
+  result.all = view_of(in.at("all"));
+  for (const PlanJson& view : in.at("views")) result.views.push_back(view_of(view));
   result.counters = in.at("counters").get<std::map<std::string, std::uint64_t>>();
   result.gauges = in.at("gauges").get<std::map<std::string, std::uint64_t>>();
   return result;

@@ -27,6 +27,10 @@ struct BenchPlan {
   bool own_thread = false;
   bool daemon = false;  ///< a client of a daemon sends and receives, not a member
   std::uint32_t nodes = 0;
+  std::uint32_t domains = 1;
+  bool outside = false;  ///< the last node is in no domain
+  BenchSenders senders = BenchSenders::all;
+  std::optional<std::uint32_t> poll;  ///< how many nodes poll always; the others sleep then
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
   double rate = 0;  ///< messages per second of each node; 0: as many as possible
@@ -36,6 +40,20 @@ struct BenchPlan {
   double warm_up_s = 0;  ///< at the beginning, not measured
   double seconds = 0;    ///< length of the measurement
 };
+
+/// How many nodes send.
+std::uint32_t senders_of(const BenchPlan& plan);
+
+/// What one node of a plan does.
+struct BenchRole {
+  std::uint32_t domain = 1;        ///< 0: in no domain, it delivers nothing
+  std::uint32_t domain_nodes = 0;  ///< nodes of its domain
+  bool sends = false;
+  bool starts = false;  ///< it tells the others when to begin
+  bool polls = false;   ///< with BenchPlan::poll
+};
+/// `index` is counted from 0.
+BenchRole role_of(const BenchPlan& plan, std::uint32_t index);
 
 /// The maximum number of messages that each node has in progress, if messages are sent as fast as
 /// possible. The default is just enough to keep the ring busy: more messages would only wait in
@@ -69,7 +87,8 @@ struct BenchView {
 
 /// One process's measurements between the end of the warm-up and the end of the run.
 struct BenchResult {
-  std::string problem;  ///< empty if the run succeeded and the order was right
+  std::string problem;       ///< empty if the run succeeded and the order was right
+  std::uint32_t domain = 1;  ///< see BenchRole
   /// Messages of this node that were due in the measured time; without a rate, as many as `sent`.
   std::uint64_t due = 0;
   /// Messages among `due` that were sent in time: at most 0.1 s after the end of the measurement.
@@ -78,8 +97,10 @@ struct BenchResult {
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
+  BenchLatency own;  ///< of own messages: until delivered here, or placed if that is all it learns
   BenchLatency early;  ///< latencies until optimistic delivery announced the messages
   std::vector<BenchView> views;
+  BenchView all;  ///< over all views
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;
   /// Medians of the node's values that rise and fall, by name.

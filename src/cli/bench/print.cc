@@ -69,7 +69,15 @@ void print_setting(const BenchCommand& c) {
   }
   const bool in_memory = is_in_memory(c.options);
   if (in_memory) line += ", votes in memory";
-  if (c.order->traits.quorum && !in_memory) line += ", logs in " + c.place;
+  if (c.order->traits.has_acceptors() && !in_memory) line += ", logs in " + c.place;
+  if (c.domains > 1) line += ", " + counted(c.domains, "domain");
+  if (c.outside) line += ", the last node in no domain";
+  if (c.senders == BenchSenders::first) line += ", the first node sends";
+  if (c.senders == BenchSenders::last) line += ", the last node sends";
+  if (const auto fabric = order::chosen_word(c.options, kFabric); c.options.get(kFabric)) {
+    line += ", fabric " + std::string(fabric);
+  }
+  if (c.poll) line += ", " + counted(*c.poll, "node") + " polling, the others asleep";
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
@@ -180,12 +188,16 @@ void print_latency(const BenchCommand& c, const Table<BenchFigures>& table) {
     return;
   }
   const int digits = table.median().latency_p50_us < 10 ? 1 : 0;
+  const int own_digits = table.median().own_p50_us < 10 ? 1 : 0;
   table.line("latency", &F::latency_min_us, digits,
              c.rate.is_max() ? "us min, from sent to delivered" : "us min, from due to delivered");
   table.line("", &F::latency_p50_us, digits, "us p50");
   table.line("", &F::latency_p99_us, digits, "us p99");
   table.line("", &F::latency_p999_us, digits, "us p99.9");
   table.line("", &F::latency_max_us, digits, "us max");
+  table.line("at its sender", &F::own_min_us, own_digits, "us min");
+  table.line("", &F::own_p50_us, own_digits, "us p50");
+  table.line("", &F::own_p99_us, own_digits, "us p99");
 }
 
 void print_cluster(const BenchCommand& c, const BenchReport& report) {
@@ -246,10 +258,19 @@ Json setting_of(const BenchCommand& c) {
     out["merge"] = order::chosen_word(c.options, kMerge);
     out["optimistic"] = is_optimistic(c.options);
   }
-  if (c.order->traits.quorum) {
+  if (c.order->traits.has_acceptors()) {
     out["storage"] = order::chosen_word(c.options, kStorage);
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
+  if (c.order->traits.genuine) {
+    out["domains"] = c.domains;
+    out["outside"] = c.outside;
+    out["fabric"] = order::chosen_word(c.options, kFabric);
+    if (c.poll) out["poll"] = *c.poll;
+  }
+  out["senders"] = c.senders == BenchSenders::all     ? "all"
+                   : c.senders == BenchSenders::first ? "first"
+                                                      : "last";
   out["service"] = trace::word_of(c.service);
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
@@ -260,7 +281,7 @@ Json setting_of(const BenchCommand& c) {
   out["daemon"] = c.daemon;
   out["multicast"] = c.multicast ? "auto" : "off";
   out["data"] = c.streams ? "streams" : "datagrams";
-  if (c.order->traits.quorum) out["logs_in"] = c.place;
+  if (c.order->traits.has_acceptors()) out["logs_in"] = c.place;
   out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;
   return out;

@@ -43,7 +43,9 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                          .options = command.options,
                          .multicast = command.multicast,
                          .streams = command.streams,
-                         .acceptors = command.acceptors.value_or(0)};
+                         .acceptors = command.acceptors.value_or(0),
+                         .domains = command.domains,
+                         .outside = command.outside};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);
@@ -152,9 +154,13 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
   plan.own_thread = command.own_thread;
   plan.daemon = command.daemon;
   plan.nodes = command.nodes;
+  plan.domains = command.domains;
+  plan.outside = command.outside;
+  plan.senders = command.senders;
+  plan.poll = command.poll;
   plan.payload_bytes = command.payload_bytes;
   plan.service = command.service;
-  plan.rate = messages_per_s / command.nodes;
+  plan.rate = messages_per_s / senders_of(plan);
   plan.under_way = messages_under_way(command);
   plan.loss = command.loss_percent / 100;
   plan.warm_up_s = command.warm_up_s.value_or(std::clamp(command.seconds / 5, 0.3, 2.0));

@@ -9,15 +9,23 @@ namespace peal::cli {
 namespace {
 
 constexpr int kSamples = 20;
-constexpr std::array<std::string_view, 15> kGauges = {
-    "global_window",          "personal_window",
-    "accelerated_percent",    "node_queued_messages",
-    "node_queued_bytes",      "quorum_window",
-    "quorum_member_window",   "quorum_round",
-    "quorum_acceptors",       "quorum_acceptors_heard",
-    "quorum_instances_ahead", "ensembles",
-    "ensembles_waiting",      "opt_wait_us",
-    "quorum_links_failing"};
+constexpr std::array<std::string_view, 17> kGauges = {"global_window",
+                                                      "personal_window",
+                                                      "accelerated_percent",
+                                                      "node_queued_messages",
+                                                      "node_queued_bytes",
+                                                      "quorum_window",
+                                                      "quorum_member_window",
+                                                      "quorum_round",
+                                                      "quorum_acceptors",
+                                                      "quorum_acceptors_heard",
+                                                      "quorum_instances_ahead",
+                                                      "ensembles",
+                                                      "ensembles_waiting",
+                                                      "opt_wait_us",
+                                                      "quorum_links_failing",
+                                                      "domain_leads",
+                                                      "domain_round"};
 
 bool is_gauge(std::string_view name) {
   return std::find(kGauges.begin(), kGauges.end(), name) != kGauges.end();

@@ -18,6 +18,9 @@ constexpr std::array kBenchFields{
     FigureField<BenchFigures>{"latency_p99_us", &BenchFigures::latency_p99_us},
     FigureField<BenchFigures>{"latency_p99_9_us", &BenchFigures::latency_p999_us},
     FigureField<BenchFigures>{"latency_max_us", &BenchFigures::latency_max_us},
+    FigureField<BenchFigures>{"own_min_us", &BenchFigures::own_min_us},
+    FigureField<BenchFigures>{"own_p50_us", &BenchFigures::own_p50_us},
+    FigureField<BenchFigures>{"own_p99_us", &BenchFigures::own_p99_us},
     FigureField<BenchFigures>{"cpu_s_per_delivered_gb", &BenchFigures::cpu_s_per_delivered_gb},
     FigureField<BenchFigures>{"cores_per_node", &BenchFigures::cores_per_node},
     FigureField<BenchFigures>{"retransmitted_packets", &BenchFigures::retransmitted_packets},
@@ -69,9 +72,13 @@ double least_us(const BenchLatency& latency) {
   return latency.ns.total() == 0 ? 0 : microseconds(latency.min_ns);
 }
 
-/// Checks each view in which a node delivered messages. Clears `run.one_order` unless all nodes
-/// installed that view and delivered the same messages in it; those that have a place in the same
-/// order.
+bool is_same(const BenchView& a, const BenchView& b) {
+  return a.digest.value == b.digest.value && a.unplaced_digest == b.unplaced_digest;
+}
+
+/// Checks each view in which a node delivered messages. Clears `run.one_order` unless all nodes of
+/// the domain installed that view and delivered the same messages in it; those that have a place in
+/// the same order. Each domain has views of its own, and the same messages as the others.
 void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
   for (const BenchResult& result : results) {
     for (const BenchView& view : result.views) {
@@ -82,12 +89,14 @@ void compare_orders(const std::vector<BenchResult>& results, BenchRun& run) {
         run.unplaced_messages += view.unplaced_messages;
       }
       for (const BenchResult& other : results) {
+        if (other.domain == 0) continue;
+        if (other.domain != result.domain) {
+          if (!is_same(result.all, other.all)) run.one_order = false;
+          continue;
+        }
         const auto same = std::find_if(other.views.begin(), other.views.end(),
                                        [&](const BenchView& at) { return at.id == view.id; });
-        if (same == other.views.end() || same->digest.value != view.digest.value ||
-            same->unplaced_digest != view.unplaced_digest) {
-          run.one_order = false;
-        }
+        if (same == other.views.end() || !is_same(*same, view)) run.one_order = false;
       }
     }
   }
@@ -155,11 +164,14 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
   BenchRun run;
   BenchFigures& f = run.figures;
   const auto nodes = static_cast<double>(results.size());
-  double bytes = 0, cpu = 0, due = 0, sent = 0, delivered = 0;
-  BenchLatency latency, early;
+  double receivers = 0, bytes = 0, cpu = 0, due = 0, sent = 0, delivered = 0;
+  BenchLatency latency, early, own;
   for (const BenchResult& result : results) {
     const auto got = static_cast<double>(result.delivered_bytes);
-    run.receivers_mbit_per_s.push_back(got * 8 / 1e6 / seconds);
+    if (result.domain != 0) {  // it delivers
+      run.receivers_mbit_per_s.push_back(got * 8 / 1e6 / seconds);
+      ++receivers;
+    }
     bytes += got;
     cpu += result.cpu_s;
     due += static_cast<double>(result.due);
@@ -167,9 +179,10 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
     delivered += static_cast<double>(result.delivered);
     latency.add(result.latency);
     early.add(result.early);
+    own.add(result.own);
   }
-  f.throughput_mbit_per_s = bytes * 8 / 1e6 / seconds / nodes;
-  f.messages_per_s = delivered / seconds / nodes;
+  f.throughput_mbit_per_s = bytes * 8 / 1e6 / seconds / receivers;
+  f.messages_per_s = delivered / seconds / receivers;
   f.due_messages_per_s = due / seconds;
   f.sent_percent = 100 * ratio(sent, due);
   f.latency_min_us = least_us(latency);
@@ -178,6 +191,9 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
   f.latency_p99_us = percentile_us(latency, 0.99);
   f.latency_p999_us = percentile_us(latency, 0.999);
   f.latency_max_us = microseconds(latency.max_ns);
+  f.own_min_us = least_us(own);
+  f.own_p50_us = percentile_us(own, 0.5);
+  f.own_p99_us = percentile_us(own, 0.99);
   f.early_p50_us = percentile_us(early, 0.5);
   f.early_p99_us = percentile_us(early, 0.99);
   f.cpu_s_per_delivered_gb = ratio(cpu, bytes / 1e9);

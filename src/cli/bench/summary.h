@@ -20,6 +20,8 @@ struct BenchFigures {
   double sent_percent = 0;           ///< the part of the due messages that was sent in time
   double latency_min_us = 0, latency_p50_us = 0, latency_p90_us = 0, latency_p99_us = 0,
          latency_p999_us = 0, latency_max_us = 0;
+  /// Until the sender has delivered its own message, or knows its place if it delivers nothing.
+  double own_min_us = 0, own_p50_us = 0, own_p99_us = 0;
   double cpu_s_per_delivered_gb = 0;  ///< of all nodes, divided by the payload of all receivers
   double cores_per_node = 0;
   double retransmitted_packets = 0;

@@ -6,6 +6,7 @@
 #include "cli/bench/client.h"
 #include "cli/bench/sampler.h"
 #include "cli/commands.h"
+#include "cli/engine_options.h"
 #include "config/file/file.h"
 #include "member/embedded_node.h"
 #include "trace/json.h"
@@ -26,7 +27,12 @@ class CoreLink {
   }
   template <class W>
   bool take(W& worker) {
-    return tell(worker, core_.next());
+    if (own_thread_) return tell(worker, core_.next());
+    const std::uint64_t turns = core_.turns();
+    const auto event = core_.next();
+    // It has come in that turn, after the clock was read.
+    if (core_.turns() != turns) worker.on_woken();
+    return tell(worker, event);
   }
   template <class W>
   void wait(W& worker, std::int64_t until_ns) {
@@ -49,6 +55,7 @@ class CoreLink {
     result.counters = sampler_.growth();
     result.gauges = sampler_.gauges();
   }
+  std::uint64_t placed() const { return core_.placed(); }
   double cpu_seconds() const { return cli::cpu_seconds(); }
   std::string waits_for() const { return core_.status().waits_for; }
 
@@ -86,6 +93,10 @@ class CoreLink {
 Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
   config::Settings settings = file.settings;
+  if (plan.poll) {
+    const bool polls = role_of(plan, settings.self().value - 1).polls;
+    settings.options.set(std::string(kPoll), polls ? 1 : 2);
+  }
   if (auto keys = config::load_keys(settings); !keys) return unexpected(keys.error());
   settings.own_thread = plan.own_thread;
   if (plan.loss > 0) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +40,28 @@ struct BenchMessage {
 //   void poll(std::int64_t now_ns);            called often after begin()
 //   void finish(BenchResult& result);          adds counters, if there are any
 //   std::string waits_for() const;             what the next delivery waits for; may be empty
+//   std::uint64_t placed() const;              how many messages have their places, for a node that
+//                                              delivers nothing
 //   double cpu_seconds() const;                CPU time used so far, including the daemon's
+
+/// Own messages that have no place yet: when each was due; 0: it is no data.
+class BenchUnplaced {
+ public:
+  void push(std::int64_t due) { due_.push_back(due); }
+  /// The oldest message got its place.
+  std::int64_t pop() {
+    const std::int64_t due = due_.front();
+    due_.pop_front();
+    ++placed_;
+    return due;
+  }
+  bool empty() const { return due_.empty(); }
+  std::uint64_t placed() const { return placed_; }
+
+ private:
+  std::deque<std::int64_t> due_;
+  std::uint64_t placed_ = 0;
+};
 
 /// One sender and receiver of a benchmark. `Link` connects it to a member or to a client.
 template <class Link>
@@ -47,7 +69,12 @@ class BenchWorker {
  public:
   /// For node `index` of the plan, counted from 0. `link` must outlive this object.
   BenchWorker(Link& link, const BenchPlan& plan, std::uint32_t index)
-      : link_(link), plan_(plan), index_(index), payload_(plan.payload_bytes) {
+      : link_(link),
+        plan_(plan),
+        index_(index),
+        role_(role_of(plan, index)),
+        payload_(plan.payload_bytes) {
+    result_.domain = role_.domain;
     if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
   }
 
@@ -59,7 +86,7 @@ class BenchWorker {
         result_.problem = begin_ns_ == 0 ? "the nodes did not find each other in 20 s"
                                          : "messages were not delivered 30 s after the end";
         result_.problem += "; the view has " + std::to_string(members_) + " of " +
-                           std::to_string(plan_.nodes) + " nodes";
+                           std::to_string(role_.domain_nodes) + " nodes";
         if (const std::string what = link_.waits_for(); !what.empty()) {
           result_.problem += "; it waits for " + what;
         }
@@ -100,8 +127,9 @@ class BenchWorker {
     }
     // Only the header is hashed: it identifies the message, and only the order is compared.
     if (!views_.empty() && head.kind != BenchHead::bye) {
-      views_.back().add(message.sender, message.number, has_place,
-                        payload.first(BenchHead::kBytes));
+      const ByteView head_bytes = payload.first(BenchHead::kBytes);
+      views_.back().add(message.sender, message.number, has_place, head_bytes);
+      result_.all.add(message.sender, message.number, has_place, head_bytes);
     }
     if (head.number != BenchHead::number_of(message.number)) {
       result_.problem = "a message was delivered with the number of another";
@@ -119,6 +147,7 @@ class BenchWorker {
       // Its sender delivers a message without a place while it sends the message. That is no time
       // which a user waits for.
       if (has_place || !message.own) note_latency(result_.latency, head.time_ns);
+      if (has_place && message.own) note_latency(result_.own, head.time_ns);
     }
   }
   /// A message was announced by optimistic delivery. on_message() follows when the message is
@@ -134,7 +163,13 @@ class BenchWorker {
   /// sent its own last message and another node has left: the other node had delivered the last
   /// message of every node. A node does not leave earlier, because the other nodes would then wait
   /// for the next view, and the measurement would include this wait.
-  bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
+  bool finished() const {
+    if (!delivers()) return done_sent_ && unplaced_.empty();
+    return byes_ == receivers() || (bye_sent_ && members_ < role_.domain_nodes);
+  }
+  bool delivers() const { return role_.domain != 0; }
+  /// The number of nodes that deliver.
+  std::uint32_t receivers() const { return plan_.nodes - (plan_.outside ? 1 : 0); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
   }
@@ -189,6 +224,9 @@ class BenchWorker {
     const BenchSent sent = link_.submit(payload_, service_of(kind));
     blocked_ = sent == BenchSent::full;
     if (sent == BenchSent::taken) ++submitted_;
+    if (sent == BenchSent::taken && !delivers()) {
+      unplaced_.push(kind == BenchHead::data ? time : 0);
+    }
     if (sent == BenchSent::refused) result_.problem = "no more messages are taken";
     return sent == BenchSent::taken;
   }
@@ -196,10 +234,17 @@ class BenchWorker {
   /// Sends due messages; true if any was sent.
   bool send(std::int64_t now) {
     if (begin_ns_ == 0) {
-      if (index_ != 0 || members_ != plan_.nodes || start_sent_) return false;
-      return start_sent_ = submit(BenchHead::start, now + kStartDelayNs);
+      const std::uint32_t expected = delivers() ? role_.domain_nodes : 0;
+      if (!role_.starts || members_ != expected || start_sent_) return false;
+      // Other domains may not be there yet.
+      const bool alone = delivers() && plan_.domains == 1;
+      const std::int64_t at = now + (alone ? kStartDelayNs : kLongStartDelayNs);
+      start_sent_ = submit(BenchHead::start, at);
+      if (start_sent_ && !delivers()) begin(at);
+      return start_sent_;
     }
-    if (done_ == plan_.nodes && !bye_sent_ && now >= end()) {
+    if (!role_.sends) done_sent_ = true;
+    if (done_ == senders_of(plan_) && delivers() && !bye_sent_ && now >= end()) {
       return bye_sent_ = submit(BenchHead::bye, now);
     }
     bool sent = false;
@@ -227,7 +272,23 @@ class BenchWorker {
       if (count % kEventsPerClock == 0) received_ns_ = now_ns();
       if (!link_.take(*this)) break;
     }
+    if (!delivers()) count += note_placed();
     return count > 0;
+  }
+
+  /// A node that delivers nothing is told of the places of its messages. Returns how many.
+  int note_placed() {
+    const std::uint64_t placed = link_.placed();
+    if (placed == unplaced_.placed()) return 0;
+    received_ns_ = now_ns();
+    int count = 0;
+    for (; unplaced_.placed() < placed; ++count) {
+      const std::int64_t due = unplaced_.pop();
+      if (due == 0) continue;
+      ++own_delivered_;
+      note_latency(result_.own, due);
+    }
+    return count;
   }
 
   void begin(std::int64_t time) {
@@ -261,6 +322,7 @@ class BenchWorker {
   static constexpr std::int64_t kFinishNs =
       30 * kSecondNs;  // after the end, for messages in progress
   static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
+  static constexpr std::int64_t kLongStartDelayNs = kSecondNs;
   static constexpr std::int64_t kGraceNs =
       kSecondNs / 10;  // after the end, for messages that were due before the end
   static constexpr int kEventsPerTurn = 1'024;
@@ -271,6 +333,7 @@ class BenchWorker {
   Link& link_;
   const BenchPlan plan_;
   const std::uint32_t index_;
+  const BenchRole role_;
   std::vector<std::byte> payload_;
   double interval_ns_ = 0;
   std::int64_t deadline_ns_ = 0;
@@ -288,6 +351,7 @@ class BenchWorker {
   std::uint64_t submitted_ = 0;
   std::uint64_t sent_ = 0;  ///< the data messages among `submitted_`
   std::uint64_t own_delivered_ = 0;
+  BenchUnplaced unplaced_;  ///< used if this node delivers nothing
   DeliveryCheck check_;
   std::vector<BenchView> views_;
   BenchResult result_;

@@ -31,6 +31,20 @@ Result<void, std::string> provide_key(const std::string& path) {
   return {};
 }
 
+/// Writes the tables [[domain]]: the first nodes are domain d1, the next ones d2, and so on. A
+/// group's name begins with that of its domain; all other groups are in d1.
+void write_domains(std::ofstream& out, std::size_t nodes, std::uint32_t domains) {
+  const std::size_t size = nodes / domains;
+  for (std::uint32_t domain = 1; domain <= domains; ++domain) {
+    const std::string name = "d" + std::to_string(domain);
+    out << "\n[[domain]]\nname = \"" << name << "\"\nnodes = [";
+    for (std::size_t i = 0; i < size; ++i) {
+      out << (i > 0 ? ", " : "") << (domain - 1) * size + i + 1;
+    }
+    out << "]\ngroups = [\"" << (domain == 1 ? "*" : name + "*") << "\"]\n";
+  }
+}
+
 }  // namespace
 
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
@@ -73,6 +87,9 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     result.names.push_back("n" + std::to_string(result.names.size() + 1));
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address
         << "\"\n";
+  }
+  if (rules.domains > 1 || rules.outside) {
+    write_domains(out, addresses.size() - (rules.outside ? 1 : 0), rules.domains);
   }
   if (!rules.multicast || rules.streams) out << "\n[network]\n";
   if (!rules.multicast) out << "multicast = \"off\"\n";

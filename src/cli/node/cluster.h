@@ -33,6 +33,10 @@ struct LocalRules {
   /// For an engine on quorums: the number of acceptors. The first nodes are the acceptors. 0: the
   /// engine chooses the number.
   std::uint32_t acceptors = 0;
+  /// For an engine with genuine multicast: into how many domains of equal size the nodes are
+  /// divided.
+  std::uint32_t domains = 1;
+  bool outside = false;  ///< the last node is in no domain: it only sends
 };
 
 /// Writes DIR/peal.toml for nodes at `addresses`. If the engine needs a log on disk, acceptors keep

@@ -85,6 +85,8 @@ std::optional<NodeReport> parse_report(std::string_view json) {
   if (const auto queued = object.find("queued"); queued != object.end()) {
     report.queued_messages = field<std::uint64_t>(*queued, "messages", 0);
   }
+  // Domains with leaders have views of their own.
+  if (object.contains("leader")) report.view_of = names_in(object, "domains");
   report.waits_for = field(object, "waits_for", std::string());
   if (const auto counters = object.find("counters"); counters != object.end()) {
     for (const std::string& name : daemon::drop_counters()) {
@@ -305,6 +307,7 @@ std::vector<std::string> list_lines(const NodeReport& report) {
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
   // Options, and the nodes with these options.
   std::vector<std::pair<std::string, std::vector<std::string>>> ways;
+  std::vector<std::string> fabrics;  // of each node by itself: how it reaches the others
   for (const NodeReport& report : reports) {
     const Parsed answer = Parsed::parse(report.json, nullptr, false);
     const auto order = field(answer, "order", std::string());
@@ -322,6 +325,11 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;
+    if (const auto leader = field(answer, "leader", std::string()); !leader.empty()) {
+      way += " leader=" + leader + " round=" + number_field(answer, "round");
+    }
+    const auto memory = field(answer, "memory", std::string());
+    if (!memory.empty()) fabrics.push_back(report.name + " memory=" + quote(memory));
     // "datagrams" or "streams"; with streams, also the peers without a connection.
     const auto data = field(answer, "data", std::string());
     if (!data.empty() && data != "datagrams") way += " data=" + quote(data);
@@ -332,6 +340,7 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
   }
   std::vector<std::string> lines;
   for (const auto& [way, names] : ways) lines.push_back(comma_separated(names) + " " + way);
+  lines.insert(lines.end(), fabrics.begin(), fabrics.end());
   return lines;
 }
 

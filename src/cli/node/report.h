@@ -31,6 +31,7 @@ struct NodeReport {
   bool absent = false;  ///< the node does not run
   std::int64_t pid = 0;
   std::optional<ViewReport> view;
+  std::string view_of;  ///< the domain whose views these are; empty: those of all nodes
   bool changing = false;
   std::uint64_t delivered_messages = 0;
   std::uint64_t delivered_bytes = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -26,11 +27,20 @@ constexpr int kAskAgainMs = 260;
 
 bool is_absent(const NodeReport& report) { return report.absent; }
 
+/// True if the nodes of each domain with views of its own, or else all nodes, are in one view.
+bool in_their_views(const std::vector<NodeReport>& reports, std::uint32_t members) {
+  std::map<std::string, std::vector<NodeReport>> parts;
+  for (const NodeReport& report : reports) parts[report.view_of].push_back(report);
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [members](const auto& part) {
+    return in_one_view(part.second, members);
+  });
+}
+
 bool holds(const StatusCommand& command, std::vector<NodeReport> reports) {
-  if (command.wait_members && !in_one_view(reports, *command.wait_members)) {
+  if (command.wait_members && !in_their_views(reports, *command.wait_members)) {
     // A killed node leaves its socket file. Such a node is not a member, so it is ignored.
     std::erase_if(reports, is_absent);
-    if (!in_one_view(reports, *command.wait_members)) return false;
+    if (!in_their_views(reports, *command.wait_members)) return false;
   }
   if (!command.wait_delivered) return true;
   std::erase_if(reports, is_absent);

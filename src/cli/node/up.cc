@@ -242,9 +242,11 @@ int run_up(const UpCommand& command) {
   if (!made) return fail(2, "up: " + made.error());
   const auto lock = lock_dir(dir);
   if (!lock) return fail(2, "up: " + lock.error());
-  auto cluster = make_local_cluster(
-      dir, "up", command.nodes,
-      {.order = command.order, .options = command.options, .streams = command.streams});
+  auto cluster = make_local_cluster(dir, "up", command.nodes,
+                                    {.order = command.order,
+                                     .options = command.options,
+                                     .streams = command.streams,
+                                     .domains = command.domains});
   if (!cluster) return fail(1, "up: " + cluster.error());
   // The cluster continues if the reader of standard output ends, as in `peal up | head`.
   ::signal(SIGPIPE, SIG_IGN);

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "order/engine.h"
+#include "order/setup.h"
 
 // What the simulator knows of an engine besides the engine's descriptor: the names of its packets,
 // the content of its packets, and a ghost. The ghost checks the packets and the log records of the
@@ -51,7 +52,8 @@ struct PacketContent {
 };
 
 /// A unit, by its sender and its number: the sender's incarnation took it from its host as the
-/// unit with this number, counted from 1.
+/// unit with this number, counted from 1. Number 0 stands for a unit of this sender that the bytes
+/// do not name; sender 0 for a unit of any sender.
 struct UnitName {
   MemberId sender{};
   std::uint64_t number = 0;
@@ -111,6 +113,21 @@ class Ghost {
   virtual LogFigures figures() const { return {}; }
 };
 
+/// A write into the memory of another node (port::Memory).
+struct InspectedWrite {
+  MemberId writer{};
+  MemberId owner{};
+  std::uint8_t region = 0;
+  std::uint64_t offset = 0;
+  ByteView bytes;
+};
+
+/// What an inspection needs to know of the cluster.
+struct ClusterShape {
+  std::vector<NodeId> nodes;  ///< sorted
+  OptionValues options;
+};
+
 struct Inspection {
   std::string_view engine;  ///< the name in the engine's descriptor
   /// Several engines may use one kind of packet. Then their entries for this kind are equal.
@@ -123,6 +140,9 @@ struct Inspection {
   /// stamps, votes and places, or questions about them. A packet that adds none speaks of the work
   /// of one domain alone, such as heartbeats and views.
   void (*units)(const InspectedPacket& packet, std::vector<UnitName>& out) = nullptr;
+  /// The same of a write.
+  void (*units_of_write)(const InspectedWrite& write, const ClusterShape& cluster,
+                         std::vector<UnitName>& out) = nullptr;
   std::unique_ptr<Ghost> (*make_ghost)(const GhostSetup& setup,
                                        const GhostReport& report) = nullptr;
 };

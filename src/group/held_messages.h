@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/bytes.h"
+#include "group/events.h"
+#include "group/table.h"
+#include "order/member_set.h"
+
+namespace peal::group {
+
+/// Messages of clients that were ordered during an exchange of tables (Domains::Kind::disjoint).
+/// They take effect when the exchange is complete, in their order: the members of the view get them
+/// at the same places, and complete the exchange at the same place. If the view ends before that,
+/// they still belong to that view: other daemons of the next view may lack them.
+class HeldMessages {
+ public:
+  struct Held {
+    Ordered from;
+    std::vector<std::byte> bytes;
+    bool late = false;  ///< ordered in the transitional view
+  };
+  using List = std::vector<Held>;
+
+  void add(const Ordered& from, ByteView message, bool late) {
+    held_.push_back({from, {message.begin(), message.end()}, late});
+  }
+  /// The view has ended, and its exchange is not complete.
+  void end_view() { earlier_ = held_.size(); }
+  /// Takes the messages of earlier views.
+  List take_earlier();
+  /// Takes the messages of the current view; all messages of earlier views have been taken.
+  List take();
+
+  bool has_earlier() const { return earlier_ > 0; }
+  bool empty() const { return held_.empty(); }
+
+  /// Applies the memberships that the messages of earlier views change to `table`, and marks the
+  /// groups as changed. Only the daemons of `set`, which came together, are in their tables.
+  void apply_earlier(const order::MemberSet& set, Table& table) const;
+
+ private:
+  List held_;
+  std::size_t earlier_ = 0;  ///< number of messages of views that have ended
+};
+
+}  // namespace peal::group

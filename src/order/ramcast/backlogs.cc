@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/backlogs.h"
+
+#include <algorithm>
+
+#include "base/hooks.h"
+
+namespace peal::order::ramcast {
+namespace {
+
+/// Items that answer one request.
+constexpr unsigned kItemsOfAnAnswer = 16;
+
+}  // namespace
+
+Backlogs::Backlogs(const Parts& parts, Links& links, Messages& messages, DomainState& state,
+                   Outlet& outlet, const Watch& watch)
+    : parts_(parts),
+      links_(links),
+      messages_(messages),
+      state_(state),
+      outlet_(outlet),
+      watch_(watch) {
+  if (parts.serves()) retained_.resize(parts.layout.servers(parts.domain).size());
+}
+
+// ---- a member that goes on ----
+
+void Backlogs::retain(const wire::DomainView& before) {
+  const bool went_on = state_.is_member() && ((before.members >> parts_.place) & 1U) != 0 &&
+                       before.roster.size() == retained_.size();
+  if (!went_on || PEAL_MUTANT(rc_backlog_forgotten)) return;
+  for (Place place = 0; place < retained_.size(); ++place) {
+    const bool excluded = ((before.members >> place) & 1U) != 0 && !state_.is_member(place);
+    const MemberId& peer = links_.peer(parts_.layout.servers(parts_.domain)[place]);
+    // A process that has restarted needs nothing of what its former incarnation lacks.
+    if (excluded && peer == before.roster[place]) retain_for(place, before);
+  }
+}
+
+void Backlogs::retain_for(Place place, const wire::DomainView& before) {
+  Retained& retained = retained_[place];
+  retained = {};
+  retained.member = before.roster[place];
+  retained.last = state_.view();
+  retained.begin = std::max(watch_.control(place).delivered, state_.member_since());
+  const Seq end = retained.last.id.number;
+  for (const auto& row : messages_.rows()) {
+    for (const Record& record : row->records) {
+      if (!record.used() || !record.delivered || !record.body) continue;
+      if (record.key <= retained.begin || record.key >= end) continue;
+      retained.items.push_back({record.key, record.id, record.head, record.body});
+    }
+  }
+  for (const Overwritten& each : messages_.overwritten()) {
+    if (each.key <= retained.begin || each.key >= end) continue;
+    retained.items.push_back({each.key, each.id, each.head, each.body});
+  }
+  if (before.id.number > retained.begin) {
+    retained.between = before;
+    retained.items.push_back({before.id.number, {}, {}, {}});
+  }
+  retained.items.push_back({end, {}, {}, {}});
+  std::sort(retained.items.begin(), retained.items.end(),
+            [](const Item& a, const Item& b) { return a.key < b.key; });
+  parts_.counts.retained += retained.items.size();
+}
+
+void Backlogs::tidy() {
+  if (!state_.is_member()) messages_.forget_overwritten();  // it retains nothing
+  for (Place place = 0; place < retained_.size(); ++place) {
+    Retained& retained = retained_[place];
+    if (retained.member == MemberId{}) continue;
+    const MemberId& peer = links_.peer(parts_.layout.servers(parts_.domain)[place]);
+    const bool done = watch_.control(place).delivered >= retained.last.id.number;
+    if (peer != retained.member || done) retained = {};
+  }
+}
+
+void Backlogs::on_request(const MemberId& from, NodeIndex node, const wire::BacklogRequest& request,
+                          Effects& out) const {
+  const Retained& retained = retained_[parts_.layout.role(node).place];
+  if (retained.member != from || request.delivered < retained.begin) return;
+  const auto first =
+      std::upper_bound(retained.items.begin(), retained.items.end(), request.delivered,
+                       [](Seq key, const Item& item) { return key < item.key; });
+  auto item = static_cast<std::size_t>(first - retained.items.begin());
+  for (unsigned i = 0; i < kItemsOfAnAnswer && item < retained.items.size(); ++i) {
+    send(node, retained, item++, out);
+  }
+}
+
+void Backlogs::send(NodeIndex node, const Retained& retained, std::size_t item,
+                    Effects& out) const {
+  const Item& each = retained.items[item];
+  const Seq before = item == 0 ? retained.begin : retained.items[item - 1].key;
+  parts_.send(node, out, [&](const wire::Header& header, ByteSpan bytes) -> std::size_t {
+    if (!each.unit) {
+      const bool last = each.key == retained.last.id.number;
+      const wire::BacklogView frame{before, last ? retained.last : retained.between};
+      return wire::encode_backlog_view(header, frame, bytes);
+    }
+    const wire::Backlog frame{before, each.key, {each.id.sender, each.head}};
+    const std::size_t front = wire::backlog_header_bytes(each.head.indexes.size());
+    const ByteView unit = each.unit.view();
+    if (bytes.size() < front + unit.size()) return 0;
+    std::copy(unit.begin(), unit.end(), bytes.subspan(front).begin());
+    wire::encode_backlog_in_place(header, frame, bytes.first(front + unit.size()));
+    return front + unit.size();
+  });
+}
+
+// ---- the excluded member ----
+
+void Backlogs::expect(Instant now) {
+  if (expects_ || !state_.is_member()) return;
+  expects_ = true;
+  next_ = now;
+}
+
+void Backlogs::doubt(Instant now) {
+  if (asks() || !state_.is_member()) return;
+  doubts_ = true;
+  next_ = now;
+}
+
+/// A view has excluded this server, as it is told what it lacks. What the log of the leader has is
+/// of no use any more.
+void Backlogs::believe() {
+  expects_ = true;
+  doubts_ = false;
+  parts_.standing.active = false;
+}
+
+std::optional<Instant> Backlogs::deadline() const {
+  return asks() ? std::optional(next_) : std::nullopt;
+}
+
+void Backlogs::on_timer(Instant now, Effects& out) {
+  // Either it has all, or a leader that does not know of that view yet has accepted this server.
+  if (!state_.is_member() || parts_.standing.active) expects_ = false;
+  if (!state_.is_member()) doubts_ = false;
+  if (!asks() || now < next_) return;
+  ++asked_;
+  request(now, out);
+}
+
+void Backlogs::request(Instant now, Effects& out) {
+  taken_ = 0;
+  next_ = now + parts_.options.repair;
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  const NodeIndex node = servers[asked_ % servers.size()];
+  if (node == parts_.index) return;
+  parts_.send(node, out, [this](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_backlog_request(header, {state_.delivered()}, bytes);
+  });
+}
+
+/// The item is the one that this server delivers next.
+bool Backlogs::awaits(Seq before, Seq key) const {
+  const bool ready = doubts_ || (expects_ && !parts_.standing.active);
+  return ready && state_.is_member() && before <= state_.delivered() && key > state_.delivered() &&
+         parts_.clock.believes(key);
+}
+
+void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const BufferRef& unit,
+                          Effects& out) {
+  const wire::MessageRelay& message = backlog.message;
+  if (!awaits(backlog.before, backlog.key) || parts_.host.receive_room_units() == 0) return;
+  const bool legal = ((message.head.to >> parts_.domain) & 1U) != 0 &&
+                     (message.head.to & ~parts_.layout.all()) == 0;
+  const auto node = parts_.layout.index_of(message.sender.node);
+  Row* row = node && legal ? messages_.open_row(message.sender, *node) : nullptr;
+  Record* record = row == nullptr
+                       ? nullptr
+                       : messages_.claim(*row, {message.sender, message.head.number}, message.head);
+  const bool contradicts = record != nullptr && record->key != 0 && record->key != backlog.key;
+  if (record == nullptr || record->delivered || contradicts) {
+    return parts_.drop(wire::Drop::bad_value);
+  }
+  believe();
+  messages_.put_body(*row, *record, unit);
+  outlet_.deliver_retained(*record, backlog.key, out);
+  on_taken(now, out);
+}
+
+void Backlogs::on_view(Instant now, const wire::BacklogView& backlog, Effects& out) {
+  const wire::DomainView& view = backlog.view;
+  if (!awaits(backlog.before, view.id.number)) return;
+  if (view.roster.size() != retained_.size() || view.roster[parts_.place] != parts_.self) {
+    return parts_.drop(wire::Drop::bad_value);
+  }
+  believe();
+  outlet_.install_retained(view, out);
+  on_taken(now, out);
+}
+
+void Backlogs::on_taken(Instant now, Effects& out) {
+  ++parts_.counts.caught_up;
+  if (state_.is_member() && ++taken_ == kItemsOfAnAnswer) request(now, out);
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "order/ramcast/domain_state.h"
+#include "order/ramcast/links.h"
+#include "order/ramcast/messages.h"
+#include "order/ramcast/outlet.h"
+#include "order/ramcast/watch.h"
+
+namespace peal::order::ramcast {
+
+/// What the last view of an excluded member still owes to it: the messages up to the view without
+/// it, and the views. All members of that view retain them for the process, until it has delivered
+/// them or has restarted. Once it is back it asks for them, one server after the other.
+///
+/// A member is waited for until it is excluded. So these are at most the messages in the slots of
+/// all senders.
+class Backlogs {
+ public:
+  Backlogs(const Parts& parts, Links& links, Messages& messages, DomainState& state, Outlet& outlet,
+           const Watch& watch);
+
+  // A member that goes on.
+
+  /// This server has delivered a view behind `before`.
+  void retain(const wire::DomainView& before);
+  void on_request(const MemberId& from, NodeIndex node, const wire::BacklogRequest& request,
+                  Effects& out) const;
+  /// Drops what nobody needs any more.
+  void tidy();
+
+  // The excluded member.
+
+  /// A view without this server, which is not active, is known to exist.
+  void expect(Instant now);
+  /// The leader has been silent for long, and others may hear it: asks them whether a view has
+  /// excluded this server. Only a member of such a view answers.
+  void doubt(Instant now);
+  /// The leader is heard.
+  void trust() { doubts_ = false; }
+  void on_timer(Instant now, Effects& out);
+  std::optional<Instant> deadline() const;
+  void on_backlog(Instant now, const wire::Backlog& backlog, const BufferRef& unit, Effects& out);
+  void on_view(Instant now, const wire::BacklogView& backlog, Effects& out);
+
+ private:
+  struct Item {
+    Seq key{};
+    wire::MessageId id{};
+    wire::MessageHead head{};
+    BufferRef unit{};  ///< empty: the item is the view with this key
+  };
+  struct Retained {
+    MemberId member{};  ///< none: nothing is retained
+    Seq begin = 0;      ///< the items follow this key, without a gap
+    std::vector<Item> items;
+    wire::DomainView between, last;  ///< views among the items; `between` may be unused
+  };
+
+  void retain_for(Place place, const wire::DomainView& before);
+  void send(NodeIndex node, const Retained& retained, std::size_t item, Effects& out) const;
+  bool asks() const { return expects_ || doubts_; }
+  bool awaits(Seq before, Seq key) const;
+  void believe();
+  void on_taken(Instant now, Effects& out);
+  void request(Instant now, Effects& out);
+
+  const Parts& parts_;
+  Links& links_;
+  Messages& messages_;
+  DomainState& state_;
+  Outlet& outlet_;
+  const Watch& watch_;
+  std::vector<Retained> retained_;  ///< by place
+  bool expects_ = false;
+  bool doubts_ = false;
+  Instant next_{};
+  unsigned asked_ = 0;  ///< the place that was asked last
+  unsigned taken_ = 0;  ///< items since the last request
+};
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/explanation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "order/ramcast/vocabulary.h"
+
+namespace peal::order::ramcast {
+namespace {
+
+WaitReason reason(const WaitKind& kind, std::vector<MemberId> who, Seq seq = 0) {
+  std::sort(who.begin(), who.end());
+  WaitReason out;
+  out.kind = &kind;
+  out.seq = seq;
+  if (!who.empty()) out.who = who.front();
+  out.all = std::move(who);
+  return out;
+}
+
+}  // namespace
+
+MemberId Explanation::member(NodeIndex node) const {
+  if (node == parts_.index) return parts_.self;
+  const MemberId& peer = links_.peer(node);
+  return peer == MemberId{} ? MemberId{parts_.layout.role(node).node, 0} : peer;
+}
+
+WaitReason Explanation::why(Instant now) const {
+  if (parts_.serves()) {
+    WaitReason own = of_server(now);
+    if (own.kind != &order::wait::nothing) return own;
+  }
+  return of_sender();
+}
+
+/// The nodes of the domain that give no signs of life.
+std::vector<MemberId> Explanation::unheard(Instant now) const {
+  std::vector<MemberId> found;
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  for (Place place = 0; place < servers.size(); ++place) {
+    if (place != parts_.place && !watch_.trusts(now, place))
+      found.push_back(member(servers[place]));
+  }
+  return found;
+}
+
+/// The nodes of the domain that have been in a view.
+std::vector<MemberId> Explanation::knowing_order() const {
+  std::vector<MemberId> found;
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  for (Place place = 0; place < servers.size(); ++place) {
+    const bool own = place == parts_.place;
+    const bool knows = own ? state_.has_view() : watch_.control(place).delivered > 0;
+    if (knows) found.push_back(member(servers[place]));
+  }
+  return found;
+}
+
+/// The members that are not known to have delivered what this server has.
+std::vector<MemberId> Explanation::behind() const {
+  std::vector<MemberId> found;
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  for (Place place = 0; place < servers.size(); ++place) {
+    const bool lags = watch_.delivered_by(place) < state_.delivered();
+    if (state_.is_member(place) && lags) found.push_back(member(servers[place]));
+  }
+  return found;
+}
+
+WaitReason Explanation::of_server(Instant now) const {
+  const Standing& standing = parts_.standing;
+  std::vector<MemberId> silent = unheard(now);
+  const std::size_t all = parts_.layout.servers(parts_.domain).size();
+  if (!state_.has_view() && !silent.empty()) return reason(wait::beginning, std::move(silent));
+  if (all - silent.size() < parts_.quorum()) return reason(wait::majority, std::move(silent));
+  std::vector<MemberId> knowing = knowing_order();
+  if (silent.empty() && !knowing.empty() && knowing.size() < parts_.quorum()) {
+    return reason(wait::lost, std::move(knowing));
+  }
+  std::vector<MemberId> leader;
+  if (standing.promised.coordinator.node.value != 0)
+    leader.push_back(standing.promised.coordinator);
+  if (state_.has_view() && !state_.is_member()) return reason(wait::readmission, std::move(leader));
+  if (!standing.in_step() || !standing.active) return reason(wait::leader, std::move(leader));
+  if (outlet_.held()) return reason(order::wait::slow_application, {parts_.self});
+  if (const Record* record = outlet_.lacks_body()) {
+    return reason(order::wait::packet, {record->id.sender}, record->key);
+  }
+  const Seq front = outlet_.blocked_by();
+  if (front == 0 && follower_.waits_for_slot()) return reason(order::wait::window, behind());
+  if (front == 0) return of_proposals(std::move(leader));
+  for (const Record* record : messages_.pending()) {
+    if (record->own.key == front) return of_message(*record);
+  }
+  return reason(wait::acknowledgements, {}, front);
+}
+
+/// No stamp blocks the order. Messages may have none yet: a leader proposes as long as a majority
+/// has room for its log.
+WaitReason Explanation::of_proposals(std::vector<MemberId> leader) const {
+  const std::vector<Record*>& pending = messages_.pending();
+  const bool waits = std::any_of(pending.begin(), pending.end(), [](const Record* record) {
+    return record->own.key == 0 && record->key == 0;
+  });
+  if (!waits) return {};
+  if (!parts_.standing.leads()) return reason(wait::leader, std::move(leader));
+  std::vector<MemberId> full;
+  for (const NodeIndex server : parts_.layout.servers(parts_.domain)) {
+    if (server != parts_.index && !log_.has_room_at(server)) full.push_back(member(server));
+  }
+  return full.empty() ? WaitReason{} : reason(order::wait::window, std::move(full));
+}
+
+/// The message has no key: who has not acknowledged it.
+WaitReason Explanation::of_message(const Record& record) const {
+  std::vector<MemberId> who;
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (((record.head.to >> domain) & 1U) == 0) continue;
+    for (const NodeIndex server : parts_.layout.servers(domain)) {
+      const bool own = server == parts_.index;
+      const bool agrees =
+          own ? record.acknowledged != 0
+              : record.said[server].acknowledged && record.said[server].digest == record.digest;
+      if (!agrees) who.push_back(member(server));
+    }
+  }
+  return reason(wait::acknowledgements, std::move(who), record.own.key);
+}
+
+/// This node's oldest message has no place, or is not delivered by all.
+WaitReason Explanation::of_sender() const {
+  if (sender_.idle()) return {};
+  const bool placed = sender_.waiting() == 0;
+  const wire::DomainBits domains = placed ? sender_.oldest_to() : sender_.waiting_for();
+  std::vector<MemberId> who;
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (((domains >> domain) & 1U) == 0) continue;
+    for (const NodeIndex server : parts_.layout.servers(domain)) {
+      if (server != parts_.index) who.push_back(member(server));
+    }
+  }
+  if (!placed) return reason(wait::place, std::move(who));
+  return sender_.is_full() ? reason(order::wait::window, std::move(who)) : WaitReason{};
+}
+
+}  // namespace peal::order::ramcast

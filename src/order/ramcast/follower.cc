@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/follower.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/ramcast/lead.h"
+
+namespace peal::order::ramcast {
+namespace {
+
+/// Entries that one turn takes at most.
+constexpr std::size_t kEntriesOfATurn = 256;
+/// A base has at most this many entries.
+constexpr std::size_t kBaseEntriesMax = 1U << 20;
+
+}  // namespace
+
+bool Follower::read(Instant now) {
+  now_ = now;
+  if (parts_.standing.role != Standing::Role::follower) return false;
+  return reader_.read(*this, kEntriesOfATurn) > 0;
+}
+
+void Follower::begin_log() {
+  base_.clear();
+  waits_for_slot_ = active_ = false;
+}
+
+bool Follower::take(const wire::LogEntry& entry, ByteView unit) {
+  Standing& standing = parts_.standing;
+  const bool in_base = entry.number < kFirstEntry;
+  switch (entry.kind) {
+    case wire::LogKind::base:
+    case wire::LogKind::base_view:
+    case wire::LogKind::base_sender: return take_base(entry, unit);
+    case wire::LogKind::base_end: return end_base(entry, unit);
+    case wire::LogKind::active:
+      if (in_base) {
+        active_ = true;
+        return true;
+      }
+      standing.active = true;
+      break;
+    case wire::LogKind::proposal:
+      if (!take_proposal(entry, unit)) return false;
+      break;
+    case wire::LogKind::view: {
+      wire::DomainView view;
+      const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
+                        view.id.number == entry.stamp && is_own_stamp(entry.stamp);
+      if (!good) {
+        parts_.drop(wire::Drop::bad_value);
+        return false;
+      }
+      outlet_.add_view(view, entry.number, false);
+      parts_.clock.raise(clock_of(entry.stamp));
+      break;
+    }
+    case wire::LogKind::commit: outlet_.commit_entries(entry.key); break;
+    case wire::LogKind::pad: return true;
+  }
+  outlet_.note_read(entry.number, clock_of(entry.stamp));
+  return true;
+}
+
+// ---- the base ----
+
+bool Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
+  BaseEntry each;
+  each.entry = entry;
+  bool good = entry.number < kFirstEntry && base_.size() < kBaseEntriesMax;
+  if (entry.kind == wire::LogKind::base_view) {
+    good = good && wire::decode_domain_view(unit, each.view) == wire::Drop::none &&
+           each.view.id.number == entry.stamp;
+  }
+  if (!good) {
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
+  base_.push_back(each);
+  return true;
+}
+
+/// The base is complete. From now on this server is in step with the round, and its earlier
+/// timestamps are void.
+bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
+  wire::DomainView view;
+  if (wire::decode_domain_view(unit, view) != wire::Drop::none || entry.key < kFirstEntry) {
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
+  for (const BaseEntry& each : base_) {
+    // Without all of its messages a base is none. A server outside the view has space for all.
+    const bool whole =
+        each.entry.kind != wire::LogKind::base || !state_.is_member() ||
+        (is_for_us(each.entry) && messages_.can_claim(each.entry.sender, each.entry.head));
+    if (whole) continue;
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
+  Standing& standing = parts_.standing;
+  for (const auto& row : messages_.rows()) {
+    for (Record& record : row->records) {
+      if (!record.used()) continue;
+      record.own = {};
+      // A server outside the view need not deliver what is past by now.
+      if (!state_.is_member() && !record.delivered) record.key = 0;
+    }
+  }
+  standing.synchronized = reader_.round();
+  standing.entry = entry.key - 1;
+  parts_.clock.raise(entry.stamp);
+  acks_.begin_round();
+  outlet_.begin_round(entry.stamp);
+  for (const BaseEntry& each : base_) {
+    if (!adopt(each)) parts_.drop(wire::Drop::bad_value);
+  }
+  base_.clear();
+  // A message without a unit that the base does not name was never acknowledged.
+  for (const auto& row : messages_.rows()) {
+    for (Record& record : row->records) {
+      const bool lost = record.used() && record.own.key == 0 && record.key == 0 && !record.has_body;
+      if (lost) messages_.forget(record);
+    }
+  }
+  standing.active = active_;
+  active_ = false;
+  outlet_.note_read(entry.key - 1, entry.stamp);
+  reader_.resume_at(entry.key);
+  return true;
+}
+
+bool Follower::adopt(const BaseEntry& each) {
+  const wire::LogEntry& entry = each.entry;
+  if (entry.kind == wire::LogKind::base_view) {
+    if (each.view.id.number > state_.view().id.number) {
+      outlet_.add_view(each.view, entry.key, entry.key == 0);
+    }
+    return true;
+  }
+  const auto node = parts_.layout.index_of(entry.sender.node);
+  if (!node) return false;
+  if (entry.kind == wire::LogKind::base_sender) {
+    Row* row = messages_.open_row(entry.sender, *node);
+    if (row == nullptr) return false;
+    messages_.skip(*row, entry.key);
+    return true;
+  }
+  if (!is_for_us(entry)) return false;
+  Row* row = messages_.open_row(entry.sender, *node);
+  const std::uint64_t index = wire::index_in(entry.head, parts_.domain);
+  const wire::MessageId id{entry.sender, entry.head.number};
+  if (entry.key != 0 && row != nullptr &&
+      (entry.key <= state_.delivered() || index <= row->released)) {
+    messages_.note_past(*row, id, entry.head, entry.key);
+    if (id.sender == parts_.self) sender_.note_past(id.number, entry.key);
+    return true;
+  }
+  Record* record = record_of(entry);
+  if (record == nullptr) return row != nullptr && index <= row->released;
+  if (record->delivered) return true;
+  if (entry.stamp != 0) {
+    adopt_stamp(*record, reader_.round(), entry.stamp);
+    if (record->key == 0 && entry.key == 0) outlet_.add(*record);
+  }
+  messages_.list(*record, now_ + parts_.options.repair);
+  if (entry.key != 0) acks_.commit(*record, entry.key);
+  return true;
+}
+
+/// The record of the message of an entry; null if there is no space for it.
+Record* Follower::record_of(const wire::LogEntry& entry) {
+  const auto node = parts_.layout.index_of(entry.sender.node);
+  if (!node || !is_for_us(entry)) return nullptr;
+  if (!parts_.clock.believes(entry.key) || !parts_.clock.believes(entry.stamp)) return nullptr;
+  Row* row = messages_.open_row(entry.sender, *node);
+  if (row == nullptr) return nullptr;
+  return messages_.claim(*row, {entry.sender, entry.head.number}, entry.head);
+}
+
+// ---- timestamps ----
+
+bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
+  if (!is_own_stamp(entry.stamp) || parts_.standing.synchronized != reader_.round()) {
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
+  Record* record = record_of(entry);
+  waits_for_slot_ = record == nullptr;
+  if (record == nullptr) {
+    // An earlier message of the sender is still in its slot. All timestamps below this one are
+    // known.
+    outlet_.note_read(entry.number - 1, clock_of(entry.stamp) - 1);
+    return false;
+  }
+  if (record->own.round == reader_.round()) return true;
+  parts_.clock.raise(clock_of(entry.stamp));
+  record->own = {reader_.round(), entry.stamp};
+  record->entry = entry.number;
+  record->inlined = !unit.empty();
+  if (!unit.empty() && !record->has_body) {
+    BufferRef body = parts_.pool.take(0, static_cast<std::uint32_t>(unit.size()));
+    if (!body) {
+      ++parts_.counts.no_buffer;
+      record->own = {};
+      return false;
+    }
+    std::copy(unit.begin(), unit.end(), body.data());
+    messages_.put_body(*messages_.find_row(entry.sender), *record, std::move(body));
+  }
+  if (!PEAL_MUTANT(rc_no_body_no_stamp) || record->has_body) outlet_.add(*record);
+  messages_.list(*record, now_ + parts_.options.repair);
+  acks_.advance(*record);
+  return true;
+}
+
+}  // namespace peal::order::ramcast

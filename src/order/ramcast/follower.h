@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "order/ramcast/acks.h"
+#include "order/ramcast/domain_state.h"
+#include "order/ramcast/log_reader.h"
+#include "order/ramcast/messages.h"
+#include "order/ramcast/outlet.h"
+#include "order/ramcast/sender.h"
+
+namespace peal::order::ramcast {
+
+/// The work of a follower: takes the leader's log, base and timestamps.
+class Follower final : public LogTaker {
+ public:
+  Follower(const Parts& parts, Messages& messages, DomainState& state, Outlet& outlet, Acks& acks,
+           LogReader& reader, Sender& sender)
+      : parts_(parts),
+        messages_(messages),
+        state_(state),
+        outlet_(outlet),
+        acks_(acks),
+        reader_(reader),
+        sender_(sender) {}
+
+  /// Reads the log. True if anything was taken.
+  bool read(Instant now);
+  bool take(const wire::LogEntry& entry, ByteView unit) override;
+  /// The region was revoked: what is left of a base that did not end is void.
+  void begin_log();
+  /// The next entry of the log names a message whose slot has a message that members may lack.
+  bool waits_for_slot() const { return waits_for_slot_; }
+
+ private:
+  struct BaseEntry {
+    wire::LogEntry entry;
+    wire::DomainView view;  ///< of a base_view
+  };
+
+  bool take_base(const wire::LogEntry& entry, ByteView unit);
+  bool end_base(const wire::LogEntry& entry, ByteView unit);
+  bool adopt(const BaseEntry& each);
+  bool take_proposal(const wire::LogEntry& entry, ByteView unit);
+  Record* record_of(const wire::LogEntry& entry);
+  bool is_for_us(const wire::LogEntry& entry) const {
+    return ((entry.head.to >> parts_.domain) & 1U) != 0 &&
+           (entry.head.to & ~parts_.layout.all()) == 0;
+  }
+  bool is_own_stamp(Seq stamp) const {
+    return domain_of_key(stamp) == parts_.domain && parts_.clock.believes(stamp);
+  }
+
+  const Parts& parts_;
+  Messages& messages_;
+  DomainState& state_;
+  Outlet& outlet_;
+  Acks& acks_;
+  LogReader& reader_;
+  Sender& sender_;
+  Instant now_{};
+  std::vector<BaseEntry> base_;
+  bool waits_for_slot_ = false;
+  bool active_ = false;  ///< the base says that members may deliver
+};
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "base/assert.h"
+#include "base/ids.h"
+#include "wire/ramcast_memory.h"
+
+namespace peal::order::ramcast {
+
+/// A key is a clock's value and the number of a domain. It is also the position of a message.
+constexpr Seq key_of(std::uint64_t clock, unsigned domain) { return (clock << 4) | domain; }
+constexpr std::uint64_t clock_of(Seq key) { return key >> 4; }
+constexpr unsigned domain_of_key(Seq key) { return static_cast<unsigned>(key & 15); }
+
+inline constexpr std::uint64_t kClockMax = wire::kCounterMax >> 4;
+/// A key that is further ahead than this is not believed. It allows for 34 years between the starts
+/// of two domains (first_clock_of()).
+inline constexpr std::uint64_t kClockStepMax = 1ULL << 52;
+
+/// The latest epoch of these incarnations. Epochs are milliseconds.
+inline std::uint64_t latest_epoch(std::span<const MemberId> roster) {
+  std::uint64_t latest = 0;
+  for (const MemberId& member : roster) latest = std::max(latest, member.epoch);
+  return latest;
+}
+
+/// Where the clock of an order begins that these incarnations bootstrap. Epochs are milliseconds.
+/// An order in memory can be lost and replaced. The new order's incarnations have later epochs, so
+/// its keys are higher, unless the former one's clock made more than 4,096 steps per millisecond.
+inline std::uint64_t first_clock_of(std::span<const MemberId> roster) {
+  constexpr unsigned kStepsShift = 12;
+  return std::min(latest_epoch(roster), kClockStepMax >> kStepsShift) << kStepsShift;
+}
+
+/// The count of a round has two parts: the order, which is the latest epoch of the incarnations
+/// that began it, and the number of the round in this order. So rounds of a new order are later
+/// than all of a former one that was lost, and no round of the one passes for one of the other.
+inline constexpr unsigned kRoundsOfAnOrderShift = 20;
+constexpr std::uint64_t order_of(const wire::Round& round) {
+  return round.count >> kRoundsOfAnOrderShift;
+}
+constexpr std::uint64_t number_in_order(const wire::Round& round) {
+  return round.count & ((1ULL << kRoundsOfAnOrderShift) - 1);
+}
+inline std::uint64_t first_count_of(std::span<const MemberId> roster) {
+  const std::uint64_t most = wire::kCounterMax >> (kRoundsOfAnOrderShift + 1);
+  return std::min(latest_epoch(roster), most) << kRoundsOfAnOrderShift;
+}
+
+/// The logical clock of a domain's server. Proposals of a leader are above it.
+class Clock {
+ public:
+  std::uint64_t value() const { return value_; }
+  std::uint64_t next() {
+    PEAL_ASSERT(value_ < kClockMax);
+    return ++value_;
+  }
+  void raise(std::uint64_t least) { value_ = std::max(value_, least); }
+  /// True if a key of another process may be used.
+  bool believes(Seq key) const {
+    return clock_of(key) <= kClockMax - 1 && clock_of(key) <= value_ + kClockStepMax;
+  }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+}  // namespace peal::order::ramcast

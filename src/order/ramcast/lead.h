@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ring_queue.h"
+#include "order/ramcast/acks.h"
+#include "order/ramcast/domain_state.h"
+#include "order/ramcast/leader_log.h"
+#include "order/ramcast/takeover.h"
+
+namespace peal::order::ramcast {
+
+/// The work of a leader: the base of its round, timestamps, and views.
+class Lead {
+ public:
+  Lead(const Parts& parts, Messages& messages, DomainState& state, Outlet& outlet, Acks& acks,
+       LeaderLog& log)
+      : parts_(parts),
+        messages_(messages),
+        state_(state),
+        outlet_(outlet),
+        acks_(acks),
+        log_(log) {}
+
+  /// Begins the round that this server, as a candidate, has decided on. All units that any base
+  /// message needs are here.
+  void begin(const Decision& decision, std::uint32_t seed);
+  /// Another server leads, or this one asks the others again.
+  void end();
+  /// A member of the round has exposed a new region: it gets a base.
+  void base_for(NodeIndex member, const wire::MemberState& state);
+  /// Proposes timestamps, and finds keys of entries that enough members hold. True if it did.
+  bool advance();
+  /// Proposes a view of these members; bit i: the node at place i.
+  void propose_view(const wire::DomainView& view);
+  /// A view may be proposed: this server is active, and no other view is under way.
+  bool can_propose_view() const;
+  /// Another server says that the message has this key, and does not know in which round of this
+  /// domain it was found. It was not in a later one if a majority takes one more entry of this
+  /// round.
+  void on_hearsay(Record& record, Seq key);
+  /// An entry is under way that commits a message of the row.
+  bool refers_to(const Row& row) const;
+
+ private:
+  struct Inlined {
+    std::uint64_t entry = 0;
+    Record* record = nullptr;  ///< null: a view, or the end of the base
+    wire::MessageId id{};      ///< of a message with hearsay
+    Seq key{};                 ///< the same
+  };
+
+  struct BaseItem;
+  void begin_order(const Decision& decision);
+  std::vector<BaseItem> base_of(NodeIndex member, const wire::MemberState& state);
+  bool propose();
+  bool propose(Record& record);
+  bool find_keys();
+  void append_commit(std::uint64_t entry);
+  void activate();
+
+  const Parts& parts_;
+  Messages& messages_;
+  DomainState& state_;
+  Outlet& outlet_;
+  Acks& acks_;
+  LeaderLog& log_;
+  RingQueue<Inlined> inlined_;  ///< entries that commit once they are held, in their order
+};
+
+/// Sets what a round's base says of a message, at the leader or at a member.
+void adopt_stamp(Record& record, const wire::Round& round, Seq stamp);
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/log_reader.h"
+
+#include <array>
+
+#include "order/ramcast/leader_log.h"
+
+namespace peal::order::ramcast {
+
+LogReader::LogReader(const Parts& parts) : parts_(parts) {
+  if (parts.serves()) scratch_.resize(log_entry_bytes_max(parts.options));
+}
+
+void LogReader::begin(const wire::Round& round, std::uint32_t seed, std::uint64_t grant) {
+  round_ = round;
+  seed_ = seed;
+  grant_ = grant;
+  offset_ = 0;
+  next_ = 1;
+  refused_at_ = ~std::uint64_t{0};
+}
+
+std::size_t LogReader::read(LogTaker& taker, std::size_t entries_max) {
+  std::size_t taken = 0;
+  while (taken < entries_max && grant_ != 0 && read_entry(taker)) ++taken;
+  return taken;
+}
+
+bool LogReader::read_entry(LogTaker& taker) {
+  const std::uint64_t region = bytes_of(Area::log, parts_.options, parts_.layout);
+  const port::Region log{round_.coordinator, static_cast<std::uint8_t>(Area::log)};
+  const std::uint64_t at = entry_offset(offset_, region);
+  std::array<std::byte, 16> begin;
+  if (!parts_.memory.load(log, at % region, begin)) return false;
+  const std::size_t bytes = wire::peek_log_entry(begin, next_);
+  const bool whole = bytes >= wire::kLogFixedBytes && bytes <= region - at % region;
+  if (!whole || bytes > scratch_.size()) return false;
+  const ByteSpan copy = ByteSpan(scratch_).first(bytes);
+  if (!parts_.memory.load(log, at % region, copy)) return false;
+  ByteView unit;
+  const wire::Drop drop = wire::decode_log_entry(copy, next_, round_, seed_, entry_, unit);
+  if (drop != wire::Drop::none) {
+    // A wrong checksum is a write that is still under way.
+    if (drop != wire::Drop::bad_checksum && refused_at_ != at) {
+      refused_at_ = at;
+      parts_.drop(drop);
+    }
+    return false;
+  }
+  if (entry_.kind == wire::LogKind::pad) {
+    offset_ = at + bytes;
+    return true;
+  }
+  const std::uint64_t expected = next_;
+  if (!taker.take(entry_, unit)) return false;
+  if (next_ == expected) ++next_;
+  offset_ = at + bytes;
+  return true;
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "order/ramcast/links.h"
+
+namespace peal::order::ramcast {
+
+/// Takes the entries of a leader's log, in their order.
+class LogTaker {
+ public:
+  virtual ~LogTaker() = default;
+  /// False: the entry cannot be taken yet; it is offered again later.
+  virtual bool take(const wire::LogEntry& entry, ByteView unit) = 0;
+};
+
+/// Reads the leader's log in this server's own region O.
+class LogReader {
+ public:
+  explicit LogReader(const Parts& parts);
+
+  /// Begins with a new region, which the coordinator of the round writes.
+  void begin(const wire::Round& round, std::uint32_t seed, std::uint64_t grant);
+  /// Reads on, at most `entries_max` entries. Returns how many were taken.
+  std::size_t read(LogTaker& taker, std::size_t entries_max);
+  /// The base ended: the entry that follows has this number.
+  void resume_at(std::uint64_t number) { next_ = number; }
+
+  const wire::Round& round() const { return round_; }
+  std::uint64_t grant() const { return grant_; }
+  std::uint64_t bytes() const { return offset_; }
+
+ private:
+  bool read_entry(LogTaker& taker);
+
+  const Parts& parts_;
+  wire::Round round_{};
+  std::uint32_t seed_ = 0;
+  std::uint64_t grant_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t next_ = 1;
+  std::uint64_t refused_at_ = ~std::uint64_t{0};  ///< offset of the last entry that broke a rule
+  std::vector<std::byte> scratch_;
+  wire::LogEntry entry_;
+};
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/members.h"
+
+#include <bit>
+
+#include "base/hooks.h"
+
+namespace peal::order::ramcast {
+namespace {
+
+constexpr std::uint16_t bit_of(Place place) { return static_cast<std::uint16_t>(1U << place); }
+
+}  // namespace
+
+void Members::begin(std::uint16_t answered) {
+  owed_ = 0;
+  asked_in_.assign(state_.view().roster.size(), takeover_.asked().id.number);
+  to_base_ = static_cast<std::uint16_t>(answered & ~bit_of(parts_.place));
+  give_bases();
+}
+
+void Members::watch(Instant now, Effects& out) {
+  change_view(now);
+  renew_streams(now, out);
+}
+
+// ---- the view ----
+
+/// Admits a server that has restarted, or was excluded and knows it; and excludes members that are
+/// gone. Both at once, if a member has gone before it delivered the present view.
+void Members::change_view(Instant now) {
+  if (!lead_.can_propose_view() || !state_.has_view()) return;
+  wire::DomainView next = state_.view();
+  // One at a time: two rosters in a row then have a majority in common.
+  for (Place place = 0; place < next.roster.size(); ++place) {
+    if (state_.is_member(place) || !may_join(now, place)) continue;
+    const MemberId& peer = place == parts_.place ? parts_.self : links_.peer(node_at(place));
+    if (peer != next.roster[place]) log_.drop(node_at(place));
+    next.roster[place] = peer;
+    next.members = static_cast<std::uint16_t>(next.members | bit_of(place));
+    break;
+  }
+  for (Place place = 0; place < next.roster.size(); ++place) {
+    if (place == parts_.place || !state_.is_member(place)) continue;
+    const MemberId& peer = links_.peer(node_at(place));
+    const bool replaced = peer.node.value != 0 && peer != next.roster[place];
+    const auto rest = static_cast<std::uint16_t>(next.members & ~bit_of(place));
+    const auto left = static_cast<unsigned>(std::popcount(rest));
+    const bool silent = watch_.is_gone(now, place) || watch_.stays_deaf(now, place);
+    if ((replaced || silent) && left >= parts_.quorum()) next.members = rest;
+  }
+  if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
+}
+
+/// The server lives and hears this one, and no view owes anything to it.
+bool Members::may_join(Instant now, Place place) const {
+  if (place == parts_.place) return true;
+  return links_.open(node_at(place)) && watch_.lives(now, place) && !watch_.is_deaf(place) &&
+         watch_.control(place).outside;
+}
+
+/// A majority of the roster has delivered the present view, and so have all members that stay: none
+/// of them is two views behind.
+bool Members::all_in_view(const wire::DomainView& next) const {
+  const wire::DomainView& view = state_.view();
+  unsigned count = 0;
+  for (Place place = 0; place < view.roster.size(); ++place) {
+    const bool there = watch_.delivered_by(place) >= view.id.number;
+    const bool stays = state_.is_member(place) && (next.members & bit_of(place)) != 0;
+    if (stays && !there) return false;
+    if (there) ++count;
+  }
+  return count >= parts_.quorum();
+}
+
+/// A server that is excluded gets no more of the log: others may release now what it lacks.
+void Members::on_view(const wire::DomainView& before) {
+  if (!parts_.standing.leads()) return;
+  for (Place place = 0; place < before.roster.size(); ++place) {
+    const bool excluded = (before.members & bit_of(place)) != 0 && !state_.is_member(place);
+    if (excluded && place != parts_.place) log_.drop(node_at(place));
+  }
+}
+
+// ---- streams ----
+
+/// Servers without a stream of the log, or with one that is of no use, are asked for a new region.
+void Members::renew_streams(Instant now, Effects& out) {
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    if (place == parts_.place || !needs_stream(now, place)) continue;
+    const NodeIndex node = node_at(place);
+    ++parts_.counts.regrants;
+    log_.drop(node);
+    watch_.on_regrant(now, place);
+    takeover_.ask_again(now, node, out);
+    asked_in_[place] = state_.view().id.number;
+  }
+}
+
+bool Members::needs_stream(Instant now, Place place) {
+  const NodeIndex node = node_at(place);
+  const bool counts = links_.open(node) && links_.peer(node) == state_.counted(place);
+  if (!counts || takeover_.is_asked(place) || (to_base_ & bit_of(place)) != 0) return false;
+  if (parts_.standing.role != Standing::Role::leader && takeover_.bootstrap()) return false;
+  if ((owed_ & bit_of(place)) != 0) {
+    // Once it was asked in a view without it, it knows that it is excluded, and says when it is
+    // done.
+    const bool knows = asked_in_[place] >= state_.view().id.number;
+    if (knows && !watch_.control(place).outside) return false;
+    owed_ = static_cast<std::uint16_t>(owed_ & ~bit_of(place));
+  }
+  return !log_.granted(node) || log_.stale(node) || watch_.lags(now, place, messages_.released());
+}
+
+void Members::on_state(Place place) {
+  to_base_ = static_cast<std::uint16_t>(to_base_ | bit_of(place));
+}
+
+/// The process was excluded, and has not delivered everything up to that view. A base would skip
+/// what the others have released without it.
+bool Members::is_owed(const wire::MemberState& state, Place place) const {
+  const bool was_member = ((state.view.members >> place) & 1U) != 0;
+  return was_member && state_.has_view() && !state_.is_member(place);
+}
+
+void Members::give_bases() {
+  if (to_base_ == 0 || !parts_.standing.leads()) return;
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    if ((to_base_ & bit_of(place)) == 0) continue;
+    const wire::MemberState& state = takeover_.last_state(place);
+    if (is_owed(state, place) && !PEAL_MUTANT(rc_base_for_owed)) {
+      owed_ = static_cast<std::uint16_t>(owed_ | bit_of(place));
+      continue;
+    }
+    log_.grant(node_at(place), takeover_.grant_of(place));
+    lead_.base_for(node_at(place), state);
+  }
+  to_base_ = 0;
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/messages.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::ramcast {
+
+Row* Messages::find_row(const MemberId& sender) {
+  for (const auto& row : rows_) {
+    if (row->sender == sender) return row.get();
+  }
+  return nullptr;
+}
+
+Row* Messages::open_row(const MemberId& sender, NodeIndex node) {
+  if (Row* row = find_row(sender)) return row;
+  if (removed_.empty()) removed_.resize(parts_.layout.nodes());
+  if (removed_[node].node == sender.node && removed_[node].epoch >= sender.epoch) return nullptr;
+  if (!may_fill(node)) return nullptr;
+  const auto all = std::count_if(rows_.begin(), rows_.end(),
+                                 [node](const auto& row) { return row->node == node; });
+  if (static_cast<std::size_t>(all) >= kIncarnationsOfANode) remove_oldest(node);
+  // Without records: a base names incarnations of whose messages nothing is left.
+  auto row = std::make_unique<Row>();
+  row->sender = sender;
+  row->node = node;
+  rows_.push_back(std::move(row));
+  // Sorted, so that a run does not depend on who was heard first.
+  std::sort(rows_.begin(), rows_.end(),
+            [](const auto& a, const auto& b) { return a->sender < b->sender; });
+  return find_row(sender);
+}
+
+/// One more row of the node may have records.
+bool Messages::may_fill(NodeIndex node) const {
+  const auto filled = std::count_if(rows_.begin(), rows_.end(), [node](const auto& row) {
+    return row->node == node && !row->records.empty();
+  });
+  return static_cast<std::size_t>(filled) < kRowsOfANode;
+}
+
+void Messages::fill(Row& row) {
+  const std::size_t slots = parts_.options.slots;
+  const std::size_t nodes = parts_.layout.nodes();
+  row.records.resize(slots);
+  row.said.resize(slots * nodes);
+  for (std::size_t i = 0; i < slots; ++i) row.records[i].said = &row.said[i * nodes];
+}
+
+/// Forgets the oldest incarnation of the node whose messages are all past.
+void Messages::remove_oldest(NodeIndex node) {
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    if ((*row)->node != node || !(*row)->records.empty()) continue;
+    removed_[node] = (*row)->sender;
+    rows_.erase(row);
+    return;
+  }
+}
+
+Record* Messages::find(const wire::MessageId& id) {
+  Row* row = find_row(id.sender);
+  if (row == nullptr) return nullptr;
+  for (Record& record : row->records) {
+    if (record.used() && record.id == id) return &record;
+  }
+  return nullptr;
+}
+
+Record* Messages::at(Row& row, std::uint64_t index) {
+  if (row.records.empty()) return nullptr;
+  Record& record = row.records[index % row.records.size()];
+  return record.index == index ? &record : nullptr;
+}
+
+const Record* Messages::in_slot(const Row& row, std::uint64_t index) {
+  if (row.records.empty()) return nullptr;
+  const Record& record = row.records[index % row.records.size()];
+  return record.used() ? &record : nullptr;
+}
+
+Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head) {
+  const std::uint64_t index = wire::index_in(head, parts_.domain);
+  if (row.records.empty()) {
+    if (index <= row.released || !may_fill(row.node)) return nullptr;
+    fill(row);
+  }
+  Record& record = row.records[index % row.records.size()];
+  if (record.index == index) return record.id == id ? &record : nullptr;
+  const bool past = index <= row.released && !PEAL_MUTANT(rc_past_taken_again);
+  if (past || record.index > index) return nullptr;
+  if (record.used() && !may_overwrite(row, record)) return nullptr;
+  // Its sender uses the slot again, so all members of some view have delivered what was in it.
+  if (record.used()) {
+    if (must_keep(row, record)) {
+      overwritten_.push_back({record.key, record.id, record.head, record.body});
+    }
+    row.released = std::max(row.released, record.index);
+  }
+  reset(record);
+  record.id = id;
+  record.index = index;
+  record.head = head;
+  return &record;
+}
+
+bool Messages::can_claim(const MemberId& sender, const wire::MessageHead& head) {
+  const Row* row = find_row(sender);
+  if (row == nullptr || row->records.empty()) return true;
+  const std::uint64_t index = wire::index_in(head, parts_.domain);
+  const Record& record = row->records[index % row->records.size()];
+  if (index <= row->released || record.index > index) return true;
+  if (record.index == index) return record.id == wire::MessageId{sender, head.number};
+  return !record.used() || may_overwrite(*row, record);
+}
+
+/// Whether a member that a later view excludes may lack the delivered message.
+bool Messages::must_keep(const Row& row, const Record& record) {
+  return record.index > row.released && record.body && !PEAL_MUTANT(rc_overwritten_lost);
+}
+
+bool Messages::may_overwrite(const Row& row, const Record& record) const {
+  if (!record.delivered) return false;
+  const std::size_t most = parts_.layout.nodes() * parts_.options.slots;
+  return overwritten_.size() < most || !must_keep(row, record);
+}
+
+void Messages::reset(Record& record) {
+  if (record.listed) std::erase(pending_, &record);
+  if (record.touched) std::erase(touched_, &record);
+  Said* const said = record.said;
+  std::fill_n(said, parts_.layout.nodes(), Said{});
+  record = Record{};
+  record.said = said;
+}
+
+void Messages::put_body(Row& row, Record& record, BufferRef body) {
+  if (!record.has_body) {
+    record.body = std::move(body);
+    record.has_body = true;
+    ++parts_.counts.units_taken;
+    touch(record);
+  }
+  advance(row);
+}
+
+void Messages::advance(Row& row) {
+  while (true) {
+    const Record* next = at(row, row.next);
+    // Outside the view a message may be delivered without its unit.
+    if (next == nullptr || !(next->has_body || next->delivered)) break;
+    ++row.next;
+  }
+}
+
+void Messages::forget(Record& record) {
+  PEAL_ASSERT(record.key == 0);
+  reset(record);
+}
+
+void Messages::note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head,
+                         Seq key) {
+  if (row.records.empty()) fill(row);
+  const std::uint64_t index = wire::index_in(head, parts_.domain);
+  Record& record = row.records[index % row.records.size()];
+  if (record.used() && (record.index > index || (record.delivered && record.index == index)))
+    return;
+  reset(record);
+  record.id = id;
+  record.index = index;
+  record.head = head;
+  record.key = key;
+  record.has_body = record.delivered = true;
+  advance(row);
+}
+
+void Messages::skip(Row& row, std::uint64_t index) {
+  std::uint64_t end = index;  // messages with a key are still delivered here
+  for (Record& record : row.records) {
+    if (!record.used() || record.delivered || record.index >= index) continue;
+    if (record.key != 0) {
+      end = std::min(end, record.index);
+    } else {
+      forget(record);
+    }
+  }
+  row.next = std::max(row.next, index);
+  row.propose = std::max(row.propose, index);
+  row.released = std::max(row.released, end - 1);
+  for (Record& record : row.records) {
+    if (record.index <= row.released) record.body.reset();
+  }
+  row.freed = row.released;
+}
+
+void Messages::touch(Record& record) {
+  if (record.touched) return;
+  record.touched = true;
+  touched_.push_back(&record);
+}
+
+const std::vector<Record*>& Messages::take_touched() {
+  taken_.swap(touched_);
+  touched_.clear();
+  for (Record* record : taken_) record->touched = false;
+  return taken_;
+}
+
+void Messages::list(Record& record, Instant repair_at) {
+  if (record.listed || record.delivered) return;
+  record.listed = true;
+  record.repair_at = repair_at;
+  record.repair_gap = parts_.options.repair;
+  repair_at_ = std::min(repair_at_, repair_at);
+  pending_.push_back(&record);
+}
+
+void Messages::tidy() {
+  std::erase_if(pending_, [](Record* record) {
+    if (!record->delivered) return false;
+    record->listed = false;
+    return true;
+  });
+}
+
+void Messages::release(Seq delivered) {
+  released_ = std::max(released_, delivered);
+  std::erase_if(overwritten_, [this](const Overwritten& each) { return each.key <= released_; });
+  for (const auto& row : rows_) {
+    advance(*row);
+    while (true) {
+      const Record* record = at(*row, row->released + 1);
+      if (record == nullptr || !record->delivered || record->key > delivered) break;
+      ++row->released;
+    }
+    for (; row->freed < row->released; ++row->freed) {
+      if (Record* record = at(*row, row->freed + 1)) record->body.reset();
+    }
+  }
+}
+
+bool Messages::is_finished(const Row& row) const {
+  return std::all_of(row.records.begin(), row.records.end(), [&row](const Record& record) {
+    return !record.used() || (record.delivered && record.index <= row.released);
+  });
+}
+
+void Messages::shrink(Row& row) {
+  for (Record& record : row.records) reset(record);
+  row.freed = row.released;
+  row.records = {};
+  row.said = {};
+}
+
+void Messages::add_to(Digest& digest) const {
+  for (const auto& row : rows_) {
+    digest.add(row->sender.node.value);
+    digest.add(row->sender.epoch);
+    digest.add(row->next);
+    digest.add(row->released);
+  }
+  for (const Record* record : pending_) {
+    digest.add(record->id.number);
+    digest.add(record->own.key);
+    digest.add(record->acknowledged);
+    digest.add(record->key);
+  }
+}
+
+void Messages::check_invariants() const {
+  if (rows_.empty()) return;
+  // A row every few times: the simulator calls this at each step.
+  constexpr std::size_t kTimes = 4;
+  if (++checked_ % kTimes != 0) return;
+  const Row& row = *rows_[checked_ / kTimes % rows_.size()];
+  PEAL_ASSERT(row.freed <= row.released);
+  for (const Record& record : row.records) {
+    if (!record.used()) {
+      PEAL_ASSERT(!record.listed && !record.has_body);
+      continue;
+    }
+    PEAL_ASSERT(record.id.sender == row.sender);
+    PEAL_ASSERT(!record.delivered || record.key != 0);
+    PEAL_ASSERT(record.acknowledged == 0 || record.has_body);
+    PEAL_ASSERT(record.own.key == 0 || record.own.round != wire::Round{});
+  }
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/ramcast/parts.h"
+
+namespace peal::order::ramcast {
+
+/// A timestamp, and the round in which its domain's leader gave it.
+struct Stamp {
+  wire::Round round{};
+  Seq key{};
+};
+
+/// What a server said of a message last.
+struct Said {
+  std::uint64_t digest = 0;
+  Seq key{};
+  bool acknowledged = false;
+  std::uint32_t checksum = 0;  ///< of the cell that said so
+  bool seen = false;           ///< `checksum` is valid
+};
+
+/// What a server knows of a message to its domain.
+struct Record {
+  wire::MessageId id{};
+  std::uint64_t index = 0;  ///< in this server's domain; 0: the record is not used
+  wire::MessageHead head{};
+  BufferRef body{};  ///< the unit; empty if the server lacks it, or no member needs it any more
+  bool has_body = false;
+  /// The domain's own timestamp, in the round that this server is synchronized with.
+  Stamp own{};
+  std::uint64_t entry = 0;  ///< number of the log entry with `own`
+  bool inlined = false;     ///< the log entry contains the unit: it commits with its entry
+  std::array<Stamp, wire::kDomainsMax + 1> others{};  ///< timestamps of other domains
+  std::uint64_t digest = 0;                           ///< of the timestamps that were acknowledged
+  Seq acknowledged{};                                 ///< their key; 0: nothing is acknowledged
+  Seq key{};                                          ///< the final key; 0: unknown
+  Seq heard{};                                        ///< see Lead::on_hearsay()
+  bool delivered = false;
+  bool listed = false;   ///< in Messages::pending()
+  bool touched = false;  ///< in Messages::touched()
+  Instant repair_at{};
+  Duration repair_gap{};
+  Said* said = nullptr;  ///< one for each configured node
+
+  bool used() const { return index != 0; }
+  bool single() const { return head.indexes.size() == 1; }
+};
+
+/// The messages of one incarnation of a sender. A row that has nothing left to do has no records:
+/// it says only where the sender's messages continue, should more of them appear.
+struct Row {
+  MemberId sender{};
+  NodeIndex node{};
+  /// The units of all messages below this index were here, or are not needed any more.
+  std::uint64_t next = 1;
+  std::uint64_t propose = 1;   ///< a leader has proposed all below, or they have their keys
+  std::uint64_t released = 0;  ///< all members have delivered the messages up to this index
+  std::uint64_t freed = 0;     ///< the bodies up to this index are freed
+  std::vector<Record> records;
+  std::vector<Said> said;
+};
+
+/// A delivered message whose slot has another one now.
+struct Overwritten {
+  Seq key{};
+  wire::MessageId id{};
+  wire::MessageHead head{};
+  BufferRef body{};
+};
+
+/// All messages to this server's domain that are not finished, in a row for each sender.
+class Messages {
+ public:
+  explicit Messages(const Parts& parts) : parts_(parts) {}
+
+  Row* find_row(const MemberId& sender);
+  /// The row of the sender; a new one if there is none. Null if the node has too many rows.
+  Row* open_row(const MemberId& sender, NodeIndex node);
+  const std::vector<std::unique_ptr<Row>>& rows() const { return rows_; }
+
+  Record* find(const wire::MessageId& id);
+  /// The record of the message in its slot. Null if the message is past, or if the slot has another
+  /// one that is not delivered yet, or a later one.
+  Record* claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head);
+  /// claim() would give a record, or the message is past.
+  bool can_claim(const MemberId& sender, const wire::MessageHead& head);
+  /// The record in a slot has no more use, or there is space to keep it elsewhere.
+  bool may_overwrite(const Row& row, const Record& record) const;
+  /// The record with this index, or null.
+  Record* at(Row& row, std::uint64_t index);
+  /// The message in the slot that a message with this index uses, or null.
+  static const Record* in_slot(const Row& row, std::uint64_t index);
+  /// The unit of the message is here.
+  void put_body(Row& row, Record& record, BufferRef body);
+  /// Forgets a message that this server does not deliver.
+  void forget(Record& record);
+  /// The message was delivered with this key, before this server took part.
+  void note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head, Seq key);
+  /// The sender's messages below this index are past: this server has no part in those whose keys
+  /// it does not know.
+  void skip(Row& row, std::uint64_t index);
+
+  /// All messages that have no key, or are not delivered.
+  const std::vector<Record*>& pending() const { return pending_; }
+  void list(Record& record, Instant repair_at);
+  /// Removes delivered messages from pending().
+  void tidy();
+  /// No message is to be repaired before this time; unknown if it is in the past.
+  Instant repair_at() const { return repair_at_; }
+  void set_repair_at(Instant at) { repair_at_ = at; }
+
+  /// Something new is known of the message: Acks has to look at it.
+  void touch(Record& record);
+  /// The messages that were touched since the last call.
+  const std::vector<Record*>& take_touched();
+
+  /// All members have delivered everything up to this key.
+  void release(Seq delivered);
+  /// Delivered messages that a sender has overwritten, although this server does not know yet that
+  /// all members have delivered them: a later view may have fewer members. At most as many as there
+  /// are slots.
+  const std::vector<Overwritten>& overwritten() const { return overwritten_; }
+  void forget_overwritten() { overwritten_.clear(); }
+  /// The largest key that release() was called with.
+  Seq released() const { return released_; }
+  /// The row is one of a former incarnation of its sender, and has nothing left to do.
+  bool is_finished(const Row& row) const;
+  /// Frees the records of a finished row.
+  void shrink(Row& row);
+
+  void add_to(Digest& digest) const;
+  void check_invariants() const;
+
+  /// Incarnations of one node whose messages may be under way at the same time.
+  static constexpr std::size_t kRowsOfANode = 4;
+  /// Incarnations of one node that are remembered.
+  static constexpr std::size_t kIncarnationsOfANode = 16;
+
+ private:
+  static bool must_keep(const Row& row, const Record& record);
+  void reset(Record& record);
+  void advance(Row& row);
+  void remove_oldest(NodeIndex node);
+  bool may_fill(NodeIndex node) const;
+  void fill(Row& row);
+
+  const Parts& parts_;
+  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<MemberId> removed_;  ///< by node: the last incarnation whose row was removed
+  std::vector<Record*> pending_;
+  std::vector<Overwritten> overwritten_;
+  std::vector<Record*> touched_, taken_;
+  Instant repair_at_{};
+  Seq released_ = 0;
+  mutable std::size_t checked_ = 0;  ///< calls of check_invariants()
+};
+
+}  // namespace peal::order::ramcast

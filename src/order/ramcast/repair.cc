@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/repair.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/hooks.h"
+
+namespace peal::order::ramcast {
+
+void Repair::on_timer(Instant now, Effects& out) {
+  if (messages_.repair_at() > now) return;
+  Instant next{std::numeric_limits<std::int64_t>::max()};
+  for (Record* record : messages_.pending()) {
+    if (record->repair_at <= now) {
+      record->repair_at = now + record->repair_gap;
+      record->repair_gap = std::min(record->repair_gap * 2, parts_.options.repair * kSlowestRepair);
+      repair(*record, out);
+    }
+    next = std::min(next, record->repair_at);
+  }
+  messages_.set_repair_at(next);
+}
+
+std::optional<Instant> Repair::deadline() const {
+  if (messages_.pending().empty()) return std::nullopt;
+  return messages_.repair_at();
+}
+
+bool Repair::is_destination(NodeIndex node, const Record& record) const {
+  return ((record.head.to >> parts_.layout.role(node).domain) & 1U) != 0;
+}
+
+void Repair::repair(Record& record, Effects& out) {
+  if (!record.has_body) {
+    pull_body(record, out);
+    if (record.key != 0) return;
+  }
+  if (record.key != 0) return;  // only the order is missing, or a message before this one
+  if (record.own.key == 0 && !parts_.standing.leads()) {
+    const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
+    const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
+    if (near && *leader != parts_.index && record.has_body) relay(*leader, record, out);
+    return;
+  }
+  ask_near(record, out);
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (((record.head.to >> domain) & 1U) == 0) continue;
+    if (domain != parts_.domain && record.others[domain].key == 0) {
+      if (record.has_body) relay_to(record, domain, out);
+      continue;
+    }
+    for (const NodeIndex server : parts_.layout.servers(domain)) {
+      const Said& said = record.said[server];
+      const bool agrees = said.acknowledged && said.digest == record.digest;
+      if (server != parts_.index && !agrees) query(server, record.id, out);
+    }
+  }
+}
+
+/// Those that have not acknowledged may be unable to tell this server. Another one of its domain
+/// may know the key by now.
+void Repair::ask_near(const Record& record, Effects& out) {
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  const NodeIndex server = servers[turn_++ % servers.size()];
+  const bool first = record.repair_gap <= parts_.options.repair * 2;
+  if (!first && server != parts_.index) query(server, record.id, out);
+}
+
+/// From the leader first, then from the other servers in turn.
+void Repair::pull_body(const Record& record, Effects& out) {
+  std::vector<NodeIndex> servers = parts_.layout.servers(parts_.domain);
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (domain == parts_.domain || ((record.head.to >> domain) & 1U) == 0) continue;
+    const std::vector<NodeIndex>& others = parts_.layout.servers(domain);
+    servers.insert(servers.end(), others.begin(), others.end());
+  }
+  std::erase(servers, parts_.index);
+  if (servers.empty()) return;
+  const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
+  const bool first = record.repair_gap <= parts_.options.repair * 2;
+  const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
+  if (first && near && *leader != parts_.index) return pull(*leader, record.id, out);
+  pull(servers[turn_++ % servers.size()], record.id, out);
+}
+
+void Repair::relay_to(const Record& record, unsigned domain, Effects& out) {
+  for (const NodeIndex server : parts_.layout.servers(domain)) relay(server, record, out);
+}
+
+void Repair::relay(NodeIndex node, const Record& record, Effects& out) {
+  if (!record.body) return;
+  ++parts_.counts.relays;
+  send_relay(parts_, node, {record.id.sender, record.head}, record.body.view(), out);
+}
+
+void Repair::pull(NodeIndex node, const wire::MessageId& message, Effects& out) {
+  ++parts_.counts.pulls;
+  send(node, wire::RamcastKind::pull, {message, 0, {}}, out);
+}
+
+void Repair::query(NodeIndex node, const wire::MessageId& message, Effects& out) {
+  ++parts_.counts.queries;
+  send(node, wire::RamcastKind::query, {message, 0, {}}, out);
+}
+
+void Repair::send(NodeIndex node, wire::RamcastKind kind, const wire::AboutMessage& about,
+                  Effects& out) {
+  parts_.send(node, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_about_message(header, kind, about, bytes);
+  });
+}
+
+// ---- what others ask and tell ----
+
+void Repair::on_pull(NodeIndex node, const wire::MessageId& message, Effects& out) {
+  const Record* record = messages_.find(message);
+  if (record == nullptr || !is_destination(node, *record)) return;
+  relay(node, *record, out);
+}
+
+void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& out) {
+  const Record* record = messages_.find(message);
+  if (record == nullptr) {
+    // This server lacks the message altogether.
+    pull(node, message, out);
+    return;
+  }
+  if (!is_destination(node, *record)) return;
+  const unsigned domain = parts_.layout.role(node).domain;
+  const wire::Round& round =
+      domain == parts_.domain ? parts_.standing.synchronized : record->others[domain].round;
+  if (record->key != 0) {
+    send(node, wire::RamcastKind::answer, {message, record->key, round}, out);
+    return;
+  }
+  acks_.repeat(node, *record);
+  if (!record->has_body) pull(node, message, out);
+}
+
+void Repair::on_answer(const wire::AboutMessage& answer, Lead& lead) {
+  Record* record = messages_.find(answer.message);
+  if (record == nullptr) return;
+  if (!parts_.clock.believes(answer.key)) return parts_.drop(wire::Drop::bad_value);
+  if (answer.round == wire::Round{}) return lead.on_hearsay(*record, answer.key);
+  // A key that was found in a later round of this domain may come behind stamps of that round.
+  const bool later = answer.round > parts_.standing.synchronized;
+  if (later && !PEAL_MUTANT(rc_later_rounds_count)) return;
+  acks_.commit(*record, answer.key);
+}
+
+void Repair::on_relay(Instant now, const wire::MessageRelay& relay, const BufferRef& unit) {
+  inbox_.put_relayed(now, relay.sender, relay.head, unit);
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ramcast/watch.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::ramcast {
+
+Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader)
+    : parts_(parts), links_(links), state_(state), reader_(reader) {
+  if (parts.serves()) peers_.resize(parts.layout.servers(parts.domain).size());
+}
+
+void Watch::start(Instant now) {
+  next_ = now;
+  for (Peer& peer : peers_) peer.heard = now;
+}
+
+void Watch::on_renewed(Instant now, NodeIndex node) {
+  Peer& peer = peers_[parts_.layout.role(node).place];
+  peer = {};
+  peer.heard = now;
+}
+
+void Watch::on_pause(Instant now) {
+  for (Peer& peer : peers_) peer.heard = now;
+}
+
+void Watch::on_down(Instant now, NodeIndex node) {
+  constexpr int kBeats = 3;
+  Peer& peer = peers_[parts_.layout.role(node).place];
+  if (now - peer.heard < parts_.options.suspect) next_ = now;  // the others are told at once
+  peer.heard =
+      std::min(peer.heard, now - (parts_.options.exclude() - parts_.options.beat * kBeats));
+}
+
+// ---- cells ----
+
+bool Watch::read(Instant now, LeaderLog& log) {
+  bool changed = false;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (place == parts_.place) continue;
+    std::array<std::byte, wire::kControlBytes> bytes;
+    const NodeIndex node = node_at(place);
+    if (!links_.load(Area::control, node, 0, bytes)) continue;
+    Peer& peer = peers_[place];
+    if (wire::peek_beat(bytes) <= peer.control.beat) continue;
+    wire::Control control;
+    const wire::Drop drop = wire::decode_control(bytes, control);
+    if (drop == wire::Drop::bad_value) parts_.drop(drop);
+    if (drop != wire::Drop::none || control.beat <= peer.control.beat) continue;
+    if (!parts_.clock.believes(control.delivered)) {
+      parts_.drop(wire::Drop::bad_value);
+      continue;
+    }
+    if (control.delivered > peer.control.delivered) peer.moved = now;
+    if (!is_deaf(place)) peer.deaf_since = now;
+    if (control.missing != peer.control.missing) next_ = now;  // perhaps nobody leads now
+    peer.control = control;
+    peer.heard = now;
+    peer.seen = true;
+    highest_ = std::max(highest_, control.promised);
+    if (parts_.standing.leads() && control.promised == parts_.standing.promised) {
+      log.on_consumed(node, control.grant, control.bytes, control.entry);
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+void Watch::write(Instant now, bool full) {
+  const Standing& standing = parts_.standing;
+  wire::Control control;
+  control.promised = standing.promised;
+  control.entry = standing.in_step() ? standing.entry : 0;
+  control.bytes = reader_.bytes();
+  control.grant = reader_.grant();
+  control.delivered = state_.delivered();
+  control.released = delivered_by_all();
+  if (control.released != 0) control.released_in = state_.view().id.number;
+  control.missing = missing(now);
+  control.active = standing.active;
+  control.full = full;
+  control.outside =
+      !state_.is_member() && (state_.has_view() || standing.synchronized == wire::Round{});
+  if (standing.leads()) {
+    control.mark_entry = standing.entry;
+    control.mark_clock = parts_.clock.value();
+  }
+  const std::uint64_t log_step = parts_.options.log_bytes / 4;
+  const bool waited_for = control.promised != told_.promised || control.active != told_.active ||
+                          control.bytes >= told_.bytes + log_step ||
+                          (!parts_.options.fast && control.entry != told_.entry);
+  if (!beat_is_due(now) && !waited_for) return;
+  if (beat_is_due(now)) next_ = now + parts_.options.beat;
+  control.beat = ++beat_;
+  told_ = control;
+  std::array<std::byte, wire::kControlBytes> bytes;
+  wire::encode_control(control, bytes);
+  for (Place place = 0; place < peers_.size(); ++place) {
+    const NodeIndex node = node_at(place);
+    if (place == parts_.place || !links_.open(node)) continue;
+    links_.write(node, Area::control, 0, bytes, 0);
+  }
+}
+
+const wire::Control* Watch::leader_cell() const {
+  const Standing& standing = parts_.standing;
+  const auto node = parts_.layout.index_of(standing.promised.coordinator.node);
+  if (!node || parts_.layout.role(*node).domain != parts_.domain || *node == parts_.index) {
+    return nullptr;
+  }
+  const Peer& peer = peers_[parts_.layout.role(*node).place];
+  const bool leads = peer.seen && links_.peer(*node) == standing.promised.coordinator &&
+                     peer.control.promised == standing.promised && peer.control.mark_entry != 0;
+  return leads ? &peer.control : nullptr;
+}
+
+// ---- who lives ----
+
+bool Watch::trusts(Instant now, Place place) const {
+  if (place == parts_.place) return true;
+  return now - peers_[place].heard < parts_.options.suspect;
+}
+
+bool Watch::is_gone(Instant now, Place place) const {
+  if (place == parts_.place) return false;
+  return now - peers_[place].heard >= parts_.options.exclude();
+}
+
+bool Watch::lives(Instant now, Place place) const {
+  if (place == parts_.place) return true;
+  return trusts(now, place) && peers_[place].seen;
+}
+
+std::uint16_t Watch::missing(Instant now) const {
+  unsigned bits = 0;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (!trusts(now, place)) bits |= 1U << place;
+  }
+  if (is_unfit()) bits |= 1U << parts_.place;
+  return static_cast<std::uint16_t>(bits);
+}
+
+/// The highest round that this server or a living one has promised.
+wire::Round Watch::current_round(Instant now) const {
+  wire::Round current = parts_.standing.promised;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (place == parts_.place || !lives(now, place)) continue;
+    current = std::max(current, peers_[place].control.promised);
+  }
+  return current;
+}
+
+/// Most servers do not hear the leader, or it says that it cannot lead, or there is none.
+bool Watch::leader_is_missed(Instant now) const {
+  const MemberId leader = current_round(now).coordinator;
+  const auto node = parts_.layout.index_of(leader.node);
+  if (!node || parts_.layout.role(*node).domain != parts_.domain) return true;
+  const Place place = parts_.layout.role(*node).place;
+  if (leader == parts_.self) return !parts_.standing.leads();
+  const bool replaced = place == parts_.place || links_.peer(*node) != leader;
+  const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;
+  const bool known = replaced || unfit;
+  if (!known && trusts(now, place)) return false;
+  unsigned miss = 1;
+  for (Place other = 0; other < peers_.size(); ++other) {
+    if (other == parts_.place || other == place || !lives(now, other)) continue;
+    if (known || ((peers_[other].control.missing >> place) & 1U) != 0) ++miss;
+  }
+  // A server that cannot lead lives, and answers another candidate.
+  if (unfit && trusts(now, place)) ++miss;
+  return miss >= parts_.quorum();
+}
+
+bool Watch::must_take_over(Instant now) const {
+  const Standing& standing = parts_.standing;
+  if (standing.role != Standing::Role::follower || is_unfit()) return false;
+  const bool may_lead =
+      state_.has_view() ? state_.is_member() : standing.synchronized != wire::Round{};
+  if (!may_lead || !leader_is_missed(now)) return false;
+  // The first server that lives, and that may lead as well.
+  for (Place place = 0; place < parts_.place; ++place) {
+    const bool member = !state_.has_view() || state_.is_member(place);
+    const bool counts = state_.counted(place) == links_.peer(node_at(place));
+    const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;
+    const bool silent =
+        standing.promised.coordinator == links_.peer(node_at(place)) && !trusts(now, place);
+    if (member && counts && !unfit && !silent && lives(now, place)) return false;
+  }
+  return true;
+}
+
+bool Watch::is_overtaken() const { return highest_ > parts_.standing.promised; }
+
+// ---- what others have delivered ----
+
+Seq Watch::delivered_by(Place place) const {
+  if (place == parts_.place) return state_.delivered();
+  const bool counts = links_.peer(node_at(place)) == state_.counted(place);
+  return counts && peers_[place].seen ? peers_[place].control.delivered : 0;
+}
+
+/// What each member says of itself.
+Seq Watch::heard_from_all() const {
+  Seq least = state_.delivered();
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (state_.is_member(place)) least = std::min(least, delivered_by(place));
+  }
+  // A member that has not delivered the view does not retain yet what the view owes to those that
+  // it excludes.
+  const bool all_in_view = least >= state_.view().id.number;
+  return all_in_view || PEAL_MUTANT(rc_released_before_view) ? least : 0;
+}
+
+Seq Watch::delivered_by_all() const {
+  if (PEAL_MUTANT(rc_released_by_one)) return state_.delivered();
+  Seq known = heard_from_all();
+  // A member that this server does not hear may be heard by others. What they say counts in the
+  // same view alone: a later one has fewer members, and retains for them what this server may keep.
+  for (Place place = 0; place < peers_.size(); ++place) {
+    const wire::Control& control = peers_[place].control;
+    const bool same = control.released_in != 0 && control.released_in == state_.view().id.number;
+    const bool counts = state_.is_member(place) && delivered_by(place) != 0;
+    if (counts && (same || PEAL_MUTANT(rc_released_in_other_view))) {
+      known = std::max(known, std::min(control.released, state_.delivered()));
+    }
+  }
+  return known;
+}
+
+bool Watch::lags(Instant now, Place place, Seq released) const {
+  const Peer& peer = peers_[place];
+  // Slots with messages that an outside server lacks may be in use again before this server knows
+  // that all members have delivered them.
+  const Seq reached = peer.control.outside ? state_.delivered() : released;
+  return peer.seen && peer.control.delivered < reached &&
+         now - peer.moved > parts_.options.suspect;
+}
+
+}  // namespace peal::order::ramcast

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "order/ramcast/domain_state.h"
+#include "order/ramcast/leader_log.h"
+#include "order/ramcast/links.h"
+#include "order/ramcast/log_reader.h"
+
+namespace peal::order::ramcast {
+
+/// Signs of life between the servers of a domain: each writes its state into a cell at all others,
+/// at every beat and when others wait for it. So each server knows who lives, what all members have
+/// delivered, and who may lead.
+class Watch {
+ public:
+  Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader);
+
+  void start(Instant now);
+  /// Reads the cells of the others. True if anything was new.
+  bool read(Instant now, LeaderLog& log);
+  /// Writes this server's cell if a beat is due, or if the others wait for it. `full`: the
+  /// application takes nothing.
+  void write(Instant now, bool full);
+  bool beat_is_due(Instant now) const { return now >= next_; }
+  Instant deadline() const { return next_; }
+  void on_renewed(Instant now, NodeIndex node);
+  /// The process did not run for a while: nobody is suspected for that.
+  void on_pause(Instant now);
+  /// A write to the server could not be delivered: it has died, or its connection broke. It is
+  /// suspected at once, and counts as gone if it gives no sign of life within a few beats.
+  void on_down(Instant now, NodeIndex node);
+
+  bool trusts(Instant now, Place place) const;
+  /// The server has been silent for so long that a view excludes it.
+  bool is_gone(Instant now, Place place) const;
+  /// The server says that it does not hear this one.
+  bool is_deaf(Place place) const {
+    return ((peers_[place].control.missing >> parts_.place) & 1U) != 0;
+  }
+  /// It has been deaf for so long that a view excludes it, if this server leads: it gets no log.
+  bool stays_deaf(Instant now, Place place) const {
+    return is_deaf(place) && now - peers_[place].deaf_since >= parts_.options.exclude();
+  }
+  /// The member at this place, in the incarnation that counts, gives signs of life.
+  bool lives(Instant now, Place place) const;
+  /// This server is the one to take over now.
+  bool must_take_over(Instant now) const;
+  /// The view was left behind by others, and this server does not know what it owed since: it does
+  /// not lead in this view.
+  void set_unfit() { unfit_in_ = state_.view().id; }
+  /// A member has promised a higher round than this server's.
+  bool is_overtaken() const;
+  const wire::Round& highest_promised() const { return highest_; }
+  /// Key up to which all members have delivered, as they say themselves or as any of them knows; 0
+  /// until all of them have delivered the view.
+  Seq delivered_by_all() const;
+  /// What the node at this place has delivered, as far as it has told.
+  Seq delivered_by(Place place) const;
+  /// A server that is not waited for has lagged behind this key for a while: it may lack messages
+  /// that the others have released.
+  bool lags(Instant now, Place place, Seq released) const;
+  void on_regrant(Instant now, Place place) { peers_[place].moved = now; }
+  const wire::Control& control(Place place) const { return peers_[place].control; }
+  /// The last mark of the leader.
+  const wire::Control* leader_cell() const;
+
+ private:
+  struct Peer {
+    wire::Control control;
+    Instant heard{};
+    Instant deaf_since{};
+    Instant moved{};  ///< when it had delivered more than before
+    bool seen = false;
+  };
+  NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
+  std::uint16_t missing(Instant now) const;
+  Seq heard_from_all() const;
+  bool is_unfit() const { return unfit_in_.number != 0 && unfit_in_ == state_.view().id; }
+  wire::Round current_round(Instant now) const;
+  bool leader_is_missed(Instant now) const;
+
+  const Parts& parts_;
+  Links& links_;
+  DomainState& state_;
+  LogReader& reader_;
+  std::vector<Peer> peers_;  ///< by place
+  std::uint64_t beat_ = 0;
+  ViewId unfit_in_{};
+  Instant next_{};
+  wire::Round highest_{};
+  wire::Control told_;  ///< as it was written last
+};
+
+}  // namespace peal::order::ramcast

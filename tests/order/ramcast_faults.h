@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "ramcast_world.h"
+
+// A run of a seed: a world, its load and its faults are drawn from the seed.
+
+namespace peal::order::ramcast::test {
+
+struct Outcome {
+  std::string broken;   ///< the violated property, or empty
+  bool ended = false;   ///< after the faults, everything was delivered
+  std::string stuck{};  ///< if it has not ended: what each node says
+  std::uint64_t delivered = 0, rounds = 0, history = 0;
+};
+
+/// `hard`: leaders fail more often, and with more under way.
+Outcome run_seed(std::uint64_t seed, bool hard = false);
+
+}  // namespace peal::order::ramcast::test

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules that seldom matter. For each of them: a scenario that is right, and that breaks the order
+// once the rule is missing.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/hooks.h"
+#include "ramcast_world.h"
+
+namespace peal::order::ramcast::test {
+namespace {
+
+using sim_hooks::Mutant;
+
+/// Repair comes late, so that a scenario decides who knows what. Units do not travel in the log.
+Shape shape_of(std::uint32_t servers, std::uint32_t outsiders) {
+  Shape shape{.domains = {servers}, .outsiders = outsiders};
+  shape.options.repair = milliseconds(15);
+  shape.options.suspect = milliseconds(100);
+  shape.options.inline_bytes = 0;
+  return shape;
+}
+
+/// The same, and each outsider has sent a message to domain 1: its connections are open.
+std::unique_ptr<World> connected(const Shape& shape) {
+  auto world = settled(shape);
+  for (std::uint32_t node = world->nodes() - shape.outsiders; node < world->nodes(); ++node) {
+    world->submit(node, 1, 60);
+  }
+  world->run_until([&] { return world->is_quiet(); }, seconds(1));
+  return world;
+}
+
+bool wait_for_leader(World& world, std::uint32_t node) {
+  return world.run_until([&] { return world.leader(1) == node; }, seconds(1));
+}
+
+/// What is wrong at the end; "stuck" if the world does not come to rest.
+std::string end_of(World& world) {
+  world.heal_all();
+  for (std::uint32_t node = 0; node < world.nodes(); ++node) world.resume(node);
+  const bool quiet = world.run_until([&] { return world.is_quiet(); }, seconds(5));
+  const std::string broken = world.broken();
+  return broken.empty() && !quiet ? "stuck" : broken;
+}
+
+void expect_needed(Mutant rule, std::string (*story)()) {
+  EXPECT_EQ(story(), "");
+  // In a process of its own, as an assertion may fail, too.
+  const auto without_rule = [&] {
+    sim_hooks::activate_mutant(rule);
+    const std::string wrong = story();
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    std::exit(wrong.empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(
+      without_rule(), [](int status) { return status != 0; }, "")
+      << sim_hooks::mutant_name(rule);
+}
+
+/// Nodes 0 and 3 alone have the unit of a message whose stamp all have. A leader without these two
+/// drops the message; it may deliver what was behind it, and crash before anybody has its base.
+std::string a_base_that_nobody_has() {
+  const auto world = connected(shape_of(5, 2));
+  for (const std::uint32_t node : {1U, 2U, 4U}) world->cut(5, node);
+  world->submit(5, 1, 60);
+  world->run(microseconds(30));
+  world->submit(6, 1, 60);
+  world->run(microseconds(30));
+  world->pause(0);
+  world->pause(3);
+  const auto asks = [&] { return world->engine(1).counts().takeovers > 0; };
+  if (!world->run_until(asks, seconds(1))) return "no other candidate";
+  for (const NodeIndex node : {NodeIndex{2}, NodeIndex{4}}) {
+    world->fabric().cut(world->layout().role(1).node, world->layout().role(node).node);
+  }
+  const auto leads = [&] { return world->engine(1).counts().rounds > 0; };
+  if (!world->run_until(leads, milliseconds(10))) return "no other leader";
+  world->crash(1);
+  return end_of(*world);
+}
+
+TEST(RamcastRules, NobodyDeliversBeforeAMajorityHasTheBase) {
+  expect_needed(Mutant::rc_active_at_once, a_base_that_nobody_has);
+}
+
+/// Node 0 delivers a message to both domains by the acknowledgement of node 2, whose key is that of
+/// the other domain. Node 1, which leads next, has not heard of that key.
+std::string a_leader_with_a_small_clock() {
+  Shape shape = shape_of(3, 2);
+  shape.domains.push_back(1);
+  shape.clocks = {0, 1'000'000};
+  const auto world = connected(shape);
+  const std::uint64_t before = world->delivered(0);
+  for (const std::uint32_t node : {0U, 2U, 3U}) world->cut(node, 1);
+  world->cut(0, 3);  // the other domain does not acknowledge yet
+  world->submit(4, 0, 60);
+  const auto acknowledged = [&] { return world->engine(2).counts().acknowledged > before; };
+  if (!world->run_until(acknowledged, milliseconds(5))) return "not acknowledged";
+  world->heal_all();
+  for (const std::uint32_t node : {0U, 2U, 3U}) world->cut(node, 1);
+  world->cut(0, 2);
+  world->cut(3, 2);
+  if (!world->run_until([&] { return world->delivered(0) > before; }, milliseconds(80))) {
+    return "not delivered";
+  }
+  world->crash(0);
+  world->heal_all();
+  world->cut(3, 1);
+  world->cut(3, 2);
+  world->submit(5, 1, 60);
+  if (!wait_for_leader(*world, 1)) return "no other leader";
+  world->run(milliseconds(2));
+  return end_of(*world);
+}
+
+TEST(RamcastRules, ALeaderTakesOverTheClocksOfTheMembers) {
+  expect_needed(Mutant::rc_clock_lost, a_leader_with_a_small_clock);
+}
+
+TEST(RamcastRules, AServerRaisesItsClockBeforeItAcknowledges) {
+  expect_needed(Mutant::rc_clock_not_raised, a_leader_with_a_small_clock);
+}
+
+/// Nodes 0 and 1 alone have a message and its stamp. The others choose a leader, which gives larger
+/// stamps to later messages. Node 0 leads again, with one of them.
+std::string a_stamp_that_was_overtaken() {
+  const auto world = connected(shape_of(5, 2));
+  for (const std::uint32_t node : {2U, 3U, 4U}) {
+    world->cut(0, node);
+    world->cut(5, node);
+  }
+  world->submit(5, 1, 60);
+  const std::uint64_t before = world->delivered(2);
+  const auto acknowledged = [&] { return world->engine(1).counts().acknowledged > before; };
+  if (!world->run_until(acknowledged, milliseconds(5))) return "not acknowledged";
+  world->pause(0);
+  world->pause(1);
+  for (int i = 0; i < 20; ++i) world->submit(6, 1, 60);
+  if (!world->run_until([&] { return world->delivered(2) == before + 20; }, milliseconds(180))) {
+    return "no other leader";
+  }
+  world->crash(2);
+  world->pause(4);
+  world->heal_all();
+  world->resume(0);
+  world->resume(1);
+  if (!wait_for_leader(*world, 0)) return "does not lead again";
+  world->run(milliseconds(2));
+  return end_of(*world);
+}
+
+TEST(RamcastRules, StampsOfEarlierRoundsAreVoid) {
+  expect_needed(Mutant::rc_old_stamps_count, a_stamp_that_was_overtaken);
+}
+
+/// Node 6 has seen stamps that the next leader and its majority have not. It gets the base, and
+/// then nothing of the log; it learns from the others which key a later message has.
+std::string a_member_with_a_large_clock() {
+  Shape shape = shape_of(7, 3);
+  shape.options.repair = seconds(1);
+  const auto world = connected(shape);
+  for (const std::uint32_t node : {1U, 2U, 3U, 4U, 5U}) {
+    world->cut(0, node);
+    world->cut(6, node);
+    world->cut(7, node);
+  }
+  for (int i = 0; i < 40; ++i) world->submit(7, 1, 60);
+  world->run(microseconds(200));
+  world->crash(7);
+  world->pause(0);
+  if (!wait_for_leader(*world, 1)) return "no other leader";
+  world->heal_all();
+  const auto begun = [&] {
+    return world->engine(6).describe().find("synchronized 2") != std::string::npos;
+  };
+  if (!world->run_until(begun, milliseconds(60))) return "no base";
+  world->cut(1, 6);
+  world->cut(8, 6);
+  world->submit(8, 1, 60);
+  world->run(microseconds(200));
+  world->submit(9, 1, 60);
+  world->run(milliseconds(1));
+  return end_of(*world);
+}
+
+TEST(RamcastRules, ABaseCertifiesTheClockOfItsLeader) {
+  expect_needed(Mutant::rc_own_clock_certifies, a_member_with_a_large_clock);
+}
+
+/// Node 0 knows the key of a message to both domains. Then the only node of the other domain
+/// restarts, and begins a new order, in which it proposes another stamp for the message.
+std::string a_domain_that_lost_its_order() {
+  Shape shape = shape_of(3, 1);
+  shape.domains.push_back(1);
+  shape.options.repair = seconds(1);
+  const auto world = connected(shape);
+  const std::uint64_t before = world->delivered(0);
+  world->cut(0, 3);  // the other domain does not acknowledge yet
+  world->submit(4, 0, 60);
+  const auto acknowledged = [&] {
+    return world->engine(1).counts().acknowledged > before &&
+           world->engine(2).counts().acknowledged > before;
+  };
+  if (!world->run_until(acknowledged, milliseconds(5))) return "not acknowledged";
+  world->heal_all();
+  for (const std::uint32_t node : {1U, 2U}) world->cut(3, node);
+  if (!world->run_until([&] { return world->delivered(0) > before; }, milliseconds(80))) {
+    return "not delivered";
+  }
+  world->crash(3);
+  world->crash(0);
+  world->run(milliseconds(5));  // what was under way is lost
+  world->heal_all();
+  world->start(3);
+  world->run(seconds(1));
+  return world->broken();
+}
+
+TEST(RamcastRules, StampsOfALostOrderAreNotReplaced) {
+  expect_needed(Mutant::rc_orders_mixed, a_domain_that_lost_its_order);
+}
+
+}  // namespace
+}  // namespace peal::order::ramcast::test

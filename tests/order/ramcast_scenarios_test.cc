@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pitfalls of other implementations, and of the published algorithm: the scenarios C-1 to C-28 of
+// the specification, as far as a world without nodes can show them. The world itself checks the
+// order, the causes and the keys.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ramcast_world.h"
+
+namespace peal::order::ramcast::test {
+namespace {
+
+void end_well(World& world) {
+  const bool quiet = world.run_until([&] { return world.is_quiet(); }, seconds(5));
+  EXPECT_EQ(world.broken(), "");
+  ASSERT_TRUE(quiet);
+}
+
+void submit_some(World& world, std::uint32_t node, Domain domain, int count) {
+  for (int i = 0; i < count; ++i) world.submit(node, domain, 60);
+}
+
+/// Runs until another node than `old` leads the domain.
+void wait_for_other_leader(World& world, unsigned domain, std::uint32_t old) {
+  const auto led_by_other = [&] {
+    const auto leader = world.leader(domain);
+    return leader && *leader != old;
+  };
+  ASSERT_TRUE(world.run_until(led_by_other, seconds(2)));
+}
+
+TEST(RamcastScenarios, C1ASlowPathToAFollowerDelaysTheOrderAndDoesNotChangeIt) {
+  const auto world = settled({.domains = {3}, .outsiders = 2});
+  world->cut(3, 2);  // the messages of node 4 do not reach node 3
+  submit_some(*world, 3, 1, 20);
+  submit_some(*world, 4, 1, 20);
+  world->run(microseconds(500));
+  world->heal_all();
+  end_well(*world);
+  EXPECT_EQ(world->keys(2), world->keys(0));
+  EXPECT_EQ(world->delivered(2), 40U);
+}
+
+TEST(RamcastScenarios, C2AcknowledgementsMayComeBeforeTheTimestampThatTheyAreFor) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 1, .clocks = {0, 100}});
+  world->cut(3, 1);  // what the leader of domain 2 proposes does not reach a follower of domain 1
+  submit_some(*world, 6, 0, 10);
+  submit_some(*world, 6, 1, 10);
+  world->run(milliseconds(1));
+  world->heal_all();
+  end_well(*world);
+  EXPECT_EQ(world->keys(1), world->keys(0));
+  EXPECT_EQ(world->delivered(1), 20U);
+}
+
+TEST(RamcastScenarios, C3ALeaderIsReplacedBehindTimestampsThatItAloneHasSeen) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 2, .clocks = {0, 500}});
+  for (const std::uint32_t follower : {1U, 2U}) {
+    for (const std::uint32_t other : {3U, 4U, 5U}) world->cut(other, follower);
+  }
+  submit_some(*world, 6, 0, 4);
+  world->run(microseconds(100));
+  world->pause(0);
+  wait_for_other_leader(*world, 1, 0);
+  submit_some(*world, 7, 1, 10);
+  world->run(milliseconds(2));
+  world->heal_all();
+  world->resume(0);
+  end_well(*world);
+  EXPECT_EQ(world->keys(2), world->keys(1));
+  EXPECT_EQ(world->delivered(1), 14U);
+}
+
+TEST(RamcastScenarios, C4CandidatesFollowEachOther) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  submit_some(*world, 5, 1, 30);
+  world->run(microseconds(30));
+  world->pause(0);
+  ASSERT_TRUE(
+      world->run_until([&] { return world->engine(1).counts().takeovers > 0; }, seconds(2)));
+  world->pause(1);  // in the middle of its takeover
+  wait_for_other_leader(*world, 1, 0);
+  submit_some(*world, 5, 1, 30);
+  world->run(milliseconds(5));
+  world->resume(1);
+  world->resume(0);
+  end_well(*world);
+  EXPECT_EQ(world->delivered(4), 60U);
+  EXPECT_EQ(world->keys(3), world->keys(4));
+}
+
+TEST(RamcastScenarios, C7ASlotIsUsedAgainWhileAServerOfAnotherDomainPauses) {
+  for (const std::uint32_t slots : {1U, 2U}) {
+    Shape shape{.domains = {3, 3}, .outsiders = 1};
+    shape.options.slots = slots;
+    const auto world = settled(shape);
+    submit_some(*world, 6, 0, 5);
+    world->run(microseconds(3));
+    world->pause(4);
+    world->run(milliseconds(3));
+    submit_some(*world, 6, 0, 5);
+    world->run(milliseconds(100));  // a view excludes it, so that slots are used again
+    world->resume(4);
+    end_well(*world);
+    EXPECT_EQ(world->delivered(3), 10U);
+    const std::vector<Seq>& all = world->keys(3);
+    const std::vector<Seq>& some = world->keys(4);
+    EXPECT_TRUE(std::includes(all.begin(), all.end(), some.begin(), some.end()));
+  }
+}
+
+TEST(RamcastScenarios, C9ASenderReachesOneServerAndCrashes) {
+  for (const bool server_crashes : {false, true}) {
+    const auto world = settled({.domains = {3}, .outsiders = 2});
+    submit_some(*world, 3, 1, 1);
+    end_well(*world);
+    world->cut(3, 0);
+    world->cut(3, 1);
+    submit_some(*world, 3, 1, 1);
+    world->run(microseconds(20));
+    world->crash(3);
+    if (server_crashes) world->crash(2);
+    world->heal_all();
+    submit_some(*world, 4, 1, 10);
+    end_well(*world);
+    const std::uint64_t relayed = server_crashes ? 0 : 1;
+    const auto all = [&] {
+      return world->delivered(0) == 11 + relayed && world->delivered(1) == 11 + relayed;
+    };
+    EXPECT_TRUE(world->run_until(all, milliseconds(200))) << world->delivered(1);
+    EXPECT_EQ(world->broken(), "");
+  }
+}
+
+TEST(RamcastScenarios, C11DomainsWithDifferentRoundsGoOn) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 1});
+  submit_some(*world, 6, 0, 20);
+  world->run(microseconds(10));
+  world->crash(3);
+  end_well(*world);
+  submit_some(*world, 6, 0, 20);
+  submit_some(*world, 1, 0, 20);
+  end_well(*world);
+  EXPECT_EQ(world->delivered(0), 60U);
+  EXPECT_EQ(world->delivered(4), 60U);
+}
+
+TEST(RamcastScenarios, C13ClocksPassTheLimitsOf24And32Bits) {
+  for (const std::uint64_t limit : {1ULL << 24, 1ULL << 32}) {
+    const auto world = settled({.domains = {3, 3}, .outsiders = 1, .clocks = {limit - 5, 0}});
+    submit_some(*world, 6, 0, 10);
+    submit_some(*world, 6, 2, 10);
+    end_well(*world);
+    EXPECT_GT(clock_of(world->keys(0).back()), limit);
+    EXPECT_EQ(world->delivered(3), 20U);
+  }
+}
+
+TEST(RamcastScenarios, C15ALeaderNeedsAMajorityAndNotAll) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  world->crash(0);
+  world->pause(4);
+  submit_some(*world, 5, 1, 30);
+  wait_for_other_leader(*world, 1, 0);
+  EXPECT_TRUE(world->run_until([&] { return world->delivered(1) == 30; }, milliseconds(500)));
+  world->resume(4);
+  end_well(*world);
+}
+
+TEST(RamcastScenarios, C18ACrashedMemberHoldsNoMemoryForEver) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  world->crash(2);
+  submit_some(*world, 3, 1, 500);
+  end_well(*world);
+  world->run(milliseconds(50));
+  const std::uint32_t held = world->buffers_held(0);
+  submit_some(*world, 3, 1, 2'000);
+  end_well(*world);
+  world->run(milliseconds(50));
+  EXPECT_LE(world->buffers_held(0), held + 2 * Options{}.slots);
+}
+
+TEST(RamcastScenarios, C20TwoLeadersLiveAndBothWrite) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  submit_some(*world, 3, 1, 20);
+  world->run(microseconds(10));
+  world->pause(0);
+  wait_for_other_leader(*world, 1, 0);
+  submit_some(*world, 3, 1, 20);
+  world->submit(0, 1, 60);
+  world->resume(0);  // it goes on as the leader that it was
+  submit_some(*world, 3, 1, 20);
+  end_well(*world);
+  EXPECT_FALSE(world->engine(0).leads());
+  EXPECT_EQ(world->keys(1), world->keys(2));
+  EXPECT_EQ(world->delivered(1), 61U);
+}
+
+TEST(RamcastScenarios, C21ADeposedLeaderIsStillAMember) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  world->pause(0);
+  wait_for_other_leader(*world, 1, 0);
+  world->resume(0);
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  world->crash(2);  // nothing is ordered without the deposed leader
+  submit_some(*world, 3, 1, 30);
+  end_well(*world);
+  EXPECT_EQ(world->delivered(0), 30U);
+}
+
+TEST(RamcastScenarios, C22ALeaderCrashesWhileItAdmitsANode) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  submit_some(*world, 5, 1, 20);
+  end_well(*world);
+  world->crash(4);
+  world->run(milliseconds(1));
+  world->start(4);
+  const std::uint64_t views = world->engine(0).counts().views;
+  ASSERT_TRUE(
+      world->run_until([&] { return world->engine(0).counts().views > views; }, seconds(2)));
+  world->crash(0);
+  submit_some(*world, 5, 1, 20);
+  end_well(*world);
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  EXPECT_EQ(world->view(1).size(), 4U);
+  EXPECT_EQ(world->broken(), "");
+}
+
+TEST(RamcastScenarios, C23ANodeLeadsLosesAndLeadsAgain) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  submit_some(*world, 3, 1, 20);
+  world->run(microseconds(7));
+  world->pause(0);
+  wait_for_other_leader(*world, 1, 0);
+  world->resume(0);
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  submit_some(*world, 3, 1, 20);
+  world->run(microseconds(7));
+  world->crash(1);
+  end_well(*world);
+  submit_some(*world, 3, 1, 20);
+  end_well(*world);
+  EXPECT_TRUE(world->engine(0).leads());
+  EXPECT_EQ(world->delivered(0), 60U);
+  EXPECT_EQ(world->keys(2), world->keys(0));
+}
+
+TEST(RamcastScenarios, C24ALazyRevocationIsSafeWithoutTheFastPath) {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.fabric.lazy_revocation = milliseconds(2);
+  shape.options.fast = false;
+  const auto world = settled(shape);
+  for (int i = 0; i < 6; ++i) {
+    submit_some(*world, 3, 1, 20);
+    world->run(microseconds(9));
+    const std::uint32_t leader = *world->leader(1);
+    world->pause(leader);
+    wait_for_other_leader(*world, 1, leader);
+    world->resume(leader);
+    ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  }
+  end_well(*world);
+  EXPECT_EQ(world->keys(1), world->keys(2));
+  EXPECT_EQ(world->delivered(1), 120U);
+}
+
+TEST(RamcastScenarios, C26ADomainThatPausesHoldsUpNoMessagesToOthers) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 2});
+  for (const std::uint32_t server : {3U, 4U, 5U}) world->pause(server);
+  submit_some(*world, 7, 1, 50);
+  world->run(milliseconds(300));
+  EXPECT_EQ(world->places(7).size(), 50U);
+  submit_some(*world, 6, 0, 5);
+  world->run(milliseconds(1));
+  for (const std::uint32_t server : {3U, 4U, 5U}) world->resume(server);
+  end_well(*world);
+  EXPECT_EQ(world->delivered(3), 5U);
+  EXPECT_EQ(world->delivered(0), 55U);
+}
+
+TEST(RamcastScenarios, C28AFollowerThatIsCutOffHoldsUpTheOthersForAWhileOnly) {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.log_bytes = 16'384;
+  shape.options.slots = 8;
+  const auto world = settled(shape);
+  for (const std::uint32_t other : {0U, 1U}) {
+    world->cut(other, 2);
+    world->cut(2, other);
+  }
+  submit_some(*world, 3, 1, 1'000);
+  ASSERT_TRUE(world->run_until([&] { return world->places(3).size() == 1'000; }, seconds(2)));
+  world->heal_all();
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  submit_some(*world, 3, 1, 10);
+  end_well(*world);
+  EXPECT_EQ(world->view(2).size(), 3U);
+  EXPECT_EQ(world->keys(2).back(), world->keys(0).back());
+}
+
+TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  submit_some(*world, 3, 1, 10);
+  end_well(*world);
+  submit_some(*world, 3, 1, 40);
+  world->run(microseconds(4));
+  world->pause(2);
+  submit_some(*world, 3, 1, 400);  // many times the slots
+  world->run(milliseconds(300));
+  EXPECT_EQ(world->view(0).size(), 2U);
+  world->resume(2);
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  end_well(*world);
+  EXPECT_GT(world->engine(2).counts().caught_up, 0U);
+  EXPECT_EQ(world->view(2).size(), 3U);
+}
+
+TEST(RamcastScenarios, WhatIsOwedSurvivesTheLeaderThatExcluded) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  submit_some(*world, 5, 1, 40);
+  world->run(microseconds(4));
+  world->pause(4);
+  submit_some(*world, 5, 1, 400);
+  world->run(milliseconds(300));
+  EXPECT_EQ(world->view(0).size(), 4U);
+  world->crash(0);
+  wait_for_other_leader(*world, 1, 0);
+  world->resume(4);
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  end_well(*world);
+  EXPECT_EQ(world->view(4).size(), 4U);
+}
+
+}  // namespace
+}  // namespace peal::order::ramcast::test
