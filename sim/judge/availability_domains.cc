@@ -55,9 +55,9 @@ bool Availability::can_order(const Nodes& nodes) const {
 /// The sets of nodes that work together and can order, which no other such set contains. With many
 /// nodes, only working_set().
 std::vector<Availability::Nodes> Availability::ordering_sets(PairTest pair) const {
-  constexpr std::size_t kMostNodesTried = 16;
+  constexpr std::size_t kNodesTried = 16;
   const Nodes all = running();
-  if (all.size() > kMostNodesTried) {
+  if (all.size() > kNodesTried) {
     const Nodes one = working_set(pair);
     return can_order(one) ? std::vector<Nodes>{one} : std::vector<Nodes>{};
   }

@@ -151,8 +151,8 @@ void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& 
   visit("messages_compared", std::to_string(f.messages_compared), false);
   visit("views", std::to_string(f.views), false);
   visit("optimistic", engine.is_optimistic() ? "1" : "0", false);
-  visit("early_p50_us", formatted("%.1f", f.early.p50_us), false);
-  visit("early_p99_us", formatted("%.1f", f.early.p99_us), false);
+  visit("early_p50_us", formatted("%.1f", f.early_p50_us), false);
+  visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
   visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
@@ -220,11 +220,11 @@ std::string net_row(const NetFigures& f) {
                   f.total_messages_per_second, f.writes, f.reply.p50_us, f.reply.p95_us);
     row += text;
   }
-  if (f.early.p50_us > 0) {
+  if (f.early_p50_us > 0) {
     std::snprintf(text, sizeof text,
                   "    told early: median %.0f us, 99th percentile %.0f us; at another place than "
                   "told %.2f %%, two the other way round %.2f %%\n",
-                  f.early.p50_us, f.early.p99_us, f.mistaken * 100, f.inverted * 100);
+                  f.early_p50_us, f.early_p99_us, f.mistaken * 100, f.inverted * 100);
     row += text;
   }
   if (f.index > 0 && f.expected_us > 0) {

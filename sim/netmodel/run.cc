@@ -334,8 +334,8 @@ double microseconds_at(double share, const std::vector<std::int64_t>& sorted_ns)
 
 void Experiment::latencies(NetFigures& figures) {
   std::sort(early_ns_.begin(), early_ns_.end());
-  figures.early.p50_us = microseconds_at(0.5, early_ns_);
-  figures.early.p99_us = microseconds_at(0.99, early_ns_);
+  figures.early_p50_us = microseconds_at(0.5, early_ns_);
+  figures.early_p99_us = microseconds_at(0.99, early_ns_);
   std::sort(replies_ns_.begin(), replies_ns_.end());
   figures.reply.p50_us = microseconds_at(0.5, replies_ns_);
   figures.reply.p95_us = microseconds_at(0.95, replies_ns_);

@@ -81,9 +81,8 @@ inline std::uint32_t all_nodes(const NetRunOptions& options) {
 /// Size in bytes of the due time with which each message begins.
 inline constexpr std::uint32_t kStampBytes = 8;
 
-/// Latency in microseconds. Those that a figure has no use for are 0.
 struct Percentiles {
-  double p50_us = 0, p95_us = 0, p99_us = 0;
+  double p50_us = 0, p95_us = 0;
 };
 
 struct NetFigures {
@@ -99,11 +98,10 @@ struct NetFigures {
   /// From the due time of a message until its sender knows its place.
   Percentiles reply;
   double writes = 0;  ///< writes into memory for each message; 0 for engines without
-  // Optimistic delivery. early: latency until a node delivered a message
+  // Optimistic delivery. early_p50_us, early_p99_us: latency until a node delivered a message
   // optimistically. mistaken: share of units whose guessed position was wrong. inverted: share of
   // units that were delivered optimistically before the unit that precedes them in the order.
-  Percentiles early;
-  double mistaken = 0, inverted = 0;
+  double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
   double rotation_us = 0;  ///< 0 for engines without a token
   // For engines that decide the order of a causal graph by votes; otherwise 0. See OrderSamples.
   double wait_us = 0;      ///< mean time at a node from joining the graph to the decision

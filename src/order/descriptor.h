@@ -40,8 +40,7 @@ struct Traits {
   /// originate() names a view with number 0. False: a unit goes to one domain, which its sender
   /// belongs to, or to all nodes; the views are those of all nodes.
   /// Views return no units: a unit keeps its place in any view. So all messages must fit into one
-  /// unit, because a member that joins would lack the beginning of a larger one. A node that was
-  /// outside its domain's view comes back alone: it is the only member of its transitional view.
+  /// unit, because a member that joins would lack the beginning of a larger one.
   bool genuine = false;
   /// With `genuine`: maximum number of nodes of a domain. Without domains, all nodes are one.
   std::uint32_t domain_nodes_most = std::numeric_limits<std::uint32_t>::max();

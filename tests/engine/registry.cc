@@ -2,7 +2,6 @@
 #include "order/registry/registry.h"
 
 #include "order/paxos/descriptor.h"
-#include "order/ramcast/descriptor.h"
 #include "order/ridge/descriptor.h"
 #include "order/ring/descriptor.h"
 #include "sequencer.h"
@@ -13,8 +12,7 @@ namespace peal::order {
 
 std::span<const Descriptor* const> engines() {
   static constexpr const Descriptor* kEngines[] = {&ring::kDescriptor, &paxos::kDescriptor,
-                                                   &ridge::kDescriptor, &ramcast::kDescriptor,
-                                                   &sequencer::kDescriptor};
+                                                   &ridge::kDescriptor, &sequencer::kDescriptor};
   return kEngines;
 }
 

@@ -38,7 +38,7 @@ TEST_F(Sequencer, IsConfiguredInATableOfItsOwn) {
 TEST_F(Sequencer, IsInThePrintedConfiguration) {
   const Ran printed = run("peal node --print-config");
   EXPECT_EQ(printed.status, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("\"ramcast\" or \"sequencer\""));
+  EXPECT_THAT(printed.out, HasSubstr("\"ridge\" or \"sequencer\""));
   EXPECT_THAT(printed.out, HasSubstr("[sequencer]"));
   EXPECT_THAT(printed.out, HasSubstr("#window = 8"));
   EXPECT_THAT(printed.out, HasSubstr("#tick_ms = 5"));

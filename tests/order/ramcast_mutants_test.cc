@@ -22,7 +22,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {Mutant::rc_checksum_ignored, 1},       {Mutant::rc_backlog_forgotten, 6},
-    {Mutant::rc_base_for_owed, 5, true},    {Mutant::rc_causes_ignored, 4},
+    {Mutant::rc_base_for_owed, 6},          {Mutant::rc_causes_ignored, 4},
     {Mutant::rc_digests_ignored, 2, true},  {Mutant::rc_incomplete_is_enough, 2},
     {Mutant::rc_later_rounds_count, 22},    {Mutant::rc_mark_without_clock, 2},
     {Mutant::rc_no_body_no_stamp, 1},       {Mutant::rc_one_holder_less, 29},
@@ -45,8 +45,8 @@ TEST_P(RamcastMutants, IsNoticed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Deliberate, RamcastMutants, testing::ValuesIn(kRows),
-                         [](const testing::TestParamInfo<Row>& row) {
-                           return std::string(sim_hooks::mutant_name(row.param.mutant));
+                         [](const testing::TestParamInfo<Row>& info) {
+                           return std::string(sim_hooks::mutant_name(info.param.mutant));
                          });
 
 }  // namespace

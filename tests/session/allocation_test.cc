@@ -17,7 +17,7 @@ constexpr ConnectionId kClients = 10;
 /// A node that holds one message at a time.
 struct OneSlot final : Host {
   Result<std::uint64_t, Errc> submit(ByteView message, Service its_service,
-                                     DomainSet /*domains*/) override {
+                                     order::Domain /*domain*/) override {
     if (full) return unexpected(Errc::would_block);
     full = true;
     service = its_service;

@@ -69,30 +69,6 @@ TEST(Sessions, AMessageIsSettledWhenAllHaveItAndNotWhenItComesBack) {
   EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U) << "a safe message needs none";
 }
 
-Options of_disjoint_domains() {
-  Options some = options();
-  some.domains = group::Domains({}, NodeId{1}, group::Domains::Kind::disjoint);
-  some.tables_bytes_max = some.message_bytes_max;
-  some.message_bytes_max = 1'000;
-  return some;
-}
-
-TEST(Sessions, WithDisjointDomainsAMessageIsSettledWhenItHasItsPlace) {
-  Alone alone(of_disjoint_domains());
-  alone.x.send("g", "one");
-  alone.daemon.pump();
-  alone.daemon.sessions->on_placed(alone.daemon.now, 1, true);  // the join
-  EXPECT_EQ(alone.x.acked, 0U);
-  alone.daemon.sessions->on_placed(alone.daemon.now, 2, false);
-  alone.daemon.pump();
-  EXPECT_THAT(alone.x.take(), ElementsAre("acked 1"));
-  EXPECT_TRUE(alone.daemon.sessions->idle());
-  ASSERT_TRUE(alone.daemon.order_one());
-  alone.daemon.pump();
-  EXPECT_THAT(alone.x.take(), ElementsAre("message g: one from #x#n"));
-  EXPECT_EQ(alone.daemon.sessions->counters().markers, 0U);
-}
-
 TEST(Sessions, MessagesWithoutAPlaceComeWithTheirNumbers) {
   Alone alone;
   alone.daemon.causal = true;
@@ -346,14 +322,6 @@ wire::Welcome welcome_of(Daemon& daemon, const Client& client) {
   wire::Welcome welcome;
   EXPECT_EQ(decode(wire::next_record(bytes, 10'000).record.body, welcome), wire::Drop::none);
   return welcome;
-}
-
-TEST(Sessions, WithDisjointDomainsAMessageFitsAUnit) {
-  Daemon daemon(of_disjoint_domains());
-  Client x(daemon, "x");
-  x.connect();
-  daemon.run();
-  EXPECT_EQ(welcome_of(daemon, x).message_bytes_max, 750U) << "a quarter is for the names";
 }
 
 TEST(Sessions, AWelcomeSaysWhatTheClientMayDo) {

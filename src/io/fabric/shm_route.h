@@ -57,9 +57,9 @@ class ShmRoute final : public Route {
   WriteCounters& writes_;
   std::array<std::unique_ptr<Mapped>, 256> regions_;  ///< by number
   std::size_t mapped_bytes_ = 0;
-  Instant now_{};           ///< of this turn
-  Instant next_wake_{};     ///< the owner is not woken up before; see Limits::wake_gap
-  bool owes_wake_ = false;  ///< it was asleep when something was written
+  Instant now_{};               ///< of this turn
+  Instant next_wake_{};         ///< the owner is not woken up before; see Limits::wake_gap
+  bool owes_wake_ = false;      ///< it was asleep when something was written
   RegionQuestion question_;
   std::vector<Mapped*> batch_;  ///< of each write in this step its region, or null: denied
 };

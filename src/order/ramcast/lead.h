@@ -15,9 +15,10 @@ namespace peal::order::ramcast {
 /// The work of a leader: the base of its round, timestamps, and views.
 class Lead {
  public:
-  Lead(const Parts& parts, Messages& messages, DomainState& state, Outlet& outlet, Acks& acks,
-       LeaderLog& log)
+  Lead(const Parts& parts, Links& links, Messages& messages, DomainState& state, Outlet& outlet,
+       Acks& acks, LeaderLog& log)
       : parts_(parts),
+        links_(links),
         messages_(messages),
         state_(state),
         outlet_(outlet),
@@ -62,6 +63,7 @@ class Lead {
   void activate();
 
   const Parts& parts_;
+  Links& links_;
   Messages& messages_;
   DomainState& state_;
   Outlet& outlet_;

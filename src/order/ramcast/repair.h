@@ -6,6 +6,7 @@
 #include "order/ramcast/acks.h"
 #include "order/ramcast/inbox.h"
 #include "order/ramcast/lead.h"
+#include "order/ramcast/links.h"
 #include "order/ramcast/messages.h"
 #include "order/ramcast/outlet.h"
 #include "order/ramcast/takeover.h"
@@ -16,8 +17,8 @@ namespace peal::order::ramcast {
 /// knowing which process failed. All packets are about one message, between its destinations.
 class Repair {
  public:
-  Repair(const Parts& parts, Messages& messages, Inbox& inbox, Acks& acks)
-      : parts_(parts), messages_(messages), inbox_(inbox), acks_(acks) {}
+  Repair(const Parts& parts, Links& links, Messages& messages, Inbox& inbox, Acks& acks)
+      : parts_(parts), links_(links), messages_(messages), inbox_(inbox), acks_(acks) {}
 
   void on_timer(Instant now, Effects& out);
   std::optional<Instant> deadline() const;
@@ -41,6 +42,7 @@ class Repair {
   bool is_destination(NodeIndex node, const Record& record) const;
 
   const Parts& parts_;
+  Links& links_;
   Messages& messages_;
   Inbox& inbox_;
   Acks& acks_;

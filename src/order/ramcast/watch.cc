@@ -234,10 +234,7 @@ Seq Watch::delivered_by_all() const {
 
 bool Watch::lags(Instant now, Place place, Seq released) const {
   const Peer& peer = peers_[place];
-  // Slots with messages that an outside server lacks may be in use again before this server knows
-  // that all members have delivered them.
-  const Seq reached = peer.control.outside ? state_.delivered() : released;
-  return peer.seen && peer.control.delivered < reached &&
+  return peer.seen && peer.control.delivered < released &&
          now - peer.moved > parts_.options.suspect;
 }
 

@@ -21,7 +21,7 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   // node's, the sender has another engine or other settings, and admit() reports the sender. If the
   // cluster value is the same, the packet is invalid.
   const bool foreign = wire::is_paxos_kind(header.kind) || wire::is_toto_kind(header.kind) ||
-                       wire::is_ramcast_kind(header.kind) || header.kind == FrameKind::settings;
+                       header.kind == FrameKind::settings;
   if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
   if (reason != Drop::none) {

@@ -20,9 +20,8 @@ void TotoEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
   // A packet of a kind that no node with this engine sends. Its sender has another engine or other
   // settings, and so another cluster value: the packet goes to admit(), which reports the sender.
-  const bool foreign = wire::is_paxos_kind(header.kind) || wire::is_ramcast_kind(header.kind) ||
-                       header.kind == FrameKind::settings || header.kind == FrameKind::token ||
-                       header.kind == FrameKind::hold_cancel;
+  const bool foreign = wire::is_paxos_kind(header.kind) || header.kind == FrameKind::settings ||
+                       header.kind == FrameKind::token || header.kind == FrameKind::hold_cancel;
   if (reason == Drop::none && foreign && header.cluster == cluster_) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
   if (reason != Drop::none) return parts_.drop(reason);

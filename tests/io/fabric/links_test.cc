@@ -301,17 +301,9 @@ TEST_P(FabricHandshake, AWriteThatWaitsTooLongEndsAsDown) {
   EXPECT_EQ(ends(world, 1), "1down ");
   EXPECT_GE(Clock::now() - begin, milliseconds(20));
   EXPECT_EQ(world.fabric(kWriter).counters().expired, 1U);
-  // The connection goes on. A slow machine needs longer until it knows the region.
   expose_to(world);
-  std::string end;
-  std::uint64_t token = 1;
-  do {
-    ASSERT_TRUE(world.may_wait());
-    write_at(world, kOwner, {7}, ++token);
-    end = ends(world, 1);
-  } while (end == std::to_string(token) + "down ");
-  EXPECT_EQ(end, std::to_string(token) + "ok ");
-  EXPECT_EQ(world.fabric(kWriter).counters().connected, 1U);
+  write_at(world, kOwner, {7}, 2);
+  EXPECT_EQ(ends(world, 1), "2ok ");
 }
 
 TEST_P(FabricHandshake, WithoutAPeerWritesEndAtOnce) {
