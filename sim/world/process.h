@@ -19,6 +19,7 @@
 
 namespace peal::sim {
 
+class NetModel;
 class World;
 
 /// One incarnation of a node, with its buffers, sockets, processor and application. Implements the

@@ -90,9 +90,9 @@ TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
       {"cluster order=bus",
-       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", \"whitebox\" "
-       "or "
-       "\"skeen\""},
+       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", "
+       "\"whitebox\", "
+       "\"skeen\" or \"literal\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},
       {"cluster order=ring optimistic=yes", "optimistic=yes: accepted with order=paxos or ridge"},
