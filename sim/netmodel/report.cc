@@ -153,8 +153,8 @@ void each_field(const NetRunOptions& options, const NetFigures& f, const Visit& 
   visit("optimistic", engine.is_optimistic() ? "1" : "0", false);
   visit("early_p50_us", formatted("%.1f", f.early.p50_us), false);
   visit("early_p99_us", formatted("%.1f", f.early.p99_us), false);
-  visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
-  visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
+  visit("mistaken_percent", formatted("%.3f", f.guesses.mistaken * 100), false);
+  visit("inverted_percent", formatted("%.3f", f.guesses.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
   visit("total_mbps", formatted("%.1f", f.total_mbps), false);
   const bool has_ways = engine.find("dissemination") != nullptr;
@@ -224,7 +224,8 @@ std::string net_row(const NetFigures& f) {
     std::snprintf(text, sizeof text,
                   "    told early: median %.0f us, 99th percentile %.0f us; at another place than "
                   "told %.2f %%, two the other way round %.2f %%\n",
-                  f.early.p50_us, f.early.p99_us, f.mistaken * 100, f.inverted * 100);
+                  f.early.p50_us, f.early.p99_us, f.guesses.mistaken * 100,
+                  f.guesses.inverted * 100);
     row += text;
   }
   if (f.index > 0 && f.expected_us > 0) {

@@ -300,8 +300,8 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.port_queue_bytes = world_.model()->queue_bytes_most();
   if (after.delivered > before.delivered) {
     const auto placed = static_cast<double>(after.delivered - before.delivered);
-    figures.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
-    figures.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
+    figures.guesses.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
+    figures.guesses.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
   }
   const Process& one = *world_.process(NodeId{1});
   figures.global_window = static_cast<std::uint32_t>(counters(one, {"global_window"}));

@@ -86,6 +86,13 @@ struct Percentiles {
   double p50_us = 0, p95_us = 0, p99_us = 0;
 };
 
+/// Of optimistic delivery.
+struct Guesses {
+  double mistaken = 0;  ///< share of units whose guessed position was wrong
+  double inverted =
+      0;  ///< share of units that came before the unit that precedes them in the order
+};
+
 struct NetFigures {
   double offered_mbps = 0;  ///< offered payload; 0: as much as possible
   double mbps = 0;          ///< payload delivered per node, including the node's own messages
@@ -96,14 +103,11 @@ struct NetFigures {
   // NetRunOptions::slow_node.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the largest 5 % of the latencies
-  /// From the due time of a message until its sender knows its place.
-  Percentiles reply;
+  // Latency from the due time of a message: `reply` until its sender knows its place, `early` until
+  // a node delivered it optimistically.
+  Percentiles reply, early;
   double writes = 0;  ///< writes into memory for each message; 0 for engines without
-  // Optimistic delivery. early: latency until a node delivered a message
-  // optimistically. mistaken: share of units whose guessed position was wrong. inverted: share of
-  // units that were delivered optimistically before the unit that precedes them in the order.
-  Percentiles early;
-  double mistaken = 0, inverted = 0;
+  Guesses guesses;
   double rotation_us = 0;  ///< 0 for engines without a token
   // For engines that decide the order of a causal graph by votes; otherwise 0. See OrderSamples.
   double wait_us = 0;      ///< mean time at a node from joining the graph to the decision

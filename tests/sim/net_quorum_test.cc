@@ -107,8 +107,8 @@ TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
     expect_orderly(early);
     EXPECT_LT(early.early.p50_us, plain.p50_us * 0.75);
     EXPECT_LT(early.early.p50_us, early.p50_us * 0.6);
-    EXPECT_LT(early.mistaken, 0.03);
-    EXPECT_LE(early.inverted, early.mistaken);
+    EXPECT_LT(early.guesses.mistaken, 0.03);
+    EXPECT_LE(early.guesses.inverted, early.guesses.mistaken);
     EXPECT_EQ(plain.early.p50_us, 0);
   }
 }

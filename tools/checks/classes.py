@@ -6,7 +6,7 @@ from .tree import Finding
 
 AIMED = (40, 30)  # member functions, fields
 LIMITS = (60, 40)
-BETWEEN_MOST = 8
+BETWEEN_MOST = 9
 EXCEPTIONS = "tools/class_exceptions.txt"
 NAMES = {"Core", "Stage", "Reader"}
 
@@ -31,7 +31,7 @@ def shipped(file):
 
 
 def check_class_sizes(tree):
-    """Classes aim at 40 member functions and 30 fields; 8 may have up to 60 and 40."""
+    """Classes aim at 40 member functions and 30 fields; 9 may have up to 60 and 40."""
     exceptions, findings = read_exceptions(tree)
     yield from findings
     used = set()

@@ -237,8 +237,7 @@ bool Watch::lags(Instant now, Place place, Seq released) const {
   // Slots with messages that an outside server lacks may be in use again before this server knows
   // that all members have delivered them.
   const Seq reached = peer.control.outside ? state_.delivered() : released;
-  return peer.seen && peer.control.delivered < reached &&
-         now - peer.moved > parts_.options.suspect;
+  return peer.seen && peer.control.delivered < reached && now - peer.moved > parts_.options.suspect;
 }
 
 }  // namespace peal::order::ramcast
