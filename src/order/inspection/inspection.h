@@ -39,6 +39,14 @@ struct InspectedPacket {
   ByteView bytes;
 };
 
+/// The text of the frame in a packet. `Drop` is the type of the decoders' results.
+template <class Frame, class Drop>
+std::string text_in(const InspectedPacket& packet, Drop (*decode)(ByteView, Frame&),
+                    std::string (*text)(const Frame&)) {
+  Frame frame;
+  return decode(packet.bytes, frame) == Drop::none ? text(frame) : " damaged";
+}
+
 /// Facts that only the content of a packet shows. A fact is absent if the packet is damaged, or if
 /// packets of its kind do not show the fact.
 struct PacketContent {

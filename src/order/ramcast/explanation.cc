@@ -35,38 +35,35 @@ WaitReason Explanation::why(Instant now) const {
   return of_sender();
 }
 
-/// The nodes of the domain that give no signs of life.
-std::vector<MemberId> Explanation::unheard(Instant now) const {
+/// The nodes of the domain whose places have the property.
+template <class Property>
+std::vector<MemberId> Explanation::servers_that(Property has) const {
   std::vector<MemberId> found;
   const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
   for (Place place = 0; place < servers.size(); ++place) {
-    if (place != parts_.place && !watch_.trusts(now, place))
-      found.push_back(member(servers[place]));
+    if (has(place)) found.push_back(member(servers[place]));
   }
   return found;
 }
 
-/// The nodes of the domain that have been in a view.
+/// Those that give no signs of life.
+std::vector<MemberId> Explanation::unheard(Instant now) const {
+  return servers_that(
+      [&](Place place) { return place != parts_.place && !watch_.trusts(now, place); });
+}
+
+/// Those that have been in a view.
 std::vector<MemberId> Explanation::knowing_order() const {
-  std::vector<MemberId> found;
-  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
-  for (Place place = 0; place < servers.size(); ++place) {
-    const bool own = place == parts_.place;
-    const bool knows = own ? state_.has_view() : watch_.control(place).delivered > 0;
-    if (knows) found.push_back(member(servers[place]));
-  }
-  return found;
+  return servers_that([this](Place place) {
+    return place == parts_.place ? state_.has_view() : watch_.control(place).delivered > 0;
+  });
 }
 
 /// The members that are not known to have delivered what this server has.
 std::vector<MemberId> Explanation::behind() const {
-  std::vector<MemberId> found;
-  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
-  for (Place place = 0; place < servers.size(); ++place) {
-    const bool lags = watch_.delivered_by(place) < state_.delivered();
-    if (state_.is_member(place) && lags) found.push_back(member(servers[place]));
-  }
-  return found;
+  return servers_that([this](Place place) {
+    return state_.is_member(place) && watch_.delivered_by(place) < state_.delivered();
+  });
 }
 
 WaitReason Explanation::of_server(Instant now) const {
@@ -106,10 +103,10 @@ WaitReason Explanation::of_proposals(std::vector<MemberId> leader) const {
   });
   if (!waits) return {};
   if (!parts_.standing.leads()) return reason(wait::leader, std::move(leader));
-  std::vector<MemberId> full;
-  for (const NodeIndex server : parts_.layout.servers(parts_.domain)) {
-    if (server != parts_.index && !log_.has_room_at(server)) full.push_back(member(server));
-  }
+  std::vector<MemberId> full = servers_that([this](Place place) {
+    const NodeIndex server = parts_.layout.servers(parts_.domain)[place];
+    return server != parts_.index && !log_.has_room_at(server);
+  });
   return full.empty() ? WaitReason{} : reason(order::wait::window, std::move(full));
 }
 

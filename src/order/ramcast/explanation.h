@@ -37,6 +37,8 @@ class Explanation {
   WaitReason of_sender() const;
   WaitReason of_proposals(std::vector<MemberId> leader) const;
   WaitReason of_message(const Record& record) const;
+  template <class Property>
+  std::vector<MemberId> servers_that(Property has) const;
   std::vector<MemberId> unheard(Instant now) const;
   std::vector<MemberId> knowing_order() const;
   std::vector<MemberId> behind() const;

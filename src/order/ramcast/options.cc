@@ -34,10 +34,8 @@ constexpr std::array kFields{
          .help =
              "\"always\": the node's thread never sleeps, and keeps one processor busy; messages "
              "take a few microseconds. \"never\": it sleeps as soon as nothing comes, and a node "
-             "that "
-             "writes to it wakes it up. \"adaptive\": it polls for a while before it sleeps, as "
-             "long "
-             "as that saves time"}),
+             "that writes to it wakes it up. \"adaptive\": it polls for a while before it "
+             "sleeps, as long as that saves time"}),
     field<&Options::slots>({.key = "ramcast.slots",
                             .least = 1,
                             .most = 1'024,

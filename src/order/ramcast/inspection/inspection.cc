@@ -69,13 +69,6 @@ std::string about_text(const wire::AboutMessage& about) {
   return text;
 }
 
-template <class Frame>
-std::string text_in(const InspectedPacket& packet, Drop (*decode)(ByteView, Frame&),
-                    std::string (*text)(const Frame&)) {
-  Frame frame;
-  return decode(packet.bytes, frame) == Drop::none ? text(frame) : " damaged";
-}
-
 std::string packet_text(const InspectedPacket& packet) {
   switch (static_cast<RamcastKind>(packet.kind)) {
     case RamcastKind::hello: return text_in(packet, &wire::decode_memory_hello, &hello_text);

@@ -83,13 +83,6 @@ std::string data_text(const wire::Data& data) {
          (data.post ? " post" : "");
 }
 
-template <class Frame>
-std::string text_in(const InspectedPacket& packet, Drop (*decode)(ByteView, Frame&),
-                    std::string (*text)(const Frame&)) {
-  Frame frame;
-  return decode(packet.bytes, frame) == Drop::none ? text(frame) : " damaged";
-}
-
 std::string packet_text(const InspectedPacket& packet) {
   switch (kind_of(packet)) {
     case FrameKind::token: return text_in(packet, &wire::decode_token, &token_text);

@@ -75,13 +75,6 @@ std::string pass_text(const wire::TotoPass& pass) {
          " missing=" + std::to_string(pass.missing);
 }
 
-template <class Frame>
-std::string text_in(const InspectedPacket& packet, Drop (*decode)(ByteView, Frame&),
-                    std::string (*text)(const Frame&)) {
-  Frame frame;
-  return decode(packet.bytes, frame) == Drop::none ? text(frame) : " damaged";
-}
-
 std::string packet_text(const InspectedPacket& packet) {
   switch (static_cast<TotoKind>(packet.kind)) {
     case TotoKind::node: return text_in(packet, &wire::decode_node, &node_text);
