@@ -301,6 +301,35 @@ TEST(RamcastScenarios, C28AFollowerThatIsCutOffHoldsUpTheOthersForAWhileOnly) {
   EXPECT_EQ(world->keys(2).back(), world->keys(0).back());
 }
 
+/// These servers stop, so that hundreds of messages wait, and come back. What server 4 does meanwhile
+/// to find out about them is bounded.
+void expect_paced_repair(const std::vector<std::uint32_t>& stopped) {
+  constexpr std::uint32_t kSenders = 4, kSlots = 64;
+  Shape shape{.domains = {5}, .outsiders = kSenders};
+  shape.options.inline_bytes = 0;  // a write into a process that stands still would be enough
+  const auto world = settled(shape);
+  for (std::uint32_t node = 5; node < world->nodes(); ++node) submit_some(*world, node, 1, 1);
+  world->run(milliseconds(5));
+  for (const std::uint32_t node : stopped) world->pause(node);
+  for (std::uint32_t node = 5; node < world->nodes(); ++node) submit_some(*world, node, 1, kSlots);
+  world->run(milliseconds(300));
+  const Counts before = world->engine(4).counts();
+  world->run(milliseconds(300));
+  const Counts after = world->engine(4).counts();
+  // 2,000 messages in a second, and each of the other servers is asked about them.
+  EXPECT_LE(after.pulls - before.pulls + after.queries - before.queries, 600 * 4U);
+  // A unit is sent to those that ask for it, and nobody does.
+  EXPECT_EQ(after.relays, before.relays);
+  for (const std::uint32_t node : stopped) world->resume(node);
+  end_well(*world);
+}
+
+TEST(RamcastScenarios, RepairIsPacedWhileThereIsNoLeader) { expect_paced_repair({0, 1, 2}); }
+
+TEST(RamcastScenarios, RepairIsPacedWhileMostServersStandStill) {
+  expect_paced_repair({1, 2, 3});
+}
+
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);
