@@ -115,12 +115,14 @@ void Backlogs::send(NodeIndex node, const Retained& retained, std::size_t item,
 void Backlogs::expect(Instant now) {
   if (expects_ || !state_.is_member()) return;
   expects_ = true;
+  gap_ = parts_.options.repair;
   next_ = now;
 }
 
 void Backlogs::doubt(Instant now) {
   if (asks() || !state_.is_member()) return;
   doubts_ = true;
+  gap_ = parts_.options.repair;
   next_ = now;
 }
 
@@ -141,15 +143,26 @@ void Backlogs::on_timer(Instant now, Effects& out) {
   if (!state_.is_member() || parts_.standing.active) expects_ = false;
   if (!state_.is_member()) doubts_ = false;
   if (!asks() || now < next_) return;
-  ++asked_;
+  // If nothing came, the answer may only be late: another request doubles what is on its way.
+  gap_ = taken_ == 0 ? std::min(gap_ * 2, parts_.options.repair * kSlowestRepair)
+                     : std::max(gap_ / 2, parts_.options.repair);
+  ask_next(now);
   request(now, out);
+}
+
+/// Passes over this server, and those that have been silent.
+void Backlogs::ask_next(Instant now) {
+  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    asked_ = static_cast<Place>((asked_ + 1) % servers.size());
+    if (asked_ != parts_.place && watch_.trusts(now, asked_)) return;
+  }
 }
 
 void Backlogs::request(Instant now, Effects& out) {
   taken_ = 0;
-  next_ = now + parts_.options.repair;
-  const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
-  const NodeIndex node = servers[asked_ % servers.size()];
+  next_ = now + gap_;
+  const NodeIndex node = parts_.layout.servers(parts_.domain)[asked_];
   if (node == parts_.index) return;
   parts_.send(node, out, [this](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_backlog_request(header, {state_.delivered()}, bytes);
@@ -197,7 +210,9 @@ void Backlogs::on_view(Instant now, const wire::BacklogView& backlog, Effects& o
 
 void Backlogs::on_taken(Instant now, Effects& out) {
   ++parts_.counts.caught_up;
-  if (state_.is_member() && ++taken_ == kItemsOfAnAnswer) request(now, out);
+  next_ = now + gap_;
+  if (!state_.is_member() || ++taken_ < kItemsOfAnAnswer) return;
+  request(now, out);
 }
 
 }  // namespace peal::order::ramcast

@@ -67,6 +67,7 @@ class Backlogs {
   bool awaits(Seq before, Seq key) const;
   void believe();
   void on_taken(Instant now, Effects& out);
+  void ask_next(Instant now);
   void request(Instant now, Effects& out);
 
   const Parts& parts_;
@@ -79,7 +80,8 @@ class Backlogs {
   bool expects_ = false;
   bool doubts_ = false;
   Instant next_{};
-  unsigned asked_ = 0;  ///< the place that was asked last
+  Duration gap_{};      ///< from a request to the next one, should nothing come
+  Place asked_ = 0;     ///< the place that was asked last
   unsigned taken_ = 0;  ///< items since the last request
 };
 

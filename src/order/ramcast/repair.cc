@@ -7,19 +7,48 @@
 #include "base/hooks.h"
 
 namespace peal::order::ramcast {
+namespace {
+
+/// Messages about which other servers are asked more than once, in each `Options::repair`. If many
+/// messages wait, this is mostly since a domain cannot go on, and not since something was lost:
+/// questions about all of them would take the network from what the domain needs to go on.
+constexpr std::size_t kAgainAtOnce = 4;
+
+}  // namespace
 
 void Repair::on_timer(Instant now, Effects& out) {
   if (messages_.repair_at() > now) return;
   Instant next{std::numeric_limits<std::int64_t>::max()};
+  again_.clear();
   for (Record* record : messages_.pending()) {
-    if (record->repair_at <= now) {
-      record->repair_at = now + record->repair_gap;
-      record->repair_gap = std::min(record->repair_gap * 2, parts_.options.repair * kSlowestRepair);
-      repair(*record, out);
+    if (record->repair_at > now) {
+      next = std::min(next, record->repair_at);
+    } else if (record->repair_gap > parts_.options.repair) {
+      again_.push_back(record);
+    } else {
+      attempt(now, *record, out);
+      next = std::min(next, record->repair_at);
     }
-    next = std::min(next, record->repair_at);
   }
+  if (!again_.empty()) next = std::min(next, attempt_again(now, out));
   messages_.set_repair_at(next);
+}
+
+/// Those that have waited longest.
+Instant Repair::attempt_again(Instant now, Effects& out) {
+  if (now < again_at_) return again_at_;
+  again_at_ = now + parts_.options.repair;
+  const auto earlier = [](const Record* a, const Record* b) { return a->repair_at < b->repair_at; };
+  std::stable_sort(again_.begin(), again_.end(), earlier);
+  if (again_.size() > kAgainAtOnce) again_.resize(kAgainAtOnce);
+  for (Record* record : again_) attempt(now, *record, out);
+  return again_at_;
+}
+
+void Repair::attempt(Instant now, Record& record, Effects& out) {
+  record.repair_at = now + record.repair_gap;
+  record.repair_gap = std::min(record.repair_gap * 2, parts_.options.repair * kSlowestRepair);
+  repair(record, out);
 }
 
 std::optional<Instant> Repair::deadline() const {
@@ -40,16 +69,12 @@ void Repair::repair(Record& record, Effects& out) {
   if (record.own.key == 0 && !parts_.standing.leads()) {
     const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
     const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
-    if (near && *leader != parts_.index && record.has_body) relay(*leader, record, out);
+    if (near && *leader != parts_.index && record.has_body) query(*leader, record.id, out);
     return;
   }
   ask_near(record, out);
   for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
     if (((record.head.to >> domain) & 1U) == 0) continue;
-    if (domain != parts_.domain && record.others[domain].key == 0) {
-      if (record.has_body) relay_to(record, domain, out);
-      continue;
-    }
     for (const NodeIndex server : parts_.layout.servers(domain)) {
       const Said& said = record.said[server];
       const bool agrees = said.acknowledged && said.digest == record.digest;
@@ -82,10 +107,6 @@ void Repair::pull_body(const Record& record, Effects& out) {
   const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
   if (first && near && *leader != parts_.index) return pull(*leader, record.id, out);
   pull(servers[turn_++ % servers.size()], record.id, out);
-}
-
-void Repair::relay_to(const Record& record, unsigned domain, Effects& out) {
-  for (const NodeIndex server : parts_.layout.servers(domain)) relay(server, record, out);
 }
 
 void Repair::relay(NodeIndex node, const Record& record, Effects& out) {
@@ -122,8 +143,8 @@ void Repair::on_pull(NodeIndex node, const wire::MessageId& message, Effects& ou
 void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& out) {
   const Record* record = messages_.find(message);
   if (record == nullptr) {
-    // This server lacks the message altogether.
-    pull(node, message, out);
+    // This server lacks the message altogether. Without a base it would not take it.
+    if (parts_.standing.synchronized != wire::Round{}) pull(node, message, out);
     return;
   }
   if (!is_destination(node, *record)) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "order/ramcast/acks.h"
 #include "order/ramcast/inbox.h"
@@ -31,11 +32,12 @@ class Repair {
   void pull(NodeIndex node, const wire::MessageId& message, Effects& out);
 
  private:
+  Instant attempt_again(Instant now, Effects& out);
+  void attempt(Instant now, Record& record, Effects& out);
   void repair(Record& record, Effects& out);
   void ask_near(const Record& record, Effects& out);
   void pull_body(const Record& record, Effects& out);
   void relay(NodeIndex node, const Record& record, Effects& out);
-  void relay_to(const Record& record, unsigned domain, Effects& out);
   void query(NodeIndex node, const wire::MessageId& message, Effects& out);
   void send(NodeIndex node, wire::RamcastKind kind, const wire::AboutMessage& about, Effects& out);
   bool is_destination(NodeIndex node, const Record& record) const;
@@ -45,6 +47,8 @@ class Repair {
   Inbox& inbox_;
   Acks& acks_;
   unsigned turn_ = 0;  ///< whom to ask next for a unit
+  Instant again_at_{};
+  std::vector<Record*> again_;  ///< what on_timer() has to attempt again
 };
 
 }  // namespace peal::order::ramcast

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ramcast/rounds.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "base/assert.h"
 #include "base/hooks.h"
 
@@ -106,7 +109,10 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   if (!decision_) {
     if (!takeover_.can_decide()) return false;
     decision_ = takeover_.decide();
-    decided_ = pulled_ = now;
+    progress_at_ = pull_at_ = now;
+    pull_gap_ = parts_.options.takeover();
+    lacks_ = decision_->messages.size();
+    pulls_ = 0;
   }
   const wire::DomainView newest = decision_->view;
   const bool inside = ((newest.members >> parts_.place) & 1U) != 0;
@@ -128,7 +134,7 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   }
   if (!gather_units(now, out)) {
     // Those who have the units may have crashed.
-    if (now - decided_ > parts_.options.exclude()) take_over(now, false, state_.view(), out);
+    if (now - progress_at_ > parts_.options.exclude()) take_over(now, false, state_.view(), out);
     return false;
   }
   lead_.begin(*decision_, takeover_.seed());
@@ -150,21 +156,37 @@ bool Rounds::is_quorum_of(const wire::DomainView& proposed) const {
   return count >= parts_.quorum();
 }
 
+/// Each unit is asked for from one server at a time: hundreds of large ones may be missing.
 bool Rounds::gather_units(Instant now, Effects& out) {
-  const bool ask = now >= pulled_;
-  bool complete = true;
+  const bool ask = now >= pull_at_;
+  std::size_t lacks = 0;
   for (const BaseMessage& message : decision_->messages) {
     if (message.stamp == 0 && message.key == 0) continue;
     if (has_unit(now, message)) continue;
-    complete = false;
-    if (!ask) continue;
-    for (Place place = 0; place < state_.view().roster.size(); ++place) {
-      if (((message.bodies >> place) & 1U) == 0 || place == parts_.place) continue;
-      repair_.pull(parts_.layout.servers(parts_.domain)[place], message.id, out);
-    }
+    ++lacks;
+    if (ask) pull(message, out);
   }
-  if (ask) pulled_ = now + parts_.options.takeover();
-  return complete || PEAL_MUTANT(rc_lead_without_units);
+  if (lacks < lacks_) progress_at_ = now;
+  lacks_ = lacks;
+  if (ask) {
+    ++pulls_;
+    pull_at_ = now + pull_gap_;
+    pull_gap_ = std::min(pull_gap_ * 2, parts_.options.exclude());
+  }
+  return lacks == 0 || PEAL_MUTANT(rc_lead_without_units);
+}
+
+/// Asks the servers that have the unit in turn.
+void Rounds::pull(const BaseMessage& message, Effects& out) {
+  const auto others = static_cast<std::uint16_t>(message.bodies & ~(1U << parts_.place));
+  const int count = std::popcount(others);
+  if (count == 0) return;
+  unsigned skip = pulls_ % static_cast<unsigned>(count);
+  for (Place place = 0; place < parts_.layout.servers(parts_.domain).size(); ++place) {
+    if (((others >> place) & 1U) == 0) continue;
+    if (skip-- == 0)
+      return repair_.pull(parts_.layout.servers(parts_.domain)[place], message.id, out);
+  }
 }
 
 /// The unit of the message is here, or nobody who answered has it, or the message is past.

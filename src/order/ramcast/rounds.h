@@ -53,6 +53,7 @@ class Rounds {
   void take_over(Instant now, bool bootstrap, const wire::DomainView& view, Effects& out);
   bool is_quorum_of(const wire::DomainView& proposed) const;
   bool gather_units(Instant now, Effects& out);
+  void pull(const BaseMessage& message, Effects& out);
   bool has_unit(Instant now, const BaseMessage& message);
 
   const Parts& parts_;
@@ -68,8 +69,11 @@ class Rounds {
   Repair& repair_;
   Backlogs& backlogs_;
   std::optional<Decision> decision_;  ///< of a candidate that lacks units
-  Instant decided_{};
-  Instant pulled_{};
+  std::size_t lacks_ = 0;             ///< units
+  Instant progress_at_{};             ///< when a unit came last
+  unsigned pulls_ = 0;                ///< how often units were asked for
+  Instant pull_at_{};
+  Duration pull_gap_{};
 };
 
 }  // namespace peal::order::ramcast

@@ -182,14 +182,16 @@ bool Watch::must_take_over(Instant now) const {
   const bool may_lead =
       state_.has_view() ? state_.is_member() : standing.synchronized != wire::Round{};
   if (!may_lead || !leader_is_missed(now)) return false;
-  // The first server that lives, and that may lead as well.
+  // The first server that lives, and that may lead as well. One that is outside may be in the view,
+  // if the leader admitted it and then gave it no base.
   for (Place place = 0; place < parts_.place; ++place) {
     const bool member = !state_.has_view() || state_.is_member(place);
     const bool counts = state_.counted(place) == links_.peer(node_at(place));
     const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;
     const bool silent =
         standing.promised.coordinator == links_.peer(node_at(place)) && !trusts(now, place);
-    if (member && counts && !unfit && !silent && lives(now, place)) return false;
+    const bool outside = peers_[place].control.outside;
+    if (member && counts && !outside && !unfit && !silent && lives(now, place)) return false;
   }
   return true;
 }
