@@ -188,9 +188,9 @@ void Fabric::run(const ChannelKey& key) {
 void Fabric::step(const ChannelKey& key, Channel& channel) {
   Flight& flight = channel.flights.front();
   const Instant now = schedule_.now();
-  if (is_cut(channel) || memory_of(channel.owner) == nullptr) {
+  if (is_cut(key) || memory_of(channel.owner) == nullptr) {
     const Instant deadline = flight.left + options_.down_after;
-    if (now < deadline && is_cut(channel)) {
+    if (now < deadline && is_cut(key)) {
       channel.free = std::min(deadline, now + options_.down_after / 16 + nanoseconds(1));
       return run(key);
     }

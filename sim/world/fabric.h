@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,12 @@ class Fabric {
   /// No write travels from `from` to `to` until the link is healed.
   void cut(NodeId from, NodeId to) { cuts_.insert({from, to}); }
   void heal(NodeId from, NodeId to) { cuts_.erase({from, to}); }
-  void heal_all() { cuts_.clear(); }
+  /// The same for writes into one region.
+  void cut(NodeId from, NodeId to, std::uint8_t region) { region_cuts_.insert({from, to, region}); }
+  void heal_all() {
+    cuts_.clear();
+    region_cuts_.clear();
+  }
   FabricOptions& options() { return options_; }
   /// Writes take the time that `carrier` says. It must outlive the fabric.
   void carry_by(Carrier& carrier) { carrier_ = &carrier; }
@@ -127,8 +133,9 @@ class Fabric {
   bool carries(NodeId from, NodeId to) const {
     return !cuts_.contains({from, to}) && (links_ == nullptr || links_(from, to));
   }
-  bool is_cut(const Channel& channel) const {
-    return !carries(channel.writer.node, channel.owner.node);
+  bool is_cut(const ChannelKey& key) const {
+    const NodeId from = key.first.first.node, to = key.first.second.node;
+    return !carries(from, to) || region_cuts_.contains({from, to, key.second});
   }
   SimMemory* memory_of(const MemberId& member);
   Duration draw(Duration least, Duration most) { return {random_.between(least.ns, most.ns)}; }
@@ -143,6 +150,7 @@ class Fabric {
   std::map<MemberId, SimMemory*> memories_;
   std::map<ChannelKey, Channel> channels_;
   std::set<std::pair<NodeId, NodeId>> cuts_;
+  std::set<std::tuple<NodeId, NodeId, std::uint8_t>> region_cuts_;
 };
 
 /// The memory of one process. It ends with the process: writes to it go nowhere, and its own writes

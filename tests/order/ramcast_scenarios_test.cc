@@ -113,6 +113,39 @@ TEST(RamcastScenarios, C7ASlotIsUsedAgainWhileAServerOfAnotherDomainPauses) {
   }
 }
 
+TEST(RamcastScenarios, C8RelayedMessagesMayComeAtAnyTime) {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.slots = 2;
+  shape.options.inline_bytes = 0;
+  const auto world = settled(shape);
+  std::vector<std::vector<std::byte>> relays;
+  world->observe([&relays](std::uint32_t /*from*/, ByteView packet) {
+    const auto kind = wire::frame_kind_of(packet);
+    if (kind == static_cast<wire::FrameKind>(wire::RamcastKind::relay)) {
+      relays.emplace_back(packet.begin(), packet.end());
+    }
+  });
+  // The sender lives, and server 2 has its messages from others.
+  world->fabric().cut(NodeId{4}, NodeId{3});
+  submit_some(*world, 3, 1, 20);
+  end_well(*world);
+  ASSERT_GE(relays.size(), 10U);
+  world->heal_all();
+  // All of them again: delivered messages, whose slots other messages use now.
+  const auto again = relays;
+  for (int round = 0; round < 10; ++round) {
+    submit_some(*world, 3, 1, 3);
+    world->run(microseconds(5 * round));
+    for (std::uint32_t server = 0; server < 3; ++server) {
+      for (const auto& packet : again) world->inject(server, packet);
+    }
+    world->run(microseconds(100));
+  }
+  end_well(*world);
+  EXPECT_EQ(world->delivered(2), 50U);
+  EXPECT_EQ(world->keys(2), world->keys(0));
+}
+
 TEST(RamcastScenarios, C9ASenderReachesOneServerAndCrashes) {
   for (const bool server_crashes : {false, true}) {
     const auto world = settled({.domains = {3}, .outsiders = 2});
@@ -283,23 +316,55 @@ TEST(RamcastScenarios, C23ANodeLeadsLosesAndLeadsAgain) {
   EXPECT_EQ(world->keys(2), world->keys(0));
 }
 
-TEST(RamcastScenarios, C24ALazyRevocationIsSafeWithoutTheFastPath) {
-  Shape shape{.domains = {3}, .outsiders = 1};
-  shape.fabric.lazy_revocation = milliseconds(2);
-  shape.options.fast = false;
+/// Nobody hears the leader, whose log goes on: another one leads. This happens again and again
+/// under load. What is wrong at the end.
+std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t offset) {
+  constexpr std::uint32_t kServers = 3, kSenders = 3;
+  Shape shape{.domains = {kServers}, .outsiders = kSenders};
+  shape.fabric.lazy_revocation = lazy_revocation;
+  shape.fabric.slow = 0.9;  // many writes are under way when the right to write ends
+  shape.fabric.slow_most = microseconds(300);
+  shape.options.fast = fast;
+  shape.options.beat = microseconds(500);
+  shape.options.suspect = milliseconds(4);
   const auto world = settled(shape);
-  for (int i = 0; i < 6; ++i) {
-    submit_some(*world, 3, 1, 20);
-    world->run(microseconds(9));
+  for (int i = 0; i < 6 && world->broken().empty(); ++i) {
     const std::uint32_t leader = *world->leader(1);
-    world->pause(leader);
-    wait_for_other_leader(*world, 1, leader);
-    world->resume(leader);
-    ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+    for (std::uint32_t other = 0; other < kServers; ++other) {
+      if (other == leader) continue;
+      world->fabric().cut(world->layout().role(static_cast<NodeIndex>(leader)).node,
+                          world->layout().role(static_cast<NodeIndex>(other)).node,
+                          static_cast<std::uint8_t>(Area::control));
+    }
+    const Instant limit = world->now() + milliseconds(100);
+    while (world->leader(1).value_or(leader) == leader && world->now() < limit) {
+      for (std::uint32_t sender = kServers; sender < world->nodes(); ++sender) {
+        submit_some(*world, sender, 1, world->backlog(sender) < 3 ? 1 : 0);
+      }
+      world->run(microseconds(10));
+    }
+    world->run(microseconds(offset));
+    world->heal_all();
+    if (!world->run_until([&] { return world->is_settled(); }, seconds(2))) return "not settled";
   }
-  end_well(*world);
-  EXPECT_EQ(world->keys(1), world->keys(2));
-  EXPECT_EQ(world->delivered(1), 120U);
+  const bool quiet = world->run_until([&] { return world->is_quiet(); }, seconds(5));
+  return quiet || !world->broken().empty() ? world->broken() : "not quiet";
+}
+
+TEST(RamcastScenarios, LeadersThatNobodyHearsWriteOn) {
+  for (std::int64_t offset = 0; offset < 5; ++offset) {
+    EXPECT_EQ(unheard_leaders(false, {}, offset), "") << offset;
+    EXPECT_EQ(unheard_leaders(true, {}, offset), "") << offset;
+  }
+}
+
+TEST(RamcastScenarios, C24ALazyRevocationIsSafeWithoutTheFastPathAlone) {
+  int broken = 0;
+  for (std::int64_t offset = 0; offset < 5; ++offset) {
+    EXPECT_EQ(unheard_leaders(false, milliseconds(2), offset), "") << offset;
+    if (!unheard_leaders(true, milliseconds(2), offset).empty()) ++broken;
+  }
+  EXPECT_GT(broken, 0);
 }
 
 TEST(RamcastScenarios, C26ADomainThatPausesHoldsUpNoMessagesToOthers) {
@@ -314,6 +379,34 @@ TEST(RamcastScenarios, C26ADomainThatPausesHoldsUpNoMessagesToOthers) {
   end_well(*world);
   EXPECT_EQ(world->delivered(3), 5U);
   EXPECT_EQ(world->delivered(0), 55U);
+}
+
+/// What the first server writes into one region of the others does not arrive for a while.
+void expect_region_to_be_mended(Area area, bool deposed) {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.inline_bytes = 0;
+  const auto world = settled(shape);
+  submit_some(*world, 3, 1, 100);
+  world->run(microseconds(20));
+  for (const NodeIndex other : {NodeIndex{1}, NodeIndex{2}}) {
+    world->fabric().cut(world->layout().role(0).node, world->layout().role(other).node,
+                        static_cast<std::uint8_t>(area));
+  }
+  world->run(milliseconds(300));
+  const std::optional<std::uint32_t> leader = world->leader(1);
+  EXPECT_EQ(leader && *leader != 0, deposed);
+  world->heal_all();
+  end_well(*world);
+  EXPECT_EQ(world->delivered(1), 100U);
+  EXPECT_EQ(world->keys(1), world->keys(2));
+}
+
+TEST(RamcastScenarios, C27SignsOfLifeAreLostAndTheLogGoesOn) {
+  expect_region_to_be_mended(Area::control, true);
+}
+
+TEST(RamcastScenarios, C27SignsOfLifeArriveAndTheLogIsLost) {
+  expect_region_to_be_mended(Area::log, false);
 }
 
 TEST(RamcastScenarios, C28AFollowerThatIsCutOffHoldsUpTheOthersForAWhileOnly) {

@@ -277,6 +277,7 @@ void World::run(Duration span) {
 
 void World::send(std::uint32_t from, NodeId to, const BufferRef& packet) {
   ++packets_;
+  if (observer_) observer_(from, packet.view());
   const auto target =
       std::find_if(nodes_.begin(), nodes_.end(), [to](const auto& node) { return node->id == to; });
   PEAL_ASSERT(target != nodes_.end());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -93,7 +94,10 @@ class World {
   /// The members of the node's view.
   std::vector<NodeId> view(std::uint32_t node) const;
   void set_room(std::uint32_t node, std::uint32_t units);
-  /// Passes bytes to a node as if they had arrived from `from`.
+  /// Called for each packet that is sent.
+  using Observer = std::function<void(std::uint32_t from, ByteView packet)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+  /// Passes bytes to a node as if they had arrived.
   void inject(std::uint32_t node, ByteView bytes);
 
   /// What is wrong with the history so far, or empty. Some properties are compared at the end only.
@@ -138,6 +142,7 @@ class World {
   };
   std::map<MemberId, Life> lives_;
   std::string broken_;
+  Observer observer_;
   Digest history_;
   std::uint64_t packets_ = 0;
   std::uint64_t calls_ = 0;

@@ -2,6 +2,7 @@
 #include "order/ramcast/follower.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -91,12 +92,8 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
-  for (const BaseEntry& each : base_) {
-    // Without all of its messages a base is none. A server outside the view has space for all.
-    const bool whole =
-        each.entry.kind != wire::LogKind::base || !state_.is_member() ||
-        (is_for_us(each.entry) && messages_.can_claim(each.entry.sender, each.entry.head));
-    if (whole) continue;
+  // A server outside the view has space for all.
+  if (state_.is_member() && !has_space_for_base()) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
@@ -130,6 +127,22 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   outlet_.note_read(entry.key - 1, entry.stamp);
   reader_.resume_at(entry.key);
   return true;
+}
+
+/// Without all of its messages a base is none.
+bool Follower::has_space_for_base() {
+  std::map<MemberId, std::uint64_t> begins;
+  std::size_t moved = 0;
+  for (const BaseEntry& each : base_) {
+    if (each.entry.kind == wire::LogKind::base_sender) begins[each.entry.sender] = each.entry.key;
+    if (each.entry.kind != wire::LogKind::base) continue;
+    if (!is_for_us(each.entry)) return false;
+    const MemberId& sender = each.entry.sender;
+    const Messages::Space space = messages_.space_for(sender, each.entry.head, begins[sender]);
+    if (space == Messages::Space::none) return false;
+    if (space == Messages::Space::moved) ++moved;
+  }
+  return messages_.can_move(moved) || PEAL_MUTANT(rc_no_space_no_stamp);
 }
 
 bool Follower::adopt(const BaseEntry& each) {

@@ -18,7 +18,7 @@ Row* Messages::find_row(const MemberId& sender) {
 Row* Messages::open_row(const MemberId& sender, NodeIndex node) {
   if (Row* row = find_row(sender)) return row;
   if (removed_.empty()) removed_.resize(parts_.layout.nodes());
-  if (removed_[node].node == sender.node && removed_[node].epoch >= sender.epoch) return nullptr;
+  if (is_removed(sender, node)) return nullptr;
   if (!may_fill(node)) return nullptr;
   const auto all = std::count_if(rows_.begin(), rows_.end(),
                                  [node](const auto& row) { return row->node == node; });
@@ -94,7 +94,7 @@ Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::Message
   if (record.used() && !may_overwrite(row, record)) return nullptr;
   // Its sender uses the slot again, so all members of some view have delivered what was in it.
   if (record.used()) {
-    if (must_keep(row, record)) {
+    if (must_keep(row.released, record)) {
       overwritten_.push_back({record.key, record.id, record.head, record.body});
     }
     row.released = std::max(row.released, record.index);
@@ -106,25 +106,48 @@ Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::Message
   return &record;
 }
 
-bool Messages::can_claim(const MemberId& sender, const wire::MessageHead& head) {
+bool Messages::is_past(const MemberId& sender, NodeIndex node, const wire::MessageHead& head) {
   const Row* row = find_row(sender);
-  if (row == nullptr || row->records.empty()) return true;
+  if (row == nullptr) return is_removed(sender, node);
   const std::uint64_t index = wire::index_in(head, parts_.domain);
+  const Record* record = in_slot(*row, index);
+  return index <= row->released || (record != nullptr && record->index > index);
+}
+
+bool Messages::is_removed(const MemberId& sender, NodeIndex node) const {
+  return node < removed_.size() && removed_[node].node == sender.node &&
+         removed_[node].epoch >= sender.epoch;
+}
+
+Messages::Space Messages::space_for(const MemberId& sender, const wire::MessageHead& head,
+                                    std::uint64_t begin) {
+  const Row* row = find_row(sender);
+  if (row == nullptr || row->records.empty()) return Space::unused;
+  const std::uint64_t index = wire::index_in(head, parts_.domain);
+  const std::uint64_t released = std::max(row->released, std::max<std::uint64_t>(begin, 1) - 1);
   const Record& record = row->records[index % row->records.size()];
-  if (index <= row->released || record.index > index) return true;
-  if (record.index == index) return record.id == wire::MessageId{sender, head.number};
-  return !record.used() || may_overwrite(*row, record);
+  if (!record.used() || index <= released || record.index > index) return Space::unused;
+  if (record.index == index) {
+    return record.id == wire::MessageId{sender, head.number} ? Space::unused : Space::none;
+  }
+  if (!record.delivered) {
+    const bool forgotten = record.key == 0 && record.index < begin;
+    return forgotten ? Space::unused : Space::none;
+  }
+  return must_keep(released, record) ? Space::moved : Space::unused;
+}
+
+bool Messages::can_move(std::size_t count) const {
+  return overwritten_.size() + count <= parts_.layout.nodes() * parts_.options.slots;
 }
 
 /// Whether a member that a later view excludes may lack the delivered message.
-bool Messages::must_keep(const Row& row, const Record& record) {
-  return record.index > row.released && record.body && !PEAL_MUTANT(rc_overwritten_lost);
+bool Messages::must_keep(std::uint64_t released, const Record& record) {
+  return record.index > released && record.body && !PEAL_MUTANT(rc_overwritten_lost);
 }
 
 bool Messages::may_overwrite(const Row& row, const Record& record) const {
-  if (!record.delivered) return false;
-  const std::size_t most = parts_.layout.nodes() * parts_.options.slots;
-  return overwritten_.size() < most || !must_keep(row, record);
+  return record.delivered && (!must_keep(row.released, record) || can_move(1));
 }
 
 void Messages::reset(Record& record) {
@@ -162,7 +185,10 @@ void Messages::forget(Record& record) {
 
 void Messages::note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head,
                          Seq key) {
-  if (row.records.empty()) fill(row);
+  if (row.records.empty()) {
+    if (!may_fill(row.node)) return;
+    fill(row);
+  }
   const std::uint64_t index = wire::index_in(head, parts_.domain);
   Record& record = row.records[index % row.records.size()];
   if (record.used() && (record.index > index || (record.delivered && record.index == index)))

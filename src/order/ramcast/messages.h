@@ -89,8 +89,17 @@ class Messages {
   /// The record of the message in its slot. Null if the message is past, or if the slot has another
   /// one that is not delivered yet, or a later one.
   Record* claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head);
-  /// claim() would give a record, or the message is past.
-  bool can_claim(const MemberId& sender, const wire::MessageHead& head);
+  /// The message was delivered here, or all members have, or its sender has gone on in its slot.
+  bool is_past(const MemberId& sender, NodeIndex node, const wire::MessageHead& head);
+  /// What claim() would do once the sender's messages below `begin` are past.
+  enum class Space : std::uint8_t {
+    none,
+    unused,  ///< it needs none, or the slot's former message has no more use
+    moved,   ///< the slot's former message moves to overwritten()
+  };
+  Space space_for(const MemberId& sender, const wire::MessageHead& head, std::uint64_t begin);
+  /// overwritten() has space for so many messages.
+  bool can_move(std::size_t count) const;
   /// The record in a slot has no more use, or there is space to keep it elsewhere.
   bool may_overwrite(const Row& row, const Record& record) const;
   /// The record with this index, or null.
@@ -144,7 +153,8 @@ class Messages {
   static constexpr std::size_t kIncarnationsOfANode = 16;
 
  private:
-  static bool must_keep(const Row& row, const Record& record);
+  static bool must_keep(std::uint64_t released, const Record& record);
+  bool is_removed(const MemberId& sender, NodeIndex node) const;
   void reset(Record& record);
   void advance(Row& row);
   void remove_oldest(NodeIndex node);

@@ -189,14 +189,16 @@ void Rounds::pull(const BaseMessage& message, Effects& out) {
   }
 }
 
-/// The unit of the message is here, or nobody who answered has it, or the message is past.
+/// The unit of the message is here, or nobody who answered has it, or the message is past. A
+/// message for which there is no space yet is not here: without it, this server would not lead
+/// rightly.
 bool Rounds::has_unit(Instant now, const BaseMessage& message) {
   const auto node = parts_.layout.index_of(message.id.sender.node);
-  if (!node) return true;
+  if (!node || messages_.is_past(message.id.sender, *node, message.head)) return true;
   Row* row = messages_.open_row(message.id.sender, *node);
-  if (row == nullptr) return true;
-  Record* record = messages_.claim(*row, message.id, message.head);
-  if (record == nullptr || record->delivered) return true;
+  Record* record = row == nullptr ? nullptr : messages_.claim(*row, message.id, message.head);
+  if (record == nullptr) return PEAL_MUTANT(rc_no_space_no_stamp);
+  if (record->delivered) return true;
   messages_.list(*record, now + parts_.options.repair);
   return record->has_body || message.bodies == 0;
 }
