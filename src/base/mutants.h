@@ -235,6 +235,8 @@ namespace peal::sim_hooks {
   X(rc_mark_without_clock, "a leader's mark certifies all keys, not only those up to its clock")  \
   X(rc_no_body_no_stamp, "a timestamp without its unit blocks nothing")                           \
   X(rc_no_space_no_stamp, "a base is taken without messages that have no space")                  \
+  X(rc_placed_is_held, "an entry in memory counts, though its server cannot take it yet")         \
+  X(rc_window_ignored, "members get messages for which they have no space")                       \
   X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
   X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
   X(rc_orders_mixed, "stamps of a domain's new order replace those of the one that it has lost")  \

@@ -273,7 +273,8 @@ bool leader_stops_before_the_base(Duration delay) {
                    seconds(2));
   world->resume(0);
   const std::uint64_t views = world->engine(0).counts().views;
-  world->run_until([&] { return world->engine(0).counts().caught_up >= 11; }, seconds(2));
+  const std::uint64_t owed = world->engine(1).counts().retained;
+  world->run_until([&] { return world->engine(0).counts().caught_up == owed; }, seconds(2));
   world->run(delay);
   world->pause(0);
   const bool admitted =

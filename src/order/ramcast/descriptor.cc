@@ -42,7 +42,8 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
           .polls = options.poll,
           .rdma_in_clear = options.verbs_in_clear,
           .around_unit = static_cast<std::uint32_t>(wire::kBacklogBytesMax),
-          .held = under_way * (3 + excluded) + 2 * options.slots,
+          .held = under_way * (2 + excluded) +
+                  static_cast<std::uint32_t>(options.overwritten_max(nodes)) + 2 * options.slots,
           .suspect = options.suspect,
           .forms = options.exclude() * 8,
           .remembers = options.exclude() * 2,

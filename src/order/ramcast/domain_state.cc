@@ -19,6 +19,10 @@ std::vector<MemberId> DomainState::members() const {
 void DomainState::set_delivered(Seq key) {
   PEAL_ASSERT(key > delivered_);
   delivered_ = key;
+  recent_.push_back(key);
+  if (recent_.size() <= parts_.options.overwritten_max(parts_.layout.nodes())) return;
+  recent_since_ = recent_.front();
+  recent_.pop_front();
 }
 
 void DomainState::install(const wire::DomainView& view, Effects& out) {
@@ -33,7 +37,10 @@ void DomainState::install(const wire::DomainView& view, Effects& out) {
     excluded_ = true;
     return;
   }
-  if (excluded_ || announced_members_.empty()) member_since_ = view.id.number;
+  if (excluded_ || announced_members_.empty()) {
+    member_since_ = recent_since_ = view.id.number;
+    recent_.clear();
+  }
   if (!announced_members_.empty()) {
     std::vector<MemberId> both{parts_.self};
     if (!excluded_) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ring_queue.h"
 #include "order/ramcast/parts.h"
 
 namespace peal::order::ramcast {
@@ -29,6 +30,8 @@ class DomainState {
   /// Largest key that this server has delivered; at least the key of its first view.
   Seq delivered() const { return delivered_; }
   void set_delivered(Seq key);
+  /// Behind this key no more was delivered than a member can keep: see Options::overwritten_max().
+  bool is_recent(Seq key) const { return key >= recent_since_; }
 
   /// Delivers the view: announces it to the application, if this server is in it. Behind views
   /// without this server, its transitional view has this server alone.
@@ -43,6 +46,8 @@ class DomainState {
   std::vector<MemberId> announced_members_;
   Seq delivered_ = 0;
   Seq member_since_ = 0;
+  RingQueue<Seq> recent_;  ///< the last keys that were delivered
+  Seq recent_since_ = 0;   ///< those in `recent_` are all behind this key
   bool excluded_ = false;  ///< since the last regular view
 };
 

@@ -49,9 +49,9 @@ RamcastEngine::RamcastEngine(const Config& config, BufferPool& packets, Host& ho
       reader_(parts_),
       follower_(parts_, messages_, state_, outlet_, acks_, reader_, sender_),
       log_(parts_, links_),
-      lead_(parts_, messages_, state_, outlet_, acks_, log_),
-      takeover_(parts_, links_, messages_, state_, outlet_, reader_, config.seed),
       watch_(parts_, links_, state_, reader_),
+      lead_(parts_, messages_, state_, outlet_, acks_, log_, watch_),
+      takeover_(parts_, links_, messages_, state_, outlet_, reader_, config.seed),
       replies_(parts_, links_, messages_, state_),
       inbox_(parts_, links_, messages_),
       sender_(parts_, links_, inbox_, state_),
@@ -217,6 +217,7 @@ bool RamcastEngine::may_deliver(const Record& record) const {
 }
 
 void RamcastEngine::on_view(const wire::DomainView& before) {
+  watch_.on_view(before);
   backlogs_.retain(before);
   members_.on_view(before);
 }
@@ -232,7 +233,8 @@ void RamcastEngine::release() {
 // ---- status ----
 
 WaitReason RamcastEngine::why() const {
-  return Explanation(parts_, links_, messages_, state_, outlet_, follower_, log_, watch_, sender_)
+  return Explanation(parts_, links_, messages_, state_, outlet_, follower_, log_, lead_, watch_,
+                     sender_)
       .why(turned_);
 }
 
@@ -278,14 +280,16 @@ std::span<const Counter> RamcastEngine::counters() const {
 
 std::string RamcastEngine::describe() const {
   const auto number = [](std::uint64_t value) { return std::to_string(value); };
-  std::string text = "round " + number(number_in_order(standing_.promised)) + "/" +
-                     number(standing_.promised.coordinator.node.value) + " synchronized " +
-                     number(number_in_order(standing_.synchronized)) + " role " +
-                     number(static_cast<std::uint64_t>(standing_.role)) +
-                     (standing_.active ? " active" : "") + " clock " + number(clock_.value()) +
-                     " certified " + number(standing_.certified) + " blocked by " +
-                     number(outlet_.blocked_by()) + " delivered up to " +
-                     number(state_.delivered());
+  std::string text =
+      "round " + number(number_in_order(standing_.promised)) + "/" +
+      number(standing_.promised.coordinator.node.value) + " synchronized " +
+      number(number_in_order(standing_.synchronized)) + " role " +
+      number(static_cast<std::uint64_t>(standing_.role)) + (standing_.active ? " active" : "") +
+      " clock " + number(clock_.value()) + " certified " + number(standing_.certified) +
+      " blocked by " + number(outlet_.blocked_by()) + " delivered up to " +
+      number(state_.delivered()) + " released up to " + number(messages_.released()) +
+      " overwritten " + number(messages_.overwritten().size()) + " view " +
+      number(state_.view().id.number) + (state_.is_member() ? "" : " outside");
   text += sender_.describe();
   for (const Record* record : messages_.pending()) {
     text += " [" + number(record->id.sender.node.value) + ":" + number(record->id.number) +

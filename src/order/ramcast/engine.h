@@ -124,9 +124,9 @@ class RamcastEngine final : public Engine, private Delivered {
   LogReader reader_;
   Follower follower_;
   LeaderLog log_;
+  Watch watch_;
   Lead lead_;
   Takeover takeover_;
-  Watch watch_;
   Replies replies_;
   Inbox inbox_;
   Sender sender_;

@@ -4,6 +4,7 @@
 #include "order/ramcast/acks.h"
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/follower.h"
+#include "order/ramcast/lead.h"
 #include "order/ramcast/leader_log.h"
 #include "order/ramcast/links.h"
 #include "order/ramcast/messages.h"
@@ -18,7 +19,7 @@ class Explanation {
  public:
   Explanation(const Parts& parts, const Links& links, const Messages& messages,
               const DomainState& state, const Outlet& outlet, const Follower& follower,
-              const LeaderLog& log, const Watch& watch, const Sender& sender)
+              const LeaderLog& log, const Lead& lead, const Watch& watch, const Sender& sender)
       : parts_(parts),
         links_(links),
         messages_(messages),
@@ -26,6 +27,7 @@ class Explanation {
         outlet_(outlet),
         follower_(follower),
         log_(log),
+        lead_(lead),
         watch_(watch),
         sender_(sender) {}
 
@@ -52,6 +54,7 @@ class Explanation {
   const Outlet& outlet_;
   const Follower& follower_;
   const LeaderLog& log_;
+  const Lead& lead_;
   const Watch& watch_;
   const Sender& sender_;
 };

@@ -215,13 +215,12 @@ bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
   record->inlined = !unit.empty();
   if (!unit.empty() && !record->has_body) {
     BufferRef body = parts_.pool.take(0, static_cast<std::uint32_t>(unit.size()));
-    if (!body) {
-      ++parts_.counts.no_buffer;
-      record->own = {};
-      return false;
+    if (body) {
+      std::copy(unit.begin(), unit.end(), body.data());
+      messages_.put_body(*messages_.find_row(entry.sender), *record, std::move(body));
+    } else {
+      ++parts_.counts.no_buffer;  // the unit comes from its sender, or from another server
     }
-    std::copy(unit.begin(), unit.end(), body.data());
-    messages_.put_body(*messages_.find_row(entry.sender), *record, std::move(body));
   }
   if (!PEAL_MUTANT(rc_no_body_no_stamp) || record->has_body) outlet_.add(*record);
   messages_.list(*record, now_ + parts_.options.repair);

@@ -206,12 +206,29 @@ bool Lead::advance() {
   return propose() || changed;
 }
 
+/// A member could not take the message, if it had no space for a delivered one in the same slot.
+/// Then an entry in its memory would be lost to a later leader.
+bool Lead::all_can_keep() const {
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    if (place != parts_.place && !can_keep(place)) return PEAL_MUTANT(rc_window_ignored);
+  }
+  return true;
+}
+
+bool Lead::is_held(std::uint64_t entry) const {
+  unsigned at_once = 0;
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    if (watch_.takes_at_once(place)) at_once |= 1U << place;
+  }
+  return log_.is_held(entry, at_once);
+}
+
 /// In the order of each sender's messages.
 bool Lead::propose() {
   bool changed = false;
   // The first view comes before the first message. Until a majority has that view, another leader
   // may begin another order, and other domains must not know stamps of this one.
-  if (!state_.has_view()) return false;
+  if (!state_.has_view() || !all_can_keep()) return false;
   for (const auto& row : messages_.rows()) {
     while (row->propose < row->next) {
       Record* record = messages_.at(*row, row->propose);
@@ -251,7 +268,7 @@ bool Lead::propose(Record& record) {
 bool Lead::find_keys() {
   bool changed = false;
   std::uint64_t to_tell = 0;
-  while (!inlined_.empty() && log_.is_held(inlined_.front().entry)) {
+  while (!inlined_.empty() && is_held(inlined_.front().entry)) {
     const Inlined first = inlined_.front();
     inlined_.pop_front();
     changed = true;

@@ -9,6 +9,7 @@
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/leader_log.h"
 #include "order/ramcast/takeover.h"
+#include "order/ramcast/watch.h"
 
 namespace peal::order::ramcast {
 
@@ -16,13 +17,14 @@ namespace peal::order::ramcast {
 class Lead {
  public:
   Lead(const Parts& parts, Messages& messages, DomainState& state, Outlet& outlet, Acks& acks,
-       LeaderLog& log)
+       LeaderLog& log, const Watch& watch)
       : parts_(parts),
         messages_(messages),
         state_(state),
         outlet_(outlet),
         acks_(acks),
-        log_(log) {}
+        log_(log),
+        watch_(watch) {}
 
   /// Begins the round that this server, as a candidate, has decided on. All units that any base
   /// message needs are here.
@@ -41,6 +43,10 @@ class Lead {
   /// domain it was found. It was not in a later one if a majority takes one more entry of this
   /// round.
   void on_hearsay(Record& record, Seq key);
+  /// The member at this place can keep what senders overwrite, should it take one more message.
+  bool can_keep(Place place) const {
+    return !state_.is_member(place) || state_.is_recent(watch_.released_by(place));
+  }
   /// An entry is under way that commits a message of the row.
   bool refers_to(const Row& row) const;
 
@@ -55,6 +61,8 @@ class Lead {
   struct BaseItem;
   void begin_order(const Decision& decision);
   std::vector<BaseItem> base_of(NodeIndex member, const wire::MemberState& state);
+  bool all_can_keep() const;
+  bool is_held(std::uint64_t entry) const;
   bool propose();
   bool propose(Record& record);
   bool find_keys();
@@ -67,6 +75,7 @@ class Lead {
   Outlet& outlet_;
   Acks& acks_;
   LeaderLog& log_;
+  const Watch& watch_;
   RingQueue<Inlined> inlined_;  ///< entries that commit once they are held, in their order
 };
 

@@ -207,14 +207,17 @@ void LeaderLog::on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t
   if (entry >= kFirstEntry - 1) stream.processed = std::max(stream.processed, entry);
 }
 
-bool LeaderLog::is_held(std::uint64_t entry) const {
+bool LeaderLog::is_held(std::uint64_t entry, unsigned at_once) const {
   unsigned holders = 1;
   for (const NodeIndex member : parts_.layout.servers(parts_.domain)) {
     if (member == parts_.index) continue;
     const Stream& stream = streams_[member];
     if (stream.grant == 0 || !stream.based) continue;
-    const std::uint64_t held = parts_.options.fast ? stream.placed : stream.processed;
-    if (held >= entry) ++holders;
+    const bool takes = ((at_once >> parts_.layout.role(member).place) & 1U) != 0;
+    const bool based = stream.processed >= kFirstEntry - 1;
+    const bool placed = parts_.options.fast && takes && based;
+    const bool any = parts_.options.fast && PEAL_MUTANT(rc_placed_is_held);
+    if ((placed || any ? stream.placed : stream.processed) >= entry) ++holders;
   }
   if (PEAL_MUTANT(rc_one_holder_less)) ++holders;
   return holders >= parts_.quorum();

@@ -50,9 +50,10 @@ class LeaderLog {
   void on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes, std::uint64_t entry);
   void flush();
 
-  /// Whether enough members hold all entries up to `entry`, this server included: in their memory
-  /// if a completed write is enough (`fast`), else processed.
-  bool is_held(std::uint64_t entry) const;
+  /// Whether enough servers hold all entries up to `entry`, this server included. They have
+  /// processed them; or, with Options::fast, the entries are in the memory of a server that takes
+  /// each at once. `at_once`: bit i: the server at place i is one, once it has taken its base.
+  bool is_held(std::uint64_t entry, unsigned at_once) const;
 
  private:
   struct Piece {

@@ -138,7 +138,7 @@ Messages::Space Messages::space_for(const MemberId& sender, const wire::MessageH
 }
 
 bool Messages::can_move(std::size_t count) const {
-  return overwritten_.size() + count <= parts_.layout.nodes() * parts_.options.slots;
+  return overwritten_.size() + count <= parts_.options.overwritten_max(parts_.layout.nodes());
 }
 
 /// Whether a member that a later view excludes may lack the delivered message.

@@ -31,6 +31,9 @@ struct Options {
   Duration hello() const { return beat * 5; }
   Duration takeover() const { return suspect / 4; }  ///< until an answer is asked for again
   Duration exclude() const { return suspect * 2; }   ///< silence after which a view excludes
+  /// Delivered messages that a member keeps behind what its slots have, until it knows that all
+  /// members have delivered them.
+  std::size_t overwritten_max(std::size_t nodes) const { return 2 * nodes * slots; }
 };
 
 Options options_of(const OptionValues& values);

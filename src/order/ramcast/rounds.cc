@@ -106,6 +106,11 @@ void Rounds::on_state(const MemberId& from, NodeIndex node, const wire::MemberSt
 
 bool Rounds::try_to_lead(Instant now, Effects& out) {
   if (parts_.standing.role != Role::candidate) return false;
+  if (!takeover_.bootstrap() && !watch_.may_lead()) {
+    // Meanwhile it has learned of a view without it.
+    step_down();
+    return false;
+  }
   if (!decision_) {
     if (!takeover_.can_decide()) return false;
     decision_ = takeover_.decide();

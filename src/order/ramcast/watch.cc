@@ -25,6 +25,15 @@ void Watch::on_renewed(Instant now, NodeIndex node) {
   peer.heard = now;
 }
 
+void Watch::on_view(const wire::DomainView& before) {
+  if (((before.members >> parts_.place) & 1U) == 0 || before.id.number == 0) return;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    const bool was = ((before.members >> place) & 1U) != 0 &&
+                     before.roster[place] == state_.view().roster[place];
+    if (state_.is_member(place) && !was) peers_[place].joined = state_.view().id.number;
+  }
+}
+
 void Watch::on_pause(Instant now) {
   for (Peer& peer : peers_) peer.heard = now;
 }
@@ -60,6 +69,7 @@ bool Watch::read(Instant now, LeaderLog& log) {
     if (!is_deaf(place)) peer.deaf_since = now;
     if (control.missing != peer.control.missing) next_ = now;  // perhaps nobody leads now
     peer.control = control;
+    peer.released = std::max(peer.released, control.released);
     peer.heard = now;
     peer.seen = true;
     highest_ = std::max(highest_, control.promised);
@@ -91,9 +101,11 @@ void Watch::write(Instant now, bool full) {
     control.mark_clock = parts_.clock.value();
   }
   const std::uint64_t log_step = parts_.options.log_bytes / 4;
+  const bool processed = control.entry != told_.entry;
+  const bool first = processed && told_.entry == 0;
   const bool waited_for = control.promised != told_.promised || control.active != told_.active ||
-                          control.bytes >= told_.bytes + log_step ||
-                          (!parts_.options.fast && control.entry != told_.entry);
+                          control.bytes >= told_.bytes + log_step || first ||
+                          (processed && (!parts_.options.fast || control.outside));
   if (!beat_is_due(now) && !waited_for) return;
   if (beat_is_due(now)) next_ = now + parts_.options.beat;
   control.beat = ++beat_;
@@ -141,7 +153,7 @@ std::uint16_t Watch::missing(Instant now) const {
   for (Place place = 0; place < peers_.size(); ++place) {
     if (!trusts(now, place)) bits |= 1U << place;
   }
-  if (is_unfit()) bits |= 1U << parts_.place;
+  if (!parts_.standing.leads() && !may_lead()) bits |= 1U << parts_.place;
   return static_cast<std::uint16_t>(bits);
 }
 
@@ -176,22 +188,27 @@ bool Watch::leader_is_missed(Instant now) const {
   return miss >= parts_.quorum();
 }
 
+/// A server that is outside may be in the present view: if the leader admitted it, and then gave it
+/// no base. It lacks what the others have released meanwhile.
+bool Watch::may_lead() const {
+  const bool unfit = unfit_in_.number != 0 && unfit_in_ == state_.view().id;
+  const bool inside =
+      state_.has_view() ? state_.is_member() : parts_.standing.synchronized != wire::Round{};
+  return inside && !unfit;
+}
+
 bool Watch::must_take_over(Instant now) const {
   const Standing& standing = parts_.standing;
-  if (standing.role != Standing::Role::follower || is_unfit()) return false;
-  const bool may_lead =
-      state_.has_view() ? state_.is_member() : standing.synchronized != wire::Round{};
-  if (!may_lead || !leader_is_missed(now)) return false;
-  // The first server that lives, and that may lead as well. One that is outside may be in the view,
-  // if the leader admitted it and then gave it no base.
+  if (standing.role != Standing::Role::follower) return false;
+  if (!may_lead() || !leader_is_missed(now)) return false;
+  // The first server that lives, and that may lead as well.
   for (Place place = 0; place < parts_.place; ++place) {
     const bool member = !state_.has_view() || state_.is_member(place);
     const bool counts = state_.counted(place) == links_.peer(node_at(place));
     const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;
     const bool silent =
         standing.promised.coordinator == links_.peer(node_at(place)) && !trusts(now, place);
-    const bool outside = peers_[place].control.outside;
-    if (member && counts && !outside && !unfit && !silent && lives(now, place)) return false;
+    if (member && counts && !unfit && !silent && lives(now, place)) return false;
   }
   return true;
 }

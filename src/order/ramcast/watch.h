@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +29,8 @@ class Watch {
   bool beat_is_due(Instant now) const { return now >= next_; }
   Instant deadline() const { return next_; }
   void on_renewed(Instant now, NodeIndex node);
+  /// This server has delivered a view behind `before`.
+  void on_view(const wire::DomainView& before);
   /// The process did not run for a while: nobody is suspected for that.
   void on_pause(Instant now);
   /// A write to the server could not be delivered: it has died, or its connection broke. It is
@@ -47,6 +50,9 @@ class Watch {
   }
   /// The member at this place, in the incarnation that counts, gives signs of life.
   bool lives(Instant now, Place place) const;
+  /// This server takes part in the order as a member, and was not left behind. It tells the others
+  /// if it may not lead.
+  bool may_lead() const;
   /// This server is the one to take over now.
   bool must_take_over(Instant now) const;
   /// The view was left behind by others, and this server does not know what it owed since: it does
@@ -60,6 +66,16 @@ class Watch {
   Seq delivered_by_all() const;
   /// What the node at this place has delivered, as far as it has told.
   Seq delivered_by(Place place) const;
+  /// A key up to which this member knows, as it has told, that all members have delivered. It keeps
+  /// what is behind it.
+  Seq released_by(Place place) const {
+    return std::max(peers_[place].released, peers_[place].joined);
+  }
+  /// The server at this place takes each entry of the log that is in its memory. One that is not in
+  /// the view, or does not deliver in it yet, may have no space: its senders do not wait for it.
+  bool takes_at_once(Place place) const {
+    return state_.is_member(place) && delivered_by(place) >= peers_[place].joined;
+  }
   /// A server that is not waited for has lagged behind this key for a while: it may lack messages
   /// that the others have released.
   bool lags(Instant now, Place place, Seq released) const;
@@ -74,12 +90,13 @@ class Watch {
     Instant heard{};
     Instant deaf_since{};
     Instant moved{};  ///< when it had delivered more than before
+    Seq released{};   ///< the largest one that it has told
+    Seq joined{};     ///< the view with which it became a member, if this server was one before
     bool seen = false;
   };
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
   std::uint16_t missing(Instant now) const;
   Seq heard_from_all() const;
-  bool is_unfit() const { return unfit_in_.number != 0 && unfit_in_ == state_.view().id; }
   wire::Round current_round(Instant now) const;
   bool leader_is_missed(Instant now) const;
 
