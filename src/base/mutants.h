@@ -229,6 +229,7 @@ namespace peal::sim_hooks {
   X(rc_digests_ignored, "acknowledgements of different timestamps count together")                \
   X(rc_hearsay_counts, "a key of an unknown round counts at once")                                \
   X(rc_incomplete_is_enough, "a message is delivered before all lower timestamps are known")      \
+  X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \
   X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
   X(rc_lead_without_units, "a leader begins without the units of its base")                       \
   X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \
@@ -265,7 +266,7 @@ namespace peal::sim_hooks {
   X(wb_retains_for_all, "while a server is dead, the others retain everything")                   \
   X(wb_recovering_acks, "a server that has promised a new ballot still acknowledges in the old")
 
-enum class Mutant : std::uint8_t {
+enum class Mutant : std::uint16_t {
 #define PEAL_MUTANT_ENUM(id, text) id,
   PEAL_MUTANTS(PEAL_MUTANT_ENUM)
 #undef PEAL_MUTANT_ENUM

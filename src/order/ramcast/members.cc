@@ -52,11 +52,17 @@ void Members::change_view(Instant now) {
   if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
 }
 
-/// The server lives and hears this one, and no view owes anything to it.
+/// The server lives and hears this one, and no view owes anything to it: it says that it is
+/// outside, and knows of the present view. Otherwise it may have said so before it learned of an
+/// earlier view with it, which has ended since.
 bool Members::may_join(Instant now, Place place) const {
   if (place == parts_.place) return true;
-  return links_.open(node_at(place)) && watch_.lives(now, place) && !watch_.is_deaf(place) &&
-         watch_.control(place).outside;
+  const NodeIndex node = node_at(place);
+  const wire::Control& control = watch_.control(place);
+  const bool same = links_.peer(node) == state_.counted(place);
+  const bool knows = !same || control.delivered >= state_.view().id.number;
+  return links_.open(node) && watch_.lives(now, place) && !watch_.is_deaf(place) &&
+         control.outside && (knows || PEAL_MUTANT(rc_joins_unknowing));
 }
 
 /// A majority of the roster has delivered the present view, and so have all members that stay: none
@@ -120,7 +126,8 @@ void Members::on_state(Place place) {
 /// what the others have released without it.
 bool Members::is_owed(const wire::MemberState& state, Place place) const {
   const bool was_member = ((state.view.members >> place) & 1U) != 0;
-  return was_member && state_.has_view() && !state_.is_member(place);
+  const bool ended = !state_.is_member(place) || state.view.id.number < watch_.joined(place);
+  return was_member && state_.has_view() && ended;
 }
 
 void Members::give_bases() {
