@@ -143,18 +143,21 @@ void Backlogs::on_timer(Instant now, Effects& out) {
   if (!state_.is_member() || parts_.standing.active) expects_ = false;
   if (!state_.is_member()) doubts_ = false;
   if (!asks() || now < next_) return;
-  // If nothing came, the answer may only be late: another request doubles what is on its way.
-  gap_ = taken_ == 0 ? std::min(gap_ * 2, parts_.options.repair * kSlowestRepair)
-                     : std::max(gap_ / 2, parts_.options.repair);
-  ask_next(now);
+  if (taken_ > 0) {
+    gap_ = parts_.options.repair;  // the rest was lost, or overtaken
+  } else {
+    ask_next(now);
+  }
   request(now, out);
 }
 
-/// Passes over this server, and those that have been silent.
+/// Passes over this server, and those that have been silent. If nothing came from any, the answers
+/// may only be late: more requests would double what is on its way.
 void Backlogs::ask_next(Instant now) {
   const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
   for (std::size_t i = 0; i < servers.size(); ++i) {
     asked_ = static_cast<Place>((asked_ + 1) % servers.size());
+    if (asked_ == 0) gap_ = std::min(gap_ * 2, parts_.options.repair * kSlowestRepair);
     if (asked_ != parts_.place && watch_.trusts(now, asked_)) return;
   }
 }
