@@ -106,6 +106,40 @@ def embedded(folder):
     print("embedded: three programs printed the same 30 lines in the same order")
 
 
+def transfer(folder):
+    """A bank in two shards: its replicas in one process; then in one each, and one is killed."""
+    program = built(folder, "transfer")
+    together = Program(program)
+    try:
+        together.end()
+        together.wait_until("all six replicas have checked the audits", all_six_are_right)
+    finally:
+        kill_all([together])
+    names = [f"{shard}-{number}" for shard in ("east", "west") for number in (1, 2, 3)]
+    replicas = [Program(program, name) for name in names]
+    try:
+        for replica, name in zip(replicas, names):
+            in_view = f"{name}: 3 replicas in the view"
+            replica.wait_until("its shard is there", lambda lines, wanted=in_view: wanted in lines)
+        del names[3]
+        killed = replicas.pop(3)  # the first one leads its shard
+        killed.process.kill()
+        killed.process.wait()
+        for replica, name in zip(replicas, names):
+            right = f"{name}: all audits are right"
+            replica.wait_until("it has checked the audits",
+                               lambda lines, wanted=right: wanted in lines)
+        for replica in replicas:
+            replica.end()
+    finally:
+        kill_all(replicas)
+    print("transfer: six replicas of two shards agreed, and five when one was killed")
+
+
+def all_six_are_right(lines):
+    return sum(line.endswith(": all audits are right") for line in lines) == 6
+
+
 def start_daemons(peal, folder):
     """Two daemons in one cluster, once they serve; the paths of their sockets are in the folder."""
     ports = []
@@ -169,6 +203,7 @@ def main():
         sys.exit(__doc__)
     folder, peal = [*sys.argv[1:3], "build/release/bin/peal"][:2]
     embedded(folder)
+    transfer(folder)
     clients(folder, peal, sys.argv[3:] or chat_of_tree(folder))
 
 

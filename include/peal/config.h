@@ -29,21 +29,23 @@ struct Node {
   std::uint32_t number = 0;
 };
 
-/// A subset of the nodes with an order of its own. Only these nodes learn the messages that are
-/// sent to the domain, and only the links between them carry these messages. A node delivers all
-/// its messages in one order: those of its domains and those for all nodes.
+/// A subset of the nodes. Only these nodes and the sender learn the messages that are sent to the
+/// domain, and only the links between them carry these messages. A node delivers all its messages
+/// in one order, whatever domains they were sent to. With Ridge, a node may be in several domains.
+/// With Ramcast, domains have no node in common and up to 15 nodes each.
 struct Domain {
   std::string name;  ///< 1 to 255 letters, digits, '.', '_' or '-'
   /// Numbers of the domain's nodes (Node::number). A number need not be in the list of nodes (yet).
   std::vector<std::uint32_t> nodes;
-  /// Numbers of the domain's acceptors: an odd number of its nodes. Empty: chosen as in
+  /// With Ridge: numbers of the domain's acceptors, an odd number of its nodes. Empty: chosen as in
   /// Paxos::acceptors, from the domain's nodes that are in the list. The domain needs a majority of
   /// its acceptors, and a majority of its nodes that are in the list. Without these, the domain
   /// orders nothing, and its nodes deliver nothing at all, not even messages for all nodes.
-  std::vector<std::uint32_t> acceptors;
+  /// With Ramcast: empty. All nodes of the domain vote, and the domain needs a majority of them.
+  std::vector<std::uint32_t> acceptors{};
   /// For daemons: the process groups whose messages go to the domain, as names, or as prefixes that
   /// end in '*'. Embedded members ignore the groups, but `groups` must be equal on all nodes.
-  std::vector<std::string> groups;
+  std::vector<std::string> groups{};
 };
 
 /// How datagrams with data are sent to the other nodes.
@@ -63,7 +65,7 @@ enum class Data : std::uint8_t {
   datagrams,  ///< by UDP, as Config::multicast says
   /// Each node has one TCP connection to each other node, to the port above the port of that
   /// node's address. Multicast is not used, and packets may be larger than the network's MTU. With
-  /// Paxos and Ridge only.
+  /// Paxos and Ridge only. Ramcast always uses streams.
   streams,
 };
 
@@ -173,6 +175,58 @@ struct Ridge {
   std::vector<Domain> domains{};
 };
 
+/// How nodes write into each other's memory with Ramcast.
+enum class Fabric : std::uint8_t {
+  automatic,  ///< with each node the first of shm, verbs and tcp by which it can be reached
+  shm,        ///< shared memory, between processes of one user on one machine
+  tcp,        ///< a TCP connection to the port of the node's address
+  verbs,      ///< RDMA
+};
+
+/// How the thread of a member with Ramcast waits.
+enum class Poll : std::uint8_t {
+  adaptive,  ///< polls for a while before it sleeps, as long as that saves time
+  /// Never sleeps, so that messages take a few microseconds, and keeps one processor busy. There
+  /// must be a processor for each such member.
+  always,
+  never,  ///< sleeps as soon as nothing comes; a node that writes to it wakes it up
+};
+
+/// Genuine multicast: a message goes to one or several domains, and touches no other node. Nodes
+/// write into each other's memory. Each domain goes on with a majority of its nodes, and has views
+/// of its own. A node in no domain only sends: it has no views, and gets no messages. Messages are
+/// in memory: if most nodes of a domain restart at the same time, all nodes must be stopped and
+/// started again. Each message fits into one packet, and a larger one is too_large
+/// (Config::packet_bytes). `domains`, `slots`, `log_bytes`, `inline_bytes`, `lazy` and `suspect`
+/// must be equal on all nodes, and so must Config::packet_bytes. Config::nodes cannot change.
+struct Ramcast {
+  /// 0 to 15 domains that have no node in common. Without domains, all nodes are one domain: up to
+  /// 15.
+  std::vector<Domain> domains{};
+  Fabric fabric = Fabric::automatic;  ///< how nodes write into each other's memory
+  /// With Config::key_file, whether RDMA may be used all the same, which neither encrypts nor
+  /// authenticates: set it only if nobody else reaches the network of the RDMA devices.
+  bool verbs_in_clear = false;
+  Poll poll = Poll::adaptive;  ///< how the member's thread waits
+  /// Maximum number of messages of one node that not all members of their domains have delivered,
+  /// 1 to 1,024. Each node reserves `slots` times Config::packet_bytes for each other node.
+  std::uint32_t slots = 64;
+  /// Bytes of the memory in which a leader writes its log at each member of its domain, 16,384 to
+  /// 2^28.
+  std::uint32_t log_bytes = 1U << 18;
+  /// Messages to one domain up to this size travel in the leader's log, too, and have their place
+  /// one write earlier: 0 to 4,096 bytes.
+  std::uint32_t inline_bytes = 1'024;
+  /// If true, followers do not acknowledge messages to one domain that travel in the log: fewer
+  /// writes, but followers deliver later.
+  bool lazy = false;
+  /// Time between two signs of life to the nodes of the domain, 50 us to 1 s.
+  std::chrono::microseconds beat{1'000};
+  /// A node that gives no sign of life for this long is suspected; after twice as long it is
+  /// excluded. 2 ms to 60 s, at least four times `beat`.
+  std::chrono::milliseconds suspect{30};
+};
+
 /// The thread that runs the member.
 enum class Thread : std::uint8_t {
   own,  ///< the member starts a thread of its own
@@ -185,7 +239,7 @@ enum class Thread : std::uint8_t {
 
 /// The configuration of a member. `cluster`, `name`, `nodes`, and either `key_file` or `insecure`
 /// must be set. `cluster`, `nodes`, `nodes_max`, `message_bytes_max`, `order` and `data` must be
-/// equal on all nodes; with Paxos and Ridge, `packet_bytes` too.
+/// equal on all nodes; with Paxos, Ridge and Ramcast, `packet_bytes` too.
 struct Config {
   /// Name of the cluster, in the form of Node::name. Packets of other clusters are ignored.
   std::string cluster;
@@ -202,14 +256,15 @@ struct Config {
   bool insecure = false;
 
   /// The ordering protocol: `config.order = peal::Ridge{.ensembles = 3}`.
-  std::variant<Ring, Paxos, Ridge, Toto> order;
+  std::variant<Ring, Paxos, Ridge, Toto, Ramcast> order;
 
   /// How datagrams with data are sent to the other nodes.
   std::variant<Multicast, MulticastGroup> multicast = Multicast::automatic;
   Data data = Data::datagrams;  ///< how data travel between nodes
   /// Size of the largest packet in bytes, without IP and UDP headers, up to 65507. The minimum is
-  /// 257 with the ring and 289 with Paxos, Ridge and ToTo, or 256 if insecure. Datagrams above the
-  /// network's MTU cost speed. 0: 1,472, or 16,384 with streams.
+  /// 257 with the ring and 289 with Paxos, Ridge and ToTo, or 256 if insecure; 2,048 with Ramcast.
+  /// Datagrams above the network's MTU cost speed. 0: 1,472, or 16,384 with streams, or 33,792 with
+  /// Ramcast.
   std::uint32_t packet_bytes = 0;
 
   std::uint32_t message_bytes_max = 64U << 20;  ///< maximum size of a message, 1 to 2^30 bytes

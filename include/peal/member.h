@@ -52,8 +52,8 @@ struct Message {
   /// Distinguishes messages of the same position, from 0. 0 if the message has no place.
   std::uint32_t index{};
   bool transitional = false;  ///< true: delivered in the transitional view that follows `view`
-  /// The names of the domains whose nodes learn the message, in the order of Ridge::domains. Empty:
-  /// all nodes learn it.
+  /// The names of the domains whose nodes learn the message, in the order of Ridge::domains or
+  /// Ramcast::domains. Empty: all nodes learn it.
   std::span<const std::string_view> domains;
   bool as_guessed = false;  ///< with Ridge::optimistic: Early predicted exactly this place
 
@@ -124,7 +124,7 @@ struct Status {
   std::uint64_t queued_bytes{};
   /// Approximate bytes of messages that wait to be read by next().
   std::uint64_t unread_bytes{};
-  std::string order;  ///< "ring", "paxos", "ridge" or "toto": see Config::order
+  std::string order;  ///< "ring", "paxos", "ridge", "toto" or "ramcast": see Config::order
   /// The chosen options of the ordering protocol. The key of each option is that in a configuration
   /// file, such as "ridge.ensembles" with the value "3".
   std::map<std::string, std::string> options;
@@ -184,10 +184,12 @@ class Member {
   /// @param service  the ordering guarantee. All protocols but Toto deliver `fifo` and `causal`
   ///                 messages like `agreed` messages.
   /// @param domains  the destinations: only the nodes of these domains learn the message. With
-  ///                 Ridge, the name of one domain in Ridge::domains that this node belongs to. The
-  ///                 message gets its place only after all earlier messages of this member to other
-  ///                 destinations have their places; this wait takes a round of messages between
-  ///                 nodes. Without a name: all nodes.
+  ///                 Ridge, the name of one domain in Ridge::domains that this node belongs to.
+  ///                 With Ramcast, one or several names in Ramcast::domains; this member delivers
+  ///                 the message only if it is in one of them. The message gets its place only
+  ///                 after all earlier messages of this member to other destinations have their
+  ///                 places; this wait takes a round of messages between nodes. Without a name: all
+  ///                 nodes, or with Ramcast all domains.
   /// @return         a ticket; or would_block (too many messages wait: read events, or call
   ///                 multicast_for()), too_large, closed, invalid_option (the protocol does not
   ///                 take these destinations; the message says why, and what is accepted).

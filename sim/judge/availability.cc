@@ -250,12 +250,9 @@ void Availability::judge_sets() {
 /// True if the node is an acceptor and not amnesiac. An amnesiac acceptor restarted without its
 /// votes, or lost its disk.
 bool Availability::can_vote(NodeId node) const {
-  bool acceptor = false;
-  for (const order::Counter& each : world_.process(node)->counters()) {
-    if (each.name == "quorum_acceptor") acceptor = each.value != 0;
-    if (each.name == "quorum_amnesiac" && each.value != 0) return false;
-  }
-  return acceptor;
+  const Process* process = world_.process(node);
+  return process->counter("quorum_acceptor").value_or(0) != 0 &&
+         process->counter("quorum_amnesiac").value_or(0) == 0;
 }
 
 bool Availability::is_quorum(const Nodes& nodes) const {

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string_view>
 #include <utility>
 
+#include "sim/judge/lost_order.h"
 #include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
@@ -198,82 +197,6 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// True if the cluster cannot recover because votes in memory or on a disk are lost, so that the
-/// operator must restart all nodes. There are four cases. Too few acceptors can vote. Too few
-/// acceptors know the order that has lost its majority. Nodes know different orders. No order
-/// exists, and a node that the bootstrap needs is missing.
-/// With genuine multicast: most nodes of a domain have restarted, and forgot the order that the
-/// others still know; or all of them have, and have begun a new order, which does not go on with
-/// messages from before.
-bool Liveness::a_domain_is_lost() const {
-  if (an_order_is_new()) return true;
-  for (const std::vector<NodeId>& domain : world_.domains().view_sets()) {
-    std::size_t knowing = 0;
-    for (const NodeId node : domain) {
-      const Process* process = world_.process(node);
-      if (process != nullptr && process->status.view) ++knowing;
-    }
-    if (knowing > 0 && knowing < domain.size() / 2 + 1) return true;
-  }
-  return false;
-}
-
-/// Some node runs for longer than the order of a domain that it is not in.
-bool Liveness::an_order_is_new() const {
-  for (const std::vector<NodeId>& domain : world_.domains().view_sets()) {
-    std::uint64_t begun = 0;
-    for (const NodeId node : domain) {
-      const Process* process = world_.process(node);
-      if (process == nullptr) continue;
-      for (const order::Counter& each : process->counters()) {
-        if (each.name == "domain_order") begun = std::max(begun, each.value);
-      }
-    }
-    for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-      const Process* process = world_.process(NodeId{n});
-      const bool member = std::find(domain.begin(), domain.end(), NodeId{n}) != domain.end();
-      if (process != nullptr && !member && process->self.epoch < begun) return true;
-    }
-  }
-  return false;
-}
-
-bool Liveness::votes_are_lost() const {
-  if (world_.options().engine.traits().crash_stop) return false;  // starting nodes would not help
-  if (world_.options().engine.is_genuine()) return a_domain_is_lost();
-  const FaultCounts& faults = world_.recorder().faults();
-  const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
-  if (!world_.options().engine.votes_in_memory() && !lost) return false;
-  std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
-  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
-  // Nodes may still count a stopped acceptor as living, although its votes in memory are lost.
-  const std::uint64_t unseen = world_.options().engine.votes_in_memory() ? gone : 0;
-  bool told = false;
-  std::set<std::uint64_t> orders;
-  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    const Process* process = world_.process(NodeId{n});
-    if (process == nullptr) continue;
-    std::map<std::string_view, std::uint64_t> counted;
-    for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
-    const bool acceptor = counted["quorum_acceptor"] != 0 && counted["quorum_amnesiac"] == 0;
-    const bool knows = counted["quorum_order"] != 0;
-    if (acceptor) ++able;
-    if (acceptor && knows) ++knowing;
-    if (knows) orders.insert(counted["quorum_order"]);
-    // `told`: a node sees too few living acceptors, so its order has lost the majority of votes.
-    // Then only acceptors that know the order (`knowing`) can continue it.
-    const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
-    if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
-    if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
-    list = counted["quorum_list"];
-    named = counted["quorum_acceptors"];
-  }
-  // Nodes do not bootstrap an order while an acceptor of their first list is missing.
-  if (orders.empty()) return gone > 0;
-  const std::uint64_t majority = named / 2 + 1;
-  return able < majority || (told && knowing < majority) || orders.size() > 1;
-}
-
 void Liveness::restart_all() {
   restarted_ = true;
   world_.recorder().faults().add(Fault::all_restarted);
@@ -295,7 +218,7 @@ bool Liveness::wait_for_views() {
   Instant limit = std::max(world_.now(), strays_) + patience_;
   while (!stopped_() && !all_in_one_view()) {
     if (std::exchange(started_again_, false)) limit = world_.now() + patience_;
-    if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
+    if (world_.now() >= limit && !restarted_ && order_is_lost(world_)) {
       restart_all();
       return wait_for_views();
     }
@@ -315,9 +238,7 @@ std::uint64_t Liveness::failing_links() const {
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr) continue;
-    for (const order::Counter& each : process->counters()) {
-      if (each.name == "quorum_links_failing") sum += each.value;
-    }
+    sum += process->counter("quorum_links_failing").value_or(0);
   }
   return sum;
 }
@@ -359,7 +280,7 @@ bool Liveness::drain() {
     const std::uint64_t here = progress();
     if (here != last) limit = world_.now() + patience_;
     last = here;
-    if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
+    if (world_.now() >= limit && !restarted_ && order_is_lost(world_)) {
       restart_all();
       if (!wait_for_views()) return false;
       limit = world_.now() + patience_;

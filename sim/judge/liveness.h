@@ -44,9 +44,6 @@ class Liveness {
   bool wait_for_views();
   bool wait_for_links();
   std::uint64_t failing_links() const;
-  bool a_domain_is_lost() const;
-  bool an_order_is_new() const;
-  bool votes_are_lost() const;
   void restart_all();
   bool drain();
   std::uint64_t progress() const;

@@ -19,10 +19,7 @@ constexpr Duration kIdleWatch = milliseconds(500);
 /// instances that an earlier coordinator left open, until these instances have other values. These
 /// votes span at most one window; the acceptor may hold a newer value beside each vote.
 std::uint64_t ahead_of(const Process& process) {
-  for (const order::Counter& each : process.counters()) {
-    if (each.name == "quorum_instances_ahead") return each.value;
-  }
-  return 0;
+  return process.counter("quorum_instances_ahead").value_or(0);
 }
 
 }  // namespace

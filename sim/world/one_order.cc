@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/scenario/tokenizer.h"
@@ -23,15 +22,11 @@ struct Voter {
 std::optional<Voter> voter(const World& world, NodeId node) {
   const Process* process = world.process(node);
   if (process == nullptr || process->end != Process::End::none) return std::nullopt;
-  Voter voter{node};
-  for (const order::Counter& each : process->counters()) {
-    const std::string_view name = each.name;
-    if (name == "quorum_order") voter.order = each.value;
-    if (name == "quorum_acceptors") voter.acceptors = each.value;
-    if (name == "quorum_acceptor" && each.value == 0) return std::nullopt;
-    if (name == "quorum_amnesiac" && each.value != 0) return std::nullopt;
-  }
-  return voter.order == 0 ? std::nullopt : std::optional(voter);
+  const bool votes = process->counter("quorum_acceptor").value_or(1) != 0 &&
+                     process->counter("quorum_amnesiac").value_or(0) == 0;
+  const std::uint64_t order = process->counter("quorum_order").value_or(0);
+  if (!votes || order == 0) return std::nullopt;
+  return Voter{node, order, process->counter("quorum_acceptors").value_or(0)};
 }
 
 bool lists(const World& world, NodeId node, NodeId other) {

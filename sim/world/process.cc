@@ -143,6 +143,13 @@ std::vector<order::Counter> Process::counters() const {
   return all;
 }
 
+std::optional<std::uint64_t> Process::counter(std::string_view name) const {
+  for (const order::Counter& each : counters()) {
+    if (each.name == name) return each.value;
+  }
+  return std::nullopt;
+}
+
 std::uint64_t Process::undone() const {
   const bool genuine = world.options().engine.is_genuine();
   return submissions.accepted - (genuine ? work.own_placed : work.own_delivered);

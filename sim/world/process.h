@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ class Process final : public port::Transport, public node::Sink {
 
   /// Counters of the process's engine, node and groups.
   std::vector<order::Counter> counters() const;
+  /// The counter of that name; nullopt if the process has none.
+  std::optional<std::uint64_t> counter(std::string_view name) const;
   /// Number of accepted messages that are not done: delivered here or, with genuine multicast,
   /// known to have places.
   std::uint64_t undone() const;

@@ -36,7 +36,9 @@ void build_up(Builder& b, UpCommand& c) {
   b.ensembles(c.options);
   b.merge(c.options);
   b.storage(c.options);
-  b.domains(c.domains);
+  b.domains(c.domains,
+            ": d1, d2 and so on. Groups whose names begin with d2 are of d2, and so on; all others "
+            "are of d1");
   b.fabric(c.options);
   b.data(c.streams);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");

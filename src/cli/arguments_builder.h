@@ -140,10 +140,11 @@ class Builder {
            values);
   }
 
-  void domains(std::uint32_t& target) {
+  void domains(std::uint32_t& target, std::string_view more = "") {
     number<std::uint32_t>("--domains", "K", target, 1, kDomainsMax,
                           "with --order " + engines_with(&order::Traits::genuine) +
-                              ", into how many domains of equal size the nodes are divided (1)");
+                              ", into how many domains of equal size the nodes are divided (1)" +
+                              std::string(more));
   }
   void fabric(order::OptionValues& values) {
     option("--fabric", "FABRIC", kFabric,

@@ -99,9 +99,9 @@ Error send_error(Errc code, const Session& session) {
               "until flush() returns"};
     case Errc::too_large:
       return {ErrorCode::too_large,
-              "the message is larger than the cluster's message_bytes_max, "
-              "which is " +
-                  std::to_string(session.terms().message_bytes_max)};
+              "the message is larger than " + std::to_string(session.terms().message_bytes_max) +
+                  " bytes, the limit that follows from the daemon's limits.message_bytes_max, or "
+                  "where each message fits into one packet from network.packet_bytes"};
     case Errc::invalid_option:
       return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
     default:

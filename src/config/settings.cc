@@ -165,6 +165,14 @@ std::uint32_t message_bytes_max(const Settings& settings) {
   return settings.order->traits.genuine ? std::min(most, unit_message_bytes(settings)) : most;
 }
 
+std::string message_too_large_text(const Settings& settings) {
+  const std::uint32_t most = message_bytes_max(settings);
+  const std::string text = "the message is larger than " + std::to_string(most) + " bytes, ";
+  if (most == settings.limits.message_bytes_max) return text + "limits.message_bytes_max";
+  return text + "what fits into one packet with network.packet_bytes = " +
+         std::to_string(packet_bytes(settings));
+}
+
 std::uint64_t seal_cluster_id(const Settings& settings) {
   return digest_of(as_bytes_view(settings.cluster));
 }

@@ -171,6 +171,8 @@ std::uint32_t engine_packet_bytes(const Settings& settings);
 std::uint32_t unit_message_bytes(const Settings& settings);
 /// Size of the largest message: limits.message_bytes_max, or unit_message_bytes() if that is less.
 std::uint32_t message_bytes_max(const Settings& settings);
+/// The error for a larger message: one line with the limit and the key that sets it.
+std::string message_too_large_text(const Settings& settings);
 
 /// The cluster's id for seal::Sealer: derived from the cluster's name alone, so that nodes with
 /// different settings can open each other's packets.

@@ -31,6 +31,7 @@ Json json_of(const ViewHistory& history) {
 Json json_of(const session::MembershipStatus& membership) {
   Json out;
   out["group"] = membership.group;
+  if (!membership.domain.empty()) out["domain"] = membership.domain;
   out["slow"] = config::policy_name(membership.policy);
   out["memory_bytes"] = membership.memory_bytes;
   out["memory_bytes_max"] = membership.memory_bytes_max;
@@ -72,6 +73,12 @@ Json json_of(const runtime::NodeAddress& node) {
 /// What only some engines say of themselves.
 void add_engine(Json& out, const runtime::Snapshot& member) {
   if (!member.domains.empty()) out["domains"] = member.domains;
+  for (const runtime::DomainStatus& each : member.all_domains) {
+    out["all_domains"].push_back({{"name", each.name},
+                                  {"nodes", each.nodes},
+                                  {"groups", each.groups},
+                                  {"groups_count", each.groups_count}});
+  }
   if (!member.memory.empty()) out["memory"] = member.memory;
   if (!member.leader.empty()) {
     out["leader"] = member.leader;

@@ -19,7 +19,8 @@ struct GroupDomain {
   std::string name;
   std::vector<NodeId> nodes;        ///< sorted
   std::vector<std::string> groups;  ///< names, or prefixes of names followed by '*'
-  /// With Domains::Kind::disjoint: the names of `nodes`, as private names contain them.
+  /// The names of `nodes`, as private names contain them. With Domains::Kind::nested, only texts
+  /// need them.
   std::vector<std::string> node_names{};
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member/config.h"
 
+#include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -47,6 +49,15 @@ void choose(std::string_view key, E value, config::Settings& settings) {
   settings.options.set(key, static_cast<std::int64_t>(value));
 }
 
+/// Sets options whose values have a range.
+Checked set_all(std::initializer_list<std::pair<std::string_view, config::Value>> values,
+                config::Settings& settings) {
+  for (const auto& [key, value] : values) {
+    if (auto done = config::set(settings, std::string(key), value); !done) return done;
+  }
+  return {};
+}
+
 Checked set_order(const v0::Ring& ring, config::Settings& settings) {
   settings.order = order::find_engine("ring");
   choose("primary", ring.primary, settings);
@@ -71,21 +82,24 @@ Checked set_order(const v0::Toto& toto, config::Settings& settings) {
   settings.order = order::find_engine("toto");
   choose("primary", toto.primary, settings);
   choose("toto.delivery", toto.delivery, settings);
-  const std::pair<std::string_view, config::Value> values[] = {
-      {"toto.win", toto.win},
-      {"toto.ack_rate", std::int64_t{toto.ack_rate}},
-      {"toto.fault_ms", static_cast<std::int64_t>(toto.fault.count())},
-      {"toto.window", std::int64_t{toto.window}}};
-  for (const auto& [key, value] : values) {
-    if (auto done = config::set(settings, std::string(key), value); !done) return done;
-  }
-  return {};
+  return set_all({{"toto.win", toto.win},
+                  {"toto.ack_rate", std::int64_t{toto.ack_rate}},
+                  {"toto.fault_ms", static_cast<std::int64_t>(toto.fault.count())},
+                  {"toto.window", std::int64_t{toto.window}}},
+                 settings);
 }
 
 Checked set_order(const v0::Paxos& paxos, config::Settings& settings) {
   settings.order = order::find_engine("paxos");
   set_acceptors(paxos, settings);
   return {};
+}
+
+void set_domains(const std::vector<v0::Domain>& domains, config::Settings& settings) {
+  for (const v0::Domain& each : domains) {
+    settings.domains.push_back(
+        {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
+  }
 }
 
 Checked set_order(const v0::Ridge& ridge, config::Settings& settings) {
@@ -95,11 +109,24 @@ Checked set_order(const v0::Ridge& ridge, config::Settings& settings) {
   choose("ridge.ensembles", ridge.ensembles, settings);
   choose("ridge.merge", ridge.merge, settings);
   choose("ridge.optimistic", ridge.optimistic, settings);
-  for (const v0::Domain& each : ridge.domains) {
-    settings.domains.push_back(
-        {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
-  }
+  set_domains(ridge.domains, settings);
   return {};
+}
+
+Checked set_order(const v0::Ramcast& ramcast, config::Settings& settings) {
+  settings.order = order::find_engine("ramcast");
+  choose("ramcast.fabric", ramcast.fabric, settings);
+  choose("ramcast.verbs_in_clear", ramcast.verbs_in_clear, settings);
+  choose("ramcast.poll", ramcast.poll, settings);
+  choose("ramcast.lazy", ramcast.lazy, settings);
+  set_domains(ramcast.domains, settings);
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  return set_all({{"ramcast.slots", std::int64_t{ramcast.slots}},
+                  {"ramcast.log_bytes", std::int64_t{ramcast.log_bytes}},
+                  {"ramcast.inline_bytes", std::int64_t{ramcast.inline_bytes}},
+                  {"ramcast.beat_ms", Milliseconds(ramcast.beat).count()},
+                  {"ramcast.suspect_ms", std::int64_t{ramcast.suspect.count()}}},
+                 settings);
 }
 
 Checked set_ways_of_data(const v0::Config& config, config::Settings& settings) {

@@ -25,13 +25,11 @@ static_assert(static_cast<int>(ErrorCode::closed) == static_cast<int>(Errc::clos
 
 ErrorCode code_of(Errc code) { return static_cast<ErrorCode>(code); }
 
-Error submit_error(Errc code, std::uint32_t message_bytes_max) {
+Error submit_error(Errc code, const config::Settings& settings) {
   switch (code) {
     case Errc::would_block:
       return {code_of(code), "too many messages wait to be ordered: read events, then try again"};
-    case Errc::too_large:
-      return {code_of(code), "the message is larger than message_bytes_max, which is " +
-                                 std::to_string(message_bytes_max)};
+    case Errc::too_large: return {code_of(code), config::message_too_large_text(settings)};
     default: return {code_of(code), "the member has left or stopped"};
   }
 }
@@ -104,7 +102,7 @@ class Member::Impl {
   Result<Ticket> ticket(const decltype(std::declval<member::EmbeddedNode&>().submit({},
                                                                                     {}))& number) {
     if (!number) {
-      return submit_error(number.error(), config::message_bytes_max(inner->settings()));
+      return submit_error(number.error(), inner->settings());
     }
     return Ticket{*number};
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include "base/time.h"
@@ -92,6 +93,16 @@ void read_options(const OptionValues& values, std::span<const Field<T>> fields, 
   for (const Field<T>& each : fields) {
     if (const auto value = values.get(each.option.key)) each.set(to, *value);
   }
+}
+
+/// The refusal of the first value of `options` that is out of its range: one line, as refusal()
+/// writes it. Empty if all values are accepted.
+template <class T>
+std::string refusal_in(const T& options, std::span<const Field<T>> fields) {
+  for (const Field<T>& each : fields) {
+    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
+  }
+  return {};
 }
 
 /// Writes into `values` the value of each field of `from`.

@@ -50,6 +50,24 @@ void add_missing(const Runtime& runtime, Snapshot& to) {
   }
 }
 
+std::vector<DomainStatus> all_domains(const Runtime& runtime) {
+  std::vector<DomainStatus> all;
+  for (const config::DomainEntry& domain : runtime.nodes().settings().domains) {
+    DomainStatus& status = all.emplace_back();
+    status.name = domain.name;
+    status.groups_count = domain.groups.size();
+    const std::size_t shown = std::min(domain.groups.size(), kDomainGroupsShown);
+    status.groups.assign(domain.groups.begin(),
+                         domain.groups.begin() + static_cast<std::ptrdiff_t>(shown));
+    for (const config::NodeEntry& node : runtime.nodes().active()) {
+      const bool in =
+          std::find(domain.nodes.begin(), domain.nodes.end(), node.number) != domain.nodes.end();
+      if (in) status.nodes.push_back(node.name);
+    }
+  }
+  return all;
+}
+
 Snapshot snapshot_of(const Runtime& runtime) {
   const node::Node& node = runtime.node();
   Snapshot now;
@@ -59,6 +77,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.order = runtime.nodes().settings().order->name;
   now.options = shown_options(runtime.nodes().settings());
   now.domains = own_domain_names(runtime.nodes().settings());
+  now.all_domains = all_domains(runtime);
   const NodeId slow = runtime.transport().udp().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())

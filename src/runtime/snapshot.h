@@ -32,6 +32,17 @@ struct ChosenOption {
   bool is_number = false;
 };
 
+inline constexpr std::size_t kDomainGroupsShown = 16;
+
+/// A configured domain.
+struct DomainStatus {
+  std::string name;
+  std::vector<std::string> nodes;  ///< names of its nodes in the active list
+  /// Its process groups, as the configuration names them: the first kDomainGroupsShown of them.
+  std::vector<std::string> groups;
+  std::size_t groups_count = 0;
+};
+
 /// The status of a member, at one moment.
 struct Snapshot {
   std::string id;
@@ -43,6 +54,7 @@ struct Snapshot {
   std::string order;                  ///< the engine's name
   std::vector<ChosenOption> options;  ///< the engine's options that the status shows
   std::vector<std::string> domains;   ///< domains that the node is in
+  std::vector<DomainStatus> all_domains;
   std::string waits_for;
   /// The ordering waits for a majority: the view cannot act for the cluster, even if the view is
   /// primary.

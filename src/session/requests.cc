@@ -25,6 +25,15 @@ std::string quota_text(const ClientRule& rule) {
          " besides its own; send later, or less";
 }
 
+/// Names to follow a text, in brackets: " (n4, n5)". Empty if there are none, or too many to read.
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 15;
+  if (names.empty() || names.size() > kMost) return {};
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? " (" : ", ") + name;
+  return text + ")";
+}
+
 }  // namespace
 
 // ---- messages ----
@@ -165,10 +174,11 @@ std::optional<Answer> Requests::answer_of(group::Refusal why, std::string_view g
       return Answer{ClientCode::not_permitted, no_domain_text({&group, 1})};
     case group::Refusal::other_nodes: {
       const group::Domains& domains = context_.options.domains;
+      const group::GroupDomain& domain = domains.at(domains.of_group(group));
       return Answer{ClientCode::not_permitted,
-                    name + " is a group of the domain " +
-                        quoted(domains.at(domains.of_group(group)).name) +
-                        ", and this node is in none of it: join at a node of the domain"};
+                    name + " is a group of the domain " + quoted(domain.name) +
+                        ", which this node is not in: join at a node of the domain" +
+                        names_text(domain.node_names)};
     }
     case group::Refusal::closed: return Answer{ClientCode::shutdown, "the node has stopped"};
     default:

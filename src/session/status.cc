@@ -43,6 +43,12 @@ std::string wait_text(const Session& it, const Options& options) {
   return {};
 }
 
+/// The name of the group's domain; empty if all nodes are in it, and for the private name.
+std::string domain_of(const std::string& group, const group::Domains& domains) {
+  const order::Domain domain = domains.of_group(group);
+  return domain == 0 ? std::string() : domains.at(domain).name;
+}
+
 SessionStatus status_of(const Session& it, const Options& options, Instant now) {
   SessionStatus status;
   status.name = it.private_name;
@@ -68,7 +74,8 @@ SessionStatus status_of(const Session& it, const Options& options, Instant now) 
   std::sort(slots.begin(), slots.end());
   for (const std::size_t slot : slots) {
     const Membership& member = *memberships[slot];
-    status.memberships.push_back({member.group, member.limits.policy, member.memory_bytes,
+    status.memberships.push_back({member.group, domain_of(member.group, options.domains),
+                                  member.limits.policy, member.memory_bytes,
                                   member.limits.memory_bytes, member.disk_bytes,
                                   member.limits.disk_bytes, member.left_out});
   }

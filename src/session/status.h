@@ -13,7 +13,8 @@ namespace peal::session {
 
 /// One membership of a session, for display.
 struct MembershipStatus {
-  std::string group;  ///< empty: messages to the private name
+  std::string group;   ///< empty: messages to the private name
+  std::string domain;  ///< name of the group's domain; empty: the group is of all nodes
   wire::SlowPolicy policy{};
   std::uint64_t memory_bytes{};
   std::uint64_t memory_bytes_max{};

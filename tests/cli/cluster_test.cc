@@ -78,6 +78,7 @@ TEST(Cluster, HasDomainsOfEqualSizeAndPerhapsANodeOutside) {
   const auto one = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(one) << one.error();
   EXPECT_TRUE(config::read_file(one->config, "n1").value().settings.domains.empty());
+  EXPECT_TRUE(one->domains.empty());
   rules.domains = 2;
   const auto two = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(two) << two.error();
@@ -89,6 +90,10 @@ TEST(Cluster, HasDomainsOfEqualSizeAndPerhapsANodeOutside) {
   EXPECT_THAT(domains[1].nodes, testing::ElementsAre(NodeId{3}, NodeId{4}));
   EXPECT_THAT(domains[0].groups, testing::ElementsAre("*"));
   EXPECT_THAT(domains[1].groups, testing::ElementsAre("d2*"));
+  ASSERT_EQ(two->domains.size(), 2U);
+  EXPECT_EQ(two->domains[1].name, "d2");
+  EXPECT_THAT(two->domains[1].nodes, testing::ElementsAre("n3", "n4"));
+  EXPECT_EQ(two->domains[1].groups, "d2*");
   rules.domains = 1;
   rules.outside = true;
   const auto sender = make_cluster(dir.path(), "c", kAddresses, rules);

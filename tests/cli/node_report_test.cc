@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/node/report.h"
+#include "cli/node/report_lines.h"
 
 namespace peal::cli {
 namespace {
@@ -63,12 +63,49 @@ TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
   const std::string led = R"({"order":"ramcast","leader":"a","round":7,"memory":"b shm, c tcp"})";
   EXPECT_THAT(order_lines({answer("a", led)}),
               ElementsAre("a order=ramcast leader=a round=7", "a memory=\"b shm, c tcp\""));
+  const auto with_memory = [](const std::string& memory) {
+    return order_lines({answer("a", R"({"order":"ramcast","memory":")" + memory + "\"}")});
+  };
+  EXPECT_THAT(with_memory("b shm, c shm"), ElementsAre("a order=ramcast memory=shm"));
+  EXPECT_THAT(with_memory("b tcp"), ElementsAre("a order=ramcast memory=tcp"));
+  const std::string over = R"({"order":"ramcast","memory":"b tcp","data":"streams)";
+  EXPECT_THAT(
+      order_lines({answer("a", over + "\"}"), answer("b", over + "; c is not connected\"}")}),
+      ElementsAre("a order=ramcast memory=tcp",
+                  "b order=ramcast memory=tcp data=\"streams; c is not connected\""));
+  for (const char* memory :
+       {"b tcp (no shm), c tcp (no shm)", "b shm; no rights", "b", "b shm, c"}) {
+    EXPECT_THAT(with_memory(memory),
+                ElementsAre("a order=ramcast", "a memory=\"" + std::string(memory) + "\""));
+  }
   for (const char* json :
        {R"({"order":"ring"})", R"({"order":3,"domains":3})", "{}", "3", "", "}"}) {
     EXPECT_THAT(order_lines({answer("a", json)}), IsEmpty()) << json;
   }
   EXPECT_THAT(order_lines({answer("a", R"({"order":"ridge","domains":{"x":1},"merge":[]})")}),
               ElementsAre("a order=ridge"));
+}
+
+TEST(NodeReport, SaysWhichNodesAndGroupsDomainsHave) {
+  const std::string two =
+      R"({"all_domains":[{"name":"east","nodes":["a","b"],"groups":["*"],"groups_count":1},
+                         {"name":"west","nodes":[],"groups":["w-*","x"],"groups_count":40}]})";
+  EXPECT_THAT(domain_lines({answer("a", two), answer("b", two)}),
+              ElementsAre("domain=east nodes=a,b groups=\"*\"",
+                          "domain=west nodes= groups=\"w-*,x\" groups_count=40"));
+  for (const char* json :
+       {R"({"all_domains":3})", R"({"all_domains":[3,{},{"name":4}]})", "{}", "}"}) {
+    EXPECT_THAT(domain_lines({answer("a", json)}), IsEmpty()) << json;
+  }
+  EXPECT_THAT(domain_lines({answer("a", R"({"all_domains":[{"name":"east","groups":7}]})")}),
+              ElementsAre("domain=east nodes= groups=\"\""));
+}
+
+TEST(NodeReport, SaysOfWhichDomainAGroupIsForWhichEventsWait) {
+  EXPECT_THAT(client_lines(answer("a", R"({"clients":{"sessions":[{"name":"#x#a","groups":[
+          {"group":"w-1","domain":"west","memory_bytes":5,"slow":"spill"}]}]}})"))
+                  .back(),
+              testing::HasSubstr("group=\"w-1\" domain=west slow="));
 }
 
 TEST(NodeReport, DomainsWithLeadersHaveViewsOfTheirOwn) {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/node/report.h"
+#include "cli/node/report_lines.h"
 #include "daemon/status_json.h"
 
 namespace peal::cli {
@@ -88,7 +88,7 @@ TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
   client.memberships_count = 2;
   client.waits_for = "it does not read";
   client.memberships.resize(2);
-  client.memberships[0] = {"chat", wire::SlowPolicy::evict, 10, 20, 0, 0, false};
+  client.memberships[0] = {"chat", "east", wire::SlowPolicy::evict, 10, 20, 0, 0, 0};
   client.memberships[1].group = "nothing waits here";
   facts.clients.sessions.push_back(client);
   const auto report = parse_report(daemon::status_json(facts));
@@ -97,7 +97,7 @@ TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
       client_lines(*report),
       ElementsAre("a client=\"#x#a\" who=\"user root (0)\" connected=yes sent=7 settled=5 events=0 "
                   "seen=0 groups=2 waits_for=\"it does not read\"",
-                  "a client=\"#x#a\" group=\"chat\" slow=\"evict\" memory_bytes=10/20 "
+                  "a client=\"#x#a\" group=\"chat\" domain=east slow=\"evict\" memory_bytes=10/20 "
                   "disk_bytes=0/0",
                   "a clients=300 shown=1: --clients PREFIX shows others"));
   NodeReport rubbish;
@@ -105,6 +105,16 @@ TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
     rubbish.json = json;
     client_lines(rubbish);
   }
+}
+
+TEST(NodeStatus, DomainsAreShownWithTheirNodesAndGroups) {
+  daemon::Status facts;
+  facts.node = "a";
+  EXPECT_THAT(domain_lines({*parse_report(daemon::status_json(facts))}), ElementsAre());
+  facts.member.all_domains = {{"east", {"a", "b"}, {"e-*", "x"}, 2}, {"west", {}, {"w-*"}, 17}};
+  EXPECT_THAT(domain_lines({*parse_report(daemon::status_json(facts))}),
+              ElementsAre("domain=east nodes=a,b groups=\"e-*,x\"",
+                          "domain=west nodes= groups=\"w-*\" groups_count=17"));
 }
 
 TEST(NodeStatus, DroppedPacketsAreShownByReason) {

@@ -97,7 +97,7 @@ receive_bytes_max = 8000000
   EXPECT_EQ(config.settings.name, "n2");
   EXPECT_TRUE(config.settings.insecure);
   const order::ring::Options ring = ring_of(config);
-  EXPECT_EQ(ring.primary, order::ring::PrimaryRule::majority);
+  EXPECT_EQ(ring.primary, order::PrimaryRule::majority);
   EXPECT_EQ(config.socket, "/run/p.sock");
   EXPECT_EQ(config.settings.trace, "t.json");
   ASSERT_EQ(config.settings.nodes.size(), 2U);

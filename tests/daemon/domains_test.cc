@@ -104,7 +104,9 @@ TEST_F(DaemonDomains, GroupsOfOtherDomainsAndOfNoneAreRefused) {
     EXPECT_EQ(reply.code, ClientCode::not_permitted);
     return std::string(reply.text);
   };
-  EXPECT_THAT(refused_join("news"), HasSubstr("'news' is a group of the domain 'west'"));
+  EXPECT_THAT(refused_join("news"),
+              HasSubstr("'news' is a group of the domain 'west', which this node is not in: join "
+                        "at a node of the domain (n3)"));
   EXPECT_THAT(refused_join("gossip"), HasSubstr("'gossip' is a group of no domain"));
   send(ann, 1, {"east-a", "gossip"}, "nowhere");
   const auto got = ann.until(RecordKind::refused);

@@ -18,7 +18,8 @@ config::Settings settings_from(const v0::Config& config) {
 }
 
 TEST(PublicConfig, DefaultsAreThoseOfTheSchema) {
-  const decltype(v0::Config::order) engines[] = {v0::Ring{}, v0::Paxos{}, v0::Ridge{}, v0::Toto{}};
+  const decltype(v0::Config::order) engines[] = {v0::Ring{}, v0::Paxos{}, v0::Ridge{}, v0::Toto{},
+                                                 v0::Ramcast{}};
   for (const auto& engine : engines) {
     v0::Config config;
     config.order = engine;
@@ -68,6 +69,32 @@ TEST(PublicConfig, EnumerationsAreTheWordsOfAFile) {
   EXPECT_EQ(text_of(config, "toto.win"), "0.75");
   EXPECT_EQ(text_of(config, "toto.delivery"), "\"all-ack\"");
   EXPECT_EQ(text_of(config, "toto.fault_ms"), "2000");
+  config.order = v0::Ramcast{.fabric = v0::Fabric::verbs,
+                             .verbs_in_clear = true,
+                             .poll = v0::Poll::never,
+                             .slots = 8,
+                             .log_bytes = 65'536,
+                             .inline_bytes = 0,
+                             .lazy = true,
+                             .beat = std::chrono::microseconds(1'500),
+                             .suspect = std::chrono::milliseconds(80)};
+  EXPECT_EQ(text_of(config, "order"), "\"ramcast\"");
+  EXPECT_EQ(text_of(config, "ramcast.fabric"), "\"verbs\"");
+  EXPECT_EQ(text_of(config, "ramcast.verbs_in_clear"), "true");
+  EXPECT_EQ(text_of(config, "ramcast.poll"), "\"never\"");
+  EXPECT_EQ(text_of(config, "ramcast.slots"), "8");
+  EXPECT_EQ(text_of(config, "ramcast.log_bytes"), "65536");
+  EXPECT_EQ(text_of(config, "ramcast.inline_bytes"), "0");
+  EXPECT_EQ(text_of(config, "ramcast.lazy"), "true");
+  EXPECT_EQ(text_of(config, "ramcast.beat_ms"), "1.5");
+  EXPECT_EQ(text_of(config, "ramcast.suspect_ms"), "80");
+  for (const auto& [fabric, word] :
+       {std::pair{v0::Fabric::shm, "\"shm\""}, std::pair{v0::Fabric::tcp, "\"tcp\""}}) {
+    config.order = v0::Ramcast{.fabric = fabric};
+    EXPECT_EQ(text_of(config, "ramcast.fabric"), word);
+  }
+  config.order = v0::Ramcast{.poll = v0::Poll::always};
+  EXPECT_EQ(text_of(config, "ramcast.poll"), "\"always\"");
   config.order = v0::Ring{.tunables = {{"token_loss_ms", 1.5e3}, {"max_gap", 64}}};
   EXPECT_EQ(text_of(config, "ring.token_loss_ms"), "1500");
   EXPECT_EQ(text_of(config, "ring.max_gap"), "64");

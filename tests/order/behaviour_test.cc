@@ -222,7 +222,7 @@ TEST(Behaviour, PartitionedSidesGoOnAndMerge) {
 
 TEST(Behaviour, OnlyAMajorityIsPrimary) {
   ring::Options options;
-  options.primary = ring::PrimaryRule::majority;
+  options.primary = PrimaryRule::majority;
   auto cluster = formed(5, options);
   EXPECT_EQ(cluster->primary(0), Primary::yes);
   cluster->filter = [](const Flight& flight) { return (flight.from < 2) == (flight.to < 2); };

@@ -118,7 +118,7 @@ TEST_F(Repair, WhatOthersHaveBelowTheirBaseNeedsNoBit) {
 
 TEST_F(Repair, ViewsSayWhereTheyComeFromAndWhetherTheyAreThePrimaryOne) {
   ring::Options options;
-  options.primary = ring::PrimaryRule::majority;
+  options.primary = PrimaryRule::majority;
   be(kB, options);
   hold({1, 2});
   const wire::Commit commit = end_view(record(2, 2, 0, 0, {kA}));
@@ -139,7 +139,7 @@ TEST_F(Repair, ViewsSayWhereTheyComeFromAndWhetherTheyAreThePrimaryOne) {
 
 TEST_F(Repair, WhoIsAloneOfItsViewComesFromOneThatIsNotThePrimaryOne) {
   ring::Options options;
-  options.primary = ring::PrimaryRule::majority;
+  options.primary = PrimaryRule::majority;
   be(kB, options);
   const wire::Commit commit = end_view(record(0, 0, 0, 0, {kA}));
   take_log();

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/digest.h"
+#include "order/common_options.h"
 #include "order/field.h"
 #include "sim/baselines/whitebox/server.h"
 
@@ -46,13 +47,8 @@ constexpr std::array kFields{
          .least = 16,
          .most = 1 << 20,
          .help = "ordered messages that a server retains for servers that lag"}),
-    order::field<&Options::packet_bytes_max>({.key = "packet_bytes_max",
-                                              .least = 256,
-                                              .most = wire::kPacketBytesMax,
-                                              .drawn_least = 256,
-                                              .drawn_most = 4'000,
-                                              .internal = true,
-                                              .help = "largest datagram in bytes"}),
+    order::field<&Options::packet_bytes_max>(
+        order::packet_bytes_option(256, wire::kPacketBytesMax)),
     order::field<&Options::max_gap>({.key = "max_gap",
                                      .least = 1,
                                      .most = 1 << 16,

@@ -61,10 +61,7 @@ void check_counter(ScenarioContext& context, Tokenizer& words) {
   const std::string name = words.take("a counter");
   compare_with_bound(context, words, "counter " + name, node,
                      of_process(context, node, [name](const Process& process) -> Count {
-                       for (const order::Counter& counter : process.counters()) {
-                         if (counter.name == name) return counter.value;
-                       }
-                       return std::nullopt;
+                       return process.counter(name);
                      }));
 }
 

@@ -28,7 +28,8 @@ Result<std::optional<std::string_view>, std::string> Lines::next(std::size_t lin
     return unexpected((name_ == "-" ? "standard input" : name_) + ":" + std::to_string(line_ + 1) +
                       ": the line is too long for one message: accepted are up to " +
                       std::to_string(line_bytes_max) +
-                      " bytes, which follows from limits.message_bytes_max");
+                      " bytes, which follows from limits.message_bytes_max, or where each message "
+                      "fits into one packet from network.packet_bytes");
   }
   const bool last = whole_ && !line.empty();
   if (end == rest.npos && !last) return std::nullopt;

@@ -33,16 +33,22 @@ Result<void, std::string> provide_key(const std::string& path) {
 
 /// Writes the tables [[domain]]: the first nodes are domain d1, the next ones d2, and so on. A
 /// group's name begins with that of its domain; all other groups are in d1.
-void write_domains(std::ofstream& out, std::size_t nodes, std::uint32_t domains) {
-  const std::size_t size = nodes / domains;
-  for (std::uint32_t domain = 1; domain <= domains; ++domain) {
-    const std::string name = "d" + std::to_string(domain);
-    out << "\n[[domain]]\nname = \"" << name << "\"\nnodes = [";
+std::vector<LocalDomain> write_domains(std::ofstream& out, const std::vector<std::string>& names,
+                                       std::size_t size, std::uint32_t domains) {
+  std::vector<LocalDomain> written;
+  for (std::uint32_t number = 1; number <= domains; ++number) {
+    LocalDomain& domain = written.emplace_back();
+    domain.name = "d" + std::to_string(number);
+    domain.groups = number == 1 ? "*" : domain.name + "*";
+    out << "\n[[domain]]\nname = \"" << domain.name << "\"\nnodes = [";
     for (std::size_t i = 0; i < size; ++i) {
-      out << (i > 0 ? ", " : "") << (domain - 1) * size + i + 1;
+      const std::size_t node = (number - 1) * size + i;
+      domain.nodes.push_back(names[node]);
+      out << (i > 0 ? ", " : "") << node + 1;
     }
-    out << "]\ngroups = [\"" << (domain == 1 ? "*" : name + "*") << "\"]\n";
+    out << "]\ngroups = [\"" << domain.groups << "\"]\n";
   }
+  return written;
 }
 
 }  // namespace
@@ -89,7 +95,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
         << "\"\n";
   }
   if (rules.domains > 1 || rules.outside) {
-    write_domains(out, addresses.size() - (rules.outside ? 1 : 0), rules.domains);
+    const std::size_t inside = addresses.size() - (rules.outside ? 1 : 0);
+    result.domains = write_domains(out, result.names, inside / rules.domains, rules.domains);
   }
   if (!rules.multicast || rules.streams) out << "\n[network]\n";
   if (!rules.multicast) out << "multicast = \"off\"\n";

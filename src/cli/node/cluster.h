@@ -11,12 +11,20 @@
 
 namespace peal::cli {
 
+/// A domain of such a cluster.
+struct LocalDomain {
+  std::string name;                ///< d1, d2, …
+  std::vector<std::string> nodes;  ///< names
+  std::string groups;              ///< "*": all that no other domain has; else "d2*", …
+};
+
 /// The files and nodes of a cluster on this machine, for `peal up` and `peal bench`.
 struct LocalCluster {
   std::string dir;
-  std::string config;              ///< the path of the configuration file
-  std::vector<std::string> names;  ///< n1, n2, …
-  std::string data;                ///< the folder of acceptors' logs; empty: no logs
+  std::string config;                ///< the path of the configuration file
+  std::vector<std::string> names;    ///< n1, n2, …
+  std::string data;                  ///< the folder of acceptors' logs; empty: no logs
+  std::vector<LocalDomain> domains;  ///< none: all nodes are one
 };
 
 /// Whether a cluster's packets are sealed. The key file is DIR/peal.key, which is created if

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/node/cluster_dir.h"
 #include "cli/node/report.h"
+#include "cli/node/report_lines.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -74,6 +75,7 @@ void print_json(const std::vector<NodeReport>& reports) {
 void print_text(const StatusCommand& command, const std::vector<NodeReport>& reports) {
   for (const std::string& line : table_of(reports, {})) std::printf("%s\n", line.c_str());
   for (const std::string& line : order_lines(reports)) std::printf("%s\n", line.c_str());
+  for (const std::string& line : domain_lines(reports)) std::printf("%s\n", line.c_str());
   for (const std::string& line : drop_lines(reports)) std::printf("%s\n", line.c_str());
   for (const NodeReport& report : reports) {
     for (const std::string& line : missing_lines(report)) std::printf("%s\n", line.c_str());

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,7 @@
 #include "cli/node/cluster_dir.h"
 #include "cli/node/process.h"
 #include "cli/node/report.h"
+#include "cli/node/report_lines.h"
 #include "cli/text.h"
 #include "io/line_writer.h"
 #include "io/stop_signals.h"
@@ -93,20 +95,59 @@ class Up {
   }
 
   void explain() const {
-    const std::string to = command_.dir.empty() ? "" : " --to " + shell_word(cluster_.dir);
-    const std::string& dir = cluster_.dir;
     output_->write(counted(cluster_.names.size(), "node") +
-                   " on 127.0.0.1; configuration, sockets and logs are in " + dir +
-                   "\n\n"
-                   "In other terminals:\n"
-                   "  peal recv --views" +
-                   to + "      what is delivered, and the members\n" + "  seq 1000 | peal send" +
-                   to + "   send lines as messages\n" + "  peal status --views" + to +
-                   "    what each node does\n" + "  kill -9 PID" + std::string(to.size() + 6, ' ') +
-                   "      and see the others go on\n" +
+                   " on 127.0.0.1; configuration, sockets and logs are in " + cluster_.dir + "\n" +
+                   explain_domains() + "\nIn other terminals:\n" + aligned(hints()) +
                    "Your programs connect to a node's socket, such as " + sockets_.front() +
                    "\nTo run a node again: peal node --config " + shell_word(cluster_.config) +
                    " --name NAME\nCtrl-C stops all nodes.\n\n");
+  }
+
+  /// The nodes and groups of each domain; empty without domains.
+  std::string explain_domains() const {
+    std::string text;
+    for (const LocalDomain& domain : cluster_.domains) {
+      const bool rest = domain.groups == "*";
+      text += "Domain " + domain.name + " has the nodes " + comma_separated(domain.nodes) +
+              (rest ? " and all groups that no other domain has"
+                    : " and the groups whose names begin with " + domain.name) +
+              "\n";
+    }
+    return text;
+  }
+
+  /// A command, and what it does.
+  using Hint = std::pair<std::string, std::string>;
+
+  std::vector<Hint> hints() const {
+    const std::string to = command_.dir.empty() ? "" : " --to " + shell_word(cluster_.dir);
+    std::vector<Hint> all;
+    all.emplace_back("peal recv --views" + to, "what is delivered, and the members");
+    if (cluster_.domains.size() > 1) {
+      const LocalDomain& other = cluster_.domains[1];
+      const std::string group = " --group " + other.name + "-all";
+      all.front().second += " of the group all";
+      all.emplace_back(
+          "peal recv --views --to " + shell_word(path(other.nodes.front(), ".sock")) + group,
+          "the same of a group of " + other.name);
+      all.emplace_back("seq 1000 | peal send" + to + " --group all" + group,
+                       "send lines as messages to both domains");
+    } else {
+      all.emplace_back("seq 1000 | peal send" + to, "send lines as messages");
+    }
+    all.emplace_back("peal status --views" + to, "what each node does");
+    all.emplace_back("kill -9 PID", "and see the others go on");
+    return all;
+  }
+
+  static std::string aligned(const std::vector<Hint>& hints) {
+    std::size_t width = 0;
+    for (const auto& [command, meaning] : hints) width = std::max(width, command.size());
+    std::string text;
+    for (const auto& [command, meaning] : hints) {
+      text += "  " + command + std::string(width + 3 - command.size(), ' ') + meaning + "\n";
+    }
+    return text;
   }
 
   /// Shows the nodes' state until a signal comes or all nodes have ended.

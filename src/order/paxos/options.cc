@@ -54,9 +54,7 @@ std::string out_of_rule(std::string_view key, std::int64_t value, const std::str
 std::span<const Field<Options>> fields() { return kFields; }
 
 std::string validate(const Options& options) {
-  for (const auto& each : kFields) {
-    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
-  }
+  if (std::string wrong = refusal_in(options, fields()); !wrong.empty()) return wrong;
   if (options.suspect < options.heartbeat * 3) {
     return out_of_rule("paxos.suspect_ms", options.suspect.ns, "at least three heartbeats");
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "order/common_options.h"
 #include "wire/frames.h"
 
 namespace peal::order::ramcast {
@@ -94,13 +95,7 @@ constexpr std::array kFields{
                              .internal = true,
                              .help = "how long a message may be without its key before a node asks "
                                      "others about it"}),
-    field<&Options::packet_bytes_max>({.key = "packet_bytes_max",
-                                       .least = 1'024,
-                                       .most = wire::kPacketBytesMax,
-                                       .drawn_least = 1'024,
-                                       .drawn_most = 4'000,
-                                       .internal = true,
-                                       .help = "largest packet in bytes; units are smaller"}),
+    field<&Options::packet_bytes_max>(packet_bytes_option(1'024, wire::kPacketBytesMax)),
 };
 
 }  // namespace
@@ -120,9 +115,7 @@ std::span<const Option> all_options() {
 }
 
 std::string validate(const Options& options) {
-  for (const Field<Options>& each : kFields) {
-    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
-  }
+  if (std::string wrong = refusal_in(options, fields()); !wrong.empty()) return wrong;
   if (options.suspect < options.beat * 4) {
     return "ramcast.suspect_ms must be at least four times ramcast.beat_ms";
   }

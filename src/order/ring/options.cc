@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kAuto = Options::kAutoWindow;
 constexpr std::string_view kPriorities[] = {"aggressive", "careful"};
-constexpr std::string_view kPrimaryRules[] = {"none", "majority"};
 
 constexpr std::array kFields{
     field<&Options::token_loss>(
@@ -147,21 +146,8 @@ constexpr std::array kFields{
                                   .drawn_least = 3,
                                   .drawn_most = 8,
                                   .help = "idle rotations before the token rests"}),
-    field<&Options::packet_bytes_max>(
-        {.key = "packet_bytes_max",
-         .least = 256,
-         .most = wire::kPacketBytesMax,
-         .drawn_least = 256,
-         .drawn_most = 4'000,
-         .internal = true,
-         .help = "largest datagram in bytes, without IP and UDP headers"}),
-    field<&Options::primary>(
-        {.key = "primary",
-         .words = kPrimaryRules,
-         .cluster_wide = true,
-         .help = "with \"majority\", each view says whether it may act for the whole cluster: at "
-                 "most one view at a time holds more than half of the nodes",
-         .refused_elsewhere = "as every view is primary"}),
+    field<&Options::packet_bytes_max>(packet_bytes_option(256, wire::kPacketBytesMax)),
+    field<&Options::primary>(primary_option()),
     field<&Options::priority>({.key = "ring.priority",
                                .least = 1,
                                .words = kPriorities,
@@ -191,9 +177,7 @@ Duration rest_max(const Options& options) {
 }
 
 std::string validate(const Options& options) {
-  for (const Field<Options>& each : kFields) {
-    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
-  }
+  if (std::string wrong = refusal_in(options, fields()); !wrong.empty()) return wrong;
   if (options.hold * 2 >= options.token_retransmit) {
     return rule("hold_ms", options.hold, "less than half of", "ring.token_retransmit_ms",
                 options.token_retransmit);

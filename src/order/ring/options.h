@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "order/common_options.h"
 #include "order/engine.h"
 #include "order/field.h"
 #include "wire/frames.h"
@@ -19,8 +20,6 @@
 namespace peal::order::ring {
 
 enum class PriorityMethod : std::uint8_t { aggressive = 1, careful = 2 };
-enum class PrimaryRule : std::uint8_t { none, majority };
-
 /// The options of the ring. The defaults suit a data centre, so users need to set none of them.
 struct Options {
   Duration token_loss = milliseconds(220);

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::string_view kRules[] = {"toto", "all-ack"};
-constexpr std::string_view kPrimaryRules[] = {"none", "majority"};
 
 constexpr std::array kFields{
     field<&Options::win>(
@@ -65,21 +64,8 @@ constexpr std::array kFields{
                             .internal = true,
                             .help = "how long a missing packet may be late before it is asked "
                                     "for"}),
-    field<&Options::packet_bytes_max>(
-        {.key = "packet_bytes_max",
-         .least = 256,
-         .most = wire::kPacketBytesMax,
-         .drawn_least = 256,
-         .drawn_most = 4'000,
-         .internal = true,
-         .help = "largest datagram in bytes, without IP and UDP headers"}),
-    field<&Options::primary>(
-        {.key = "primary",
-         .words = kPrimaryRules,
-         .cluster_wide = true,
-         .help = "with \"majority\", each view says whether it may act for the whole cluster: at "
-                 "most one view at a time holds more than half of the nodes",
-         .refused_elsewhere = "as every view is primary"}),
+    field<&Options::packet_bytes_max>(packet_bytes_option(256, wire::kPacketBytesMax)),
+    field<&Options::primary>(primary_option()),
 };
 
 }  // namespace
@@ -91,11 +77,6 @@ std::span<const Option> all_options() {
   return kOptions;
 }
 
-std::string validate(const Options& options) {
-  for (const Field<Options>& each : kFields) {
-    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
-  }
-  return {};
-}
+std::string validate(const Options& options) { return refusal_in(options, fields()); }
 
 }  // namespace peal::order::toto

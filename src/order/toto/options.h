@@ -11,14 +11,13 @@
 #include "base/buffer.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "order/common_options.h"
 #include "order/engine.h"
 #include "order/field.h"
 #include "order/toto/total_order.h"
 #include "wire/frames.h"
 
 namespace peal::order::toto {
-
-enum class PrimaryRule : std::uint8_t { none, majority };
 
 /// Tunables of ToTo. The defaults suit a data centre; none needs to be set.
 struct Options {
