@@ -29,16 +29,33 @@ bool an_order_is_new(const World& world) {
   return false;
 }
 
+/// No other process of the domain has been a member for as long as this one lacks messages.
+bool is_left_behind(const World& world, const Process& process, const std::vector<NodeId>& domain) {
+  const std::uint64_t position = process.counter("domain_position").value_or(0);
+  bool behind = false;
+  for (const NodeId node : domain) {
+    const Process* other = world.process(node);
+    if (other == nullptr || other == &process) continue;
+    const std::uint64_t since = other->counter("domain_member_since").value_or(0);
+    if (since == 0) continue;
+    if (since <= position) return false;
+    behind = true;
+  }
+  return behind;
+}
+
 /// With genuine multicast: most nodes of a domain have restarted, and forgot the order that the
 /// others still know; or all of them have, and have begun a new order, which does not go on with
-/// messages from before.
+/// messages from before. A process that was excluded does not know the order any more, if nobody
+/// has what its last view owes to it.
 bool a_domain_is_lost(const World& world) {
   if (an_order_is_new(world)) return true;
   for (const std::vector<NodeId>& domain : world.domains().view_sets()) {
     std::size_t knowing = 0;
     for (const NodeId node : domain) {
       const Process* process = world.process(node);
-      if (process != nullptr && process->status.view) ++knowing;
+      if (process != nullptr && process->status.view && !is_left_behind(world, *process, domain))
+        ++knowing;
     }
     if (knowing > 0 && knowing < domain.size() / 2 + 1) return true;
   }

@@ -196,6 +196,11 @@ void Process::on_view(const order::View& installed) {
   if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;
   status.view = installed.id;
+  // A view has a place, too. What was placed before it and is not delivered is of an order that was
+  // lost with all nodes of the domain.
+  if (world.domains().is_genuine() && world.domains().has_view(self.node)) {
+    world.domains().note_delivery(world.domains().of(self.node).front(), installed.id.number);
+  }
   status.members.assign(installed.members.begin(), installed.members.end());
   status.last_seq = 0;
   status.reached = {};

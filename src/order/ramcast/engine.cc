@@ -252,6 +252,8 @@ std::span<const Counter> RamcastEngine::counters() const {
   add("domain_leads", leads() ? 1 : 0);
   add("domain_order", order_of(standing_.promised));
   add("domain_round", number_in_order(standing_.promised));
+  add("domain_member_since", state_.is_member() ? state_.member_since() : 0);
+  add("domain_position", state_.delivered());
   add("units_sent", counts_.units_sent);
   add("units_taken", counts_.units_taken);
   add("proposals", counts_.proposals);
