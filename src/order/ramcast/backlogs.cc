@@ -132,6 +132,7 @@ void Backlogs::believe() {
   expects_ = true;
   doubts_ = false;
   parts_.standing.active = false;
+  parts_.standing.left_behind = true;
 }
 
 std::optional<Instant> Backlogs::deadline() const {
@@ -140,7 +141,8 @@ std::optional<Instant> Backlogs::deadline() const {
 
 void Backlogs::on_timer(Instant now, Effects& out) {
   // Either it has all, or a leader that does not know of that view yet has accepted this server.
-  if (!state_.is_member() || parts_.standing.active) expects_ = false;
+  const bool accepted = parts_.standing.active && !parts_.standing.left_behind;
+  if (!state_.is_member() || accepted) expects_ = false;
   if (!state_.is_member()) doubts_ = false;
   if (!asks() || now < next_) return;
   if (taken_ > 0) {
@@ -174,7 +176,8 @@ void Backlogs::request(Instant now, Effects& out) {
 
 /// The item is the one that this server delivers next.
 bool Backlogs::awaits(Seq before, Seq key) const {
-  const bool ready = doubts_ || (expects_ && !parts_.standing.active);
+  const bool ready =
+      doubts_ || parts_.standing.left_behind || (expects_ && !parts_.standing.active);
   return ready && state_.is_member() && before <= state_.delivered() && key > state_.delivered() &&
          parts_.clock.believes(key);
 }
@@ -208,6 +211,7 @@ void Backlogs::on_view(Instant now, const wire::BacklogView& backlog, Effects& o
   }
   believe();
   outlet_.install_retained(view, out);
+  if (!state_.is_member()) parts_.standing.left_behind = false;
   on_taken(now, out);
 }
 

@@ -93,7 +93,7 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
     return false;
   }
   // A server outside the view has space for all.
-  if (state_.is_member() && !has_space_for_base()) {
+  if (state_.is_member() && (parts_.standing.left_behind || !has_space_for_base())) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }

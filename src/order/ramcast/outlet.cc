@@ -116,7 +116,7 @@ bool Outlet::deliver(Effects& out) {
 
 bool Outlet::deliver_next(Effects& out) {
   const Standing& standing = parts_.standing;
-  if (!standing.active || !standing.in_step()) return false;
+  if (!standing.active || !standing.in_step() || standing.left_behind) return false;
   drop_keyed_items();
   while (!heap_.empty() && heap_.front().record->delivered) {
     std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -158,7 +158,7 @@ void Outlet::install(const wire::DomainView& view, Effects& out) {
 }
 
 void Outlet::deliver_retained(Record& record, Seq key, Effects& out) {
-  PEAL_ASSERT(!parts_.standing.active && record.has_body && state_.is_member());
+  PEAL_ASSERT(parts_.standing.left_behind && record.has_body && state_.is_member());
   std::erase_if(heap_, [&record](const Keyed& keyed) { return keyed.record == &record; });
   std::make_heap(heap_.begin(), heap_.end(), later);
   record.key = key;
@@ -167,7 +167,7 @@ void Outlet::deliver_retained(Record& record, Seq key, Effects& out) {
 }
 
 void Outlet::install_retained(const wire::DomainView& view, Effects& out) {
-  PEAL_ASSERT(!parts_.standing.active);
+  PEAL_ASSERT(parts_.standing.left_behind);
   parts_.clock.raise(clock_of(view.id.number));
   install(view, out);
 }

@@ -105,6 +105,7 @@ void Rounds::on_state(const MemberId& from, NodeIndex node, const wire::MemberSt
 // ---- the candidate ----
 
 bool Rounds::try_to_lead(Instant now, Effects& out) {
+  if (parts_.standing.leads() && parts_.standing.left_behind) step_down();
   if (parts_.standing.role != Role::candidate) return false;
   if (!takeover_.bootstrap() && !watch_.may_lead()) {
     // Meanwhile it has learned of a view without it.

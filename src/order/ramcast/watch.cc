@@ -194,7 +194,7 @@ bool Watch::may_lead() const {
   const bool unfit = unfit_in_.number != 0 && unfit_in_ == state_.view().id;
   const bool inside =
       state_.has_view() ? state_.is_member() : parts_.standing.synchronized != wire::Round{};
-  return inside && !unfit;
+  return inside && !unfit && !parts_.standing.left_behind;
 }
 
 bool Watch::must_take_over(Instant now) const {
