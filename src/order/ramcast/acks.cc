@@ -92,6 +92,7 @@ bool Acks::take(Record& record, NodeIndex server, unsigned domain, const wire::C
     said.acknowledged = true;
     said.digest = cell.digest;
     said.key = cell.key;
+    said.round = std::max(said.round, cell.round);
     changed = true;
     const bool of_leader = domain == parts_.domain && cell.mark_entry != 0 &&
                            cell.round == parts_.standing.synchronized &&
@@ -138,7 +139,7 @@ bool Acks::acknowledge(Record& record) {
   record.acknowledged = key;
   record.digest = digest.value();
   Said& own = record.said[parts_.index];
-  own = {record.digest, key, true, 0, true};
+  own = {record.digest, key, true, record.own.round, 0, true};
   ++parts_.counts.acknowledged;
   table_.put(record, cell_of(record), CellTable::To::all);
   return true;
@@ -162,10 +163,22 @@ bool Acks::find_key(Record& record) {
       all = static_cast<unsigned>(count) >= parts_.layout.quorum(domain);
     }
     if (!all) continue;
+    record.found = true;
     commit(record, said.key);
     return true;
   }
   return false;
+}
+
+wire::Round Acks::found_in(const Record& record, unsigned domain) const {
+  if (!record.found)
+    return PEAL_MUTANT(rc_found_in_known_round) ? record.others[domain].round : wire::Round{};
+  wire::Round latest = record.others[domain].round;
+  if (PEAL_MUTANT(rc_found_in_known_round)) return latest;
+  for (const NodeIndex server : parts_.layout.servers(domain)) {
+    if (record.said[server].acknowledged) latest = std::max(latest, record.said[server].round);
+  }
+  return latest;
 }
 
 void Acks::commit(Record& record, Seq key) {

@@ -27,6 +27,9 @@ class Acks {
   void commit(Record& record, Seq key);
   /// A leader's proposal goes to the servers of the other domains.
   void propose(const Record& record);
+  /// The latest round of another domain in which the message's key, which is known, can have been
+  /// found; none if this server has only heard of the key.
+  wire::Round found_in(const Record& record, unsigned domain) const;
   /// Says to one server again what this server says of the message.
   void repeat(NodeIndex server, const Record& record);
   /// The server has begun a new round: what it acknowledged before is void.

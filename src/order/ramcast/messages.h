@@ -22,6 +22,7 @@ struct Said {
   std::uint64_t digest = 0;
   Seq key{};
   bool acknowledged = false;
+  wire::Round round{};         ///< of its domain, in which it acknowledged
   std::uint32_t checksum = 0;  ///< of the cell that said so
   bool seen = false;           ///< `checksum` is valid
 };
@@ -42,6 +43,7 @@ struct Record {
   Seq acknowledged{};                                 ///< their key; 0: nothing is acknowledged
   Seq key{};                                          ///< the final key; 0: unknown
   Seq heard{};                                        ///< see Lead::on_hearsay()
+  bool found = false;                                 ///< the key was found here, and not heard of
   bool delivered = false;
   bool listed = false;   ///< in Messages::pending()
   bool touched = false;  ///< in Messages::touched()

@@ -149,8 +149,8 @@ void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& o
   }
   if (!is_destination(node, *record)) return;
   const unsigned domain = parts_.layout.role(node).domain;
-  const wire::Round& round =
-      domain == parts_.domain ? parts_.standing.synchronized : record->others[domain].round;
+  const wire::Round round =
+      domain == parts_.domain ? parts_.standing.synchronized : acks_.found_in(*record, domain);
   if (record->key != 0) {
     send(node, wire::RamcastKind::answer, {message, record->key, round}, out);
     return;
