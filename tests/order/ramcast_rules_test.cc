@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/hooks.h"
+#include "ramcast_unheard.h"
 #include "ramcast_world.h"
 
 namespace peal::order::ramcast::test {
@@ -223,6 +224,20 @@ std::string a_domain_that_lost_its_order() {
 
 TEST(RamcastRules, StampsOfALostOrderAreNotReplaced) {
   expect_needed(Mutant::rc_orders_mixed, a_domain_that_lost_its_order);
+}
+
+/// Members whose knowledge of releases is late, and servers without a base, while the leaders
+/// change.
+std::string leaders_that_nobody_hears() {
+  for (std::int64_t offset = 0; offset < 3; ++offset) {
+    const std::string wrong = unheard_leaders(true, {}, offset);
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+TEST(RamcastRules, AMemberHasSpaceForWhatItsLeaderProposes) {
+  expect_needed(Mutant::rc_window_ignored, leaders_that_nobody_hears);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ramcast_unheard.h"
 #include "ramcast_world.h"
 
 namespace peal::order::ramcast::test {
@@ -315,41 +316,6 @@ TEST(RamcastScenarios, C23ANodeLeadsLosesAndLeadsAgain) {
   EXPECT_TRUE(world->engine(0).leads());
   EXPECT_EQ(world->delivered(0), 60U);
   EXPECT_EQ(world->keys(2), world->keys(0));
-}
-
-/// Nobody hears the leader, whose log goes on: another one leads. This happens again and again
-/// under load. What is wrong at the end.
-std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t offset) {
-  constexpr std::uint32_t kServers = 3, kSenders = 3;
-  Shape shape{.domains = {kServers}, .outsiders = kSenders};
-  shape.fabric.lazy_revocation = lazy_revocation;
-  shape.fabric.slow = 0.9;  // many writes are under way when the right to write ends
-  shape.fabric.slow_most = microseconds(300);
-  shape.options.fast = fast;
-  shape.options.beat = microseconds(500);
-  shape.options.suspect = milliseconds(4);
-  const auto world = settled(shape);
-  for (int i = 0; i < 6 && world->broken().empty(); ++i) {
-    const std::uint32_t leader = *world->leader(1);
-    for (std::uint32_t other = 0; other < kServers; ++other) {
-      if (other == leader) continue;
-      world->fabric().cut(world->layout().role(static_cast<NodeIndex>(leader)).node,
-                          world->layout().role(static_cast<NodeIndex>(other)).node,
-                          static_cast<std::uint8_t>(Area::control));
-    }
-    const Instant limit = world->now() + milliseconds(100);
-    while (world->leader(1).value_or(leader) == leader && world->now() < limit) {
-      for (std::uint32_t sender = kServers; sender < world->nodes(); ++sender) {
-        submit_some(*world, sender, 1, world->backlog(sender) < 3 ? 1 : 0);
-      }
-      world->run(microseconds(10));
-    }
-    world->run(microseconds(offset));
-    world->heal_all();
-    if (!world->run_until([&] { return world->is_settled(); }, seconds(2))) return "not settled";
-  }
-  const bool quiet = world->run_until([&] { return world->is_quiet(); }, seconds(5));
-  return quiet || !world->broken().empty() ? world->broken() : "not quiet";
 }
 
 TEST(RamcastScenarios, LeadersThatNobodyHearsWriteOn) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ramcast_unheard.h"
+
+#include "ramcast_world.h"
+
+namespace peal::order::ramcast::test {
+
+std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t offset) {
+  constexpr std::uint32_t kServers = 3, kSenders = 3;
+  Shape shape{.domains = {kServers}, .outsiders = kSenders};
+  shape.fabric.lazy_revocation = lazy_revocation;
+  shape.fabric.slow = 0.9;  // many writes are under way when the right to write ends
+  shape.fabric.slow_most = microseconds(300);
+  shape.options.fast = fast;
+  shape.options.beat = microseconds(500);
+  shape.options.suspect = milliseconds(4);
+  const auto world = settled(shape);
+  for (int i = 0; i < 6 && world->broken().empty(); ++i) {
+    const std::uint32_t leader = *world->leader(1);
+    for (std::uint32_t other = 0; other < kServers; ++other) {
+      if (other == leader) continue;
+      world->fabric().cut(world->layout().role(static_cast<NodeIndex>(leader)).node,
+                          world->layout().role(static_cast<NodeIndex>(other)).node,
+                          static_cast<std::uint8_t>(Area::control));
+    }
+    const Instant limit = world->now() + milliseconds(100);
+    while (world->leader(1).value_or(leader) == leader && world->now() < limit) {
+      for (std::uint32_t sender = kServers; sender < world->nodes(); ++sender) {
+        if (world->backlog(sender) < 3) world->submit(sender, 1, 60);
+      }
+      world->run(microseconds(10));
+    }
+    world->run(microseconds(offset));
+    world->heal_all();
+    if (!world->run_until([&] { return world->is_settled(); }, seconds(2))) return "not settled";
+  }
+  const bool quiet = world->run_until([&] { return world->is_quiet(); }, seconds(5));
+  return quiet || !world->broken().empty() ? world->broken() : "not quiet";
+}
+
+}  // namespace peal::order::ramcast::test
