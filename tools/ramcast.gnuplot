@@ -112,3 +112,20 @@ label(order, outside, bytes) = (order eq "paxos" ? "Paxos" : outside > 0 ? "outs
 plot file("near") using 0:(column("reply_p50_us")):(0.7): \
        xtic(label(strcol("order"), column("outside"), strcol("payload_bytes"))) \
        with boxes fs solid 0.8 lc rgb ramcast
+
+# The published algorithm with one error: shares of the runs with a violation.
+set output out . "/ramcast-errors.png"
+set terminal pngcairo size 760,400 font "DejaVu Sans,10" noenhanced
+set xrange [-0.6:6.6]
+set yrange [0:1]
+set ylabel "share of the runs"
+set bmargin 4
+set title "Runs with a violation, one error of the published algorithm at a time"
+errors = "'none calm' 'x1 calm' 'x4 calm' 'none x5' 'x5 x5' 'none x10' 'x10 x10'"
+share(error, faults, i) = (error . " " . faults eq word(errors, i + 1) ? \
+                           column("violations") / column("seeds") : NaN)
+set xtics norotate
+set xtics ("none" 0, "X1" 1, "X4" 2, "X5's case,\nnone" 3, "X5's case,\nX5" 4, "X10's case,\nnone" 5, \
+           "X10's case,\nX10" 6)
+plot for [i=0:6] file("published") using (i):(share(strcol("error"), strcol("faults"), i)):(0.7) \
+       with boxes fs solid 0.8 lc rgb (word(errors, i + 1)[1:4] eq "none" ? "#1b7837" : whitebox)
