@@ -44,6 +44,11 @@ class Places {
     if (area != Area::units && area != Area::replies) cell += row_of(client) * options_.slots;
     return cell * cell_bytes(area);
   }
+  /// In T: where the record with the stamp of another domain is.
+  std::uint64_t of_foreign(NodeId client, std::uint64_t index, DomainId domain) const {
+    return of(Area::log, client, index) + log_front_bytes(layout_.count()) +
+           kForeignBytes * (domain - 1U);
+  }
   std::uint64_t release_cell() const { return options_.slots * cell_bytes(Area::replies); }
   const std::vector<NodeId>& nodes() const { return nodes_; }
 

@@ -14,8 +14,10 @@ Server::Server(const Layout& layout, const Options& options, const Places& place
       roster_(layout, post.self()),
       store_(roster_.domain(), first_clock, options.slots),
       parts_{layout, options_, places, post, links, roster_, store_, standing_, peers_},
-      tasks_(parts_),
-      takeover_(parts_, tasks_) {
+      leader_(parts_),
+      deliveries_(parts_),
+      tasks_(parts_, leader_, deliveries_),
+      takeover_(parts_, tasks_, leader_) {
   for (const NodeId node : roster_.nodes()) {
     if (node != post.self().node) peers_[node];
   }
@@ -117,7 +119,7 @@ void Server::tick(Instant now, order::Effects& out) {
   takeover_.tick(now, out);
   if (installed_) {
     tasks_.retry(now, out);
-    tasks_.release(now, delivered_by_all(now));
+    deliveries_.release(now, delivered_by_all(now));
   }
   send_beats(out);
 }

@@ -45,6 +45,8 @@ class Server {
   Standing standing_;
   std::map<NodeId, Peer> peers_;
   Parts parts_;
+  Leader leader_;
+  Deliveries deliveries_;
   Tasks tasks_;
   Takeover takeover_;
   bool installed_ = false;

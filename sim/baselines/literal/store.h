@@ -34,6 +34,11 @@ struct Message {
   std::size_t placed = 0;    ///< at a leader: followers at which the stamp is
   Instant retry_at{};
   Duration wait{};
+
+  void start_timer(Instant now, Duration retry) {
+    wait = retry;
+    retry_at = now + retry;
+  }
 };
 
 /// The messages of one incarnation of a client, by their index in this domain.

@@ -36,7 +36,8 @@ std::vector<std::byte> Takeover::state_bytes(bool of_leader) const {
   std::uint32_t count = 0;
   std::vector<std::byte> messages;
   for (const auto& [client, stream] : p_.store.streams()) {
-    for (const auto& [index, message] : stream.messages) {
+    for (const auto& each : stream.messages) {
+      const Message& message = each.second;
       const Proposal& own = message.columns[p_.domain()];
       const bool stamped = own.round == p_.standing.current || message.key != 0;
       if (!stamped) continue;
@@ -255,7 +256,7 @@ void Takeover::note_members() {
     const auto peer = p_.peers.find(node);
     if (peer == p_.peers.end() || peer->second.said.current != p_.standing.current) return;
     ++count;
-    tasks_.grant(node);
+    leader_.grant(node);
   });
   if (count >= p_.majority()) p_.standing.active = true;
 }

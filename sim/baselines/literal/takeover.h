@@ -12,7 +12,8 @@ namespace peal::sim::genuine::literal {
 /// Tasks 7 to 9 of the paper: the change of a domain's leader.
 class Takeover {
  public:
-  Takeover(const Parts& parts, Tasks& tasks) : p_(parts), tasks_(tasks) {}
+  Takeover(const Parts& parts, Tasks& tasks, Leader& leader)
+      : p_(parts), tasks_(tasks), leader_(leader) {}
 
   /// Task 7: begins with a round above `highest`.
   void start(Instant now, Round highest, order::Effects& out);
@@ -60,6 +61,7 @@ class Takeover {
 
   const Parts& p_;
   Tasks& tasks_;
+  Leader& leader_;
   std::vector<std::byte> answer_;  ///< this server's state when it promised
   bool collecting_ = false;
   Instant deadline_{}, hold_back_until_{}, asked_at_{};
