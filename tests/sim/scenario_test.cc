@@ -54,8 +54,8 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "member_state, refusal, message_relay, pull, query, answer, backlog_request, backlog, "
        "backlog_view, beat, multicast, accept, ack, "
        "deliver, "
-       "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp, literal_pull, "
-       "literal_hello or other"},
+       "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp, literal_hello "
+       "or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},

@@ -245,9 +245,9 @@ constexpr order::PacketName named(Kind kind, std::string_view name, bool carries
   return {number(kind), name, carries_units};
 }
 constexpr order::PacketName kLiteralPackets[] = {
-    named(Kind::beat, "beat"),         named(Kind::relay, "multicast", true),
-    named(Kind::pull, "literal_pull"), named(Kind::new_leader, "new_leader"),
-    named(Kind::part, "part"),         named(Kind::hello, "literal_hello")};
+    named(Kind::beat, "beat"),  named(Kind::relay, "multicast", true),
+    named(Kind::pull, "stamp"), named(Kind::new_leader, "new_leader"),
+    named(Kind::part, "part"),  named(Kind::hello, "literal_hello")};
 
 order::PacketContent literal_content_of(const order::InspectedPacket& packet) {
   const auto kind = static_cast<Kind>(packet.kind);

@@ -16,7 +16,7 @@ enum class Kind : std::uint8_t {
   relay = 241,       ///< a unit, by a server whose message waits
   new_leader = 248,  ///< CATCH_UP
   part = 249,        ///< bytes of a state: MY_STATE, or what a new leader begins with
-  pull = 252,        ///< asks for the unit of a message
+  pull = 252,        ///< asks for the unit of a message; kinds have one name, here skeen's
   hello = 253,       ///< the sender has exposed its memory to the receiver
 };
 constexpr std::uint8_t number(Kind kind) { return static_cast<std::uint8_t>(kind); }
