@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of a write to another process's memory and of its answer, by each fabric: while both
-// processes poll, and while both sleep and are woken up. Both are threads of this program, with a
-// loop each.
+// processes poll, and while both sleep and are woken up; and that of a datagram and its answer.
+// Both are threads of this program, with a loop or a socket each.
+#include <arpa/inet.h>
 #include <benchmark/benchmark.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -21,25 +26,25 @@ namespace {
 constexpr MemberId kFirst{{1}, 1};
 constexpr MemberId kSecond{{2}, 1};
 constexpr std::uint8_t kNumber = 1;
-constexpr std::size_t kBytes = 64;
 
-/// Exposes a region to its peer, and notes the number that it finds there. An echo says it again.
+/// Exposes a region to its peer, and notes the number that it finds at its end: the whole write has
+/// come. An echo says it again, with as many bytes.
 class Talker final : public LoopHost {
  public:
   enum class Role : std::uint8_t { asks, echoes };
-  Talker(Options options, const MemberId& peer, Waiting waiting, Role role)
-      : peer_(peer), role_(role) {
+  Talker(Options options, const MemberId& peer, Waiting waiting, Role role, std::size_t bytes)
+      : peer_(peer), role_(role), said_(bytes), seen_(bytes) {
     LoopOptions loop_options;
     loop_options.waiting = waiting;
     loop_ = std::move(*Loop::open(loop_options));
     fabric_ = std::move(*Fabric::open(std::move(options)));
     is_good_ = fabric_->attach(*loop_).has_value() &&
-               fabric_->expose({peer, kNumber}, {1}, kBytes).has_value();
+               fabric_->expose({peer, kNumber}, {1}, bytes).has_value();
   }
   void say(std::uint64_t number) {
-    std::array<std::byte, kBytes> bytes{};
-    store(ByteSpan(bytes), number);
-    fabric_->write({peer_, kNumber, {1}, 0}, bytes, number);
+    store(ByteSpan(said_).last(sizeof number), number);
+    fabric_->write({peer_, kNumber, {1}, 0}, said_, number);
+    if (role_ == Role::asks) fabric_->flush(Clock::now());  // no turn runs that would end
   }
   std::uint64_t heard() const { return heard_; }
   bool is_good() const { return is_good_; }
@@ -64,9 +69,8 @@ class Talker final : public LoopHost {
     while (fabric_->next_done(done)) {
       if (done.end != port::WriteEnd::ok) is_good_ = false;
     }
-    std::array<std::byte, kBytes> bytes{};
-    if (!fabric_->load({peer_, kNumber}, 0, bytes)) return;
-    const auto number = peal::load<std::uint64_t>(bytes);
+    if (!fabric_->load({peer_, kNumber}, 0, seen_)) return;
+    const auto number = peal::load<std::uint64_t>(ByteView(seen_).last(sizeof heard_));
     if (number <= heard_) return;
     heard_ = number;
     if (role_ == Role::echoes) say(number);
@@ -74,6 +78,7 @@ class Talker final : public LoopHost {
 
   MemberId peer_;
   Role role_;
+  std::vector<std::byte> said_, seen_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Fabric> fabric_;
   std::uint64_t heard_ = 0;
@@ -102,10 +107,11 @@ void fabric_round_trip(benchmark::State& state, Choice choice, Waiting waiting) 
   std::string folder = (std::filesystem::temp_directory_path() / "peal-bench-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return state.SkipWithError("no folder");
   {
+    const auto bytes = static_cast<std::size_t>(state.range(0));
     Talker first(options_of(folder, choice, kFirst.node, kSecond.node), kSecond, waiting,
-                 Talker::Role::asks);
+                 Talker::Role::asks, bytes);
     Talker second(options_of(folder, choice, kSecond.node, kFirst.node), kFirst, waiting,
-                  Talker::Role::echoes);
+                  Talker::Role::echoes, bytes);
     std::thread echo([&] { second.loop().run(second); });
     std::uint64_t number = 0;
     const auto round = [&] {
@@ -120,10 +126,74 @@ void fabric_round_trip(benchmark::State& state, Choice choice, Waiting waiting) 
   }
   std::filesystem::remove_all(folder);
 }
-BENCHMARK_CAPTURE(fabric_round_trip, shm_polling, Choice::shm, Waiting::polling)->UseRealTime();
-BENCHMARK_CAPTURE(fabric_round_trip, shm_doorbell, Choice::shm, Waiting::adaptive)->UseRealTime();
-BENCHMARK_CAPTURE(fabric_round_trip, tcp_polling, Choice::tcp, Waiting::polling)->UseRealTime();
-BENCHMARK_CAPTURE(fabric_round_trip, tcp_asleep, Choice::tcp, Waiting::adaptive)->UseRealTime();
+void by_size(benchmark::internal::Benchmark* each) {
+  each->UseRealTime()->RangeMultiplier(4)->Range(64, 16 << 10)->Arg(32 << 10);
+}
+BENCHMARK_CAPTURE(fabric_round_trip, shm_polling, Choice::shm, Waiting::polling)->Apply(by_size);
+BENCHMARK_CAPTURE(fabric_round_trip, shm_doorbell, Choice::shm, Waiting::adaptive)->Apply(by_size);
+BENCHMARK_CAPTURE(fabric_round_trip, tcp_polling, Choice::tcp, Waiting::polling)->Apply(by_size);
+BENCHMARK_CAPTURE(fabric_round_trip, tcp_asleep, Choice::tcp, Waiting::adaptive)->Apply(by_size);
+
+/// A socket of its own, at the loopback interface.
+class Datagrams {
+ public:
+  Datagrams() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    is_good_ = ::bind(socket_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+  }
+  Datagrams(const Datagrams&) = delete;
+  Datagrams& operator=(const Datagrams&) = delete;
+  ~Datagrams() { ::close(socket_); }
+
+  bool connect_to(const Datagrams& peer) const {
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    auto* address = reinterpret_cast<sockaddr*>(&at);
+    return is_good_ && ::getsockname(peer.socket_, address, &size) == 0 &&
+           ::connect(socket_, address, size) == 0;
+  }
+  void send(ByteView bytes) const {
+    if (::send(socket_, bytes.data(), bytes.size(), 0) < 0) std::abort();
+  }
+  /// True if a datagram has come. With `flags` 0, waits for it.
+  bool receive(ByteSpan bytes, int flags) const {
+    return ::recv(socket_, bytes.data(), bytes.size(), flags) > 0;
+  }
+
+ private:
+  int socket_;
+  bool is_good_ = false;
+};
+
+/// As fabric_round_trip, with a datagram each way. `flags` are those of recv().
+void udp_round_trip(benchmark::State& state, int flags) {
+  const Datagrams first, second;
+  if (!first.connect_to(second) || !second.connect_to(first))
+    return state.SkipWithError("no sockets");
+  const std::vector<std::byte> said(static_cast<std::size_t>(state.range(0)));
+  std::thread echo([&] {
+    std::vector<std::byte> seen(said.size());
+    while (true) {
+      while (!second.receive(seen, flags)) {
+      }
+      if (seen.front() != std::byte{}) return;
+      second.send(seen);
+    }
+  });
+  std::vector<std::byte> seen(said.size());
+  for (auto _ : state) {
+    first.send(said);
+    while (!first.receive(seen, flags)) {
+    }
+  }
+  std::vector<std::byte> last(said.size(), std::byte{1});
+  first.send(last);
+  echo.join();
+}
+BENCHMARK_CAPTURE(udp_round_trip, polling, MSG_DONTWAIT)->Apply(by_size);
+BENCHMARK_CAPTURE(udp_round_trip, asleep, 0)->Apply(by_size);
 
 /// What a write costs its writer, 100 in a turn, while nobody reads.
 void fabric_write(benchmark::State& state) {

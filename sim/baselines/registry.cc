@@ -5,6 +5,7 @@
 
 #include "order/registry/inspection/inspections.h"
 #include "order/registry/registry.h"
+#include "sim/baselines/literal/engine.h"
 #include "sim/baselines/skeen/engine.h"
 #include "sim/baselines/whitebox/engine.h"
 
@@ -12,14 +13,20 @@ namespace peal::sim {
 
 std::span<const order::Descriptor* const> baselines() {
   static constexpr const order::Descriptor* kBaselines[] = {&genuine::whitebox::kDescriptor,
-                                                            &genuine::skeen::kDescriptor};
+                                                            &genuine::skeen::kDescriptor,
+                                                            &genuine::literal::kDescriptor};
   return kBaselines;
 }
 
 std::span<const order::Inspection* const> baseline_inspections() {
   static constexpr const order::Inspection* kInspections[] = {&genuine::whitebox::kInspection,
-                                                              &genuine::skeen::kInspection};
+                                                              &genuine::skeen::kInspection,
+                                                              &genuine::literal::kInspection};
   return kInspections;
+}
+
+bool needs_links(const order::Descriptor& engine) {
+  return &engine == &genuine::literal::kDescriptor;
 }
 
 const order::Descriptor* find_engine(std::string_view name) {

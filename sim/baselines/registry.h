@@ -16,6 +16,10 @@ namespace peal::sim {
 std::span<const order::Descriptor* const> baselines();
 std::span<const order::Inspection* const> baseline_inspections();
 
+/// The engine does without links that fail: its seeds have processes that pause or end, and writes
+/// that take long.
+bool needs_links(const order::Descriptor& engine);
+
 /// The engine with this name, of this program or a baseline; null if there is none.
 const order::Descriptor* find_engine(std::string_view name);
 /// The inspection of the engine with this name; null if it has none.

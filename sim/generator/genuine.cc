@@ -44,7 +44,7 @@ void ScenarioGenerator::plan_genuine_targets() {
 /// In half of the scenarios with crash_stop, a domain loses members for good: mostly the first
 /// one, which leads at the beginning. The draws use a random generator of their own.
 void ScenarioGenerator::plan_lost_members() {
-  if (!options_.faults) return;
+  if (!options_.faults && !processes_fail_) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7b);
   for (const std::vector<NodeId>& domain : domains_) {
     if (domain.size() < 3 || !own.chance(0.5)) continue;
@@ -53,6 +53,36 @@ void ScenarioGenerator::plan_lost_members() {
         own.chance(0.5) ? " after-sends " + std::to_string(1 + own.below(40)) : "";
     timeline_.at(Duration{own.between(0, length_.ns)}, "crash " + nodes_text({victim}) + sends);
   }
+}
+
+/// Nodes of domains pause, mostly the first ones, which lead; nodes outside end while they send.
+/// The draws use a random generator of their own.
+void ScenarioGenerator::plan_pauses() {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7c);
+  std::set<NodeId> outside;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) outside.insert(NodeId{n});
+  for (const std::vector<NodeId>& domain : domains_) {
+    for (const NodeId node : domain) outside.erase(node);
+    for (std::uint64_t i = own.below(7); i > 0; --i) {
+      const NodeId node = domain[own.chance(0.5) ? 0 : own.below(domain.size())];
+      const Duration length{own.between(milliseconds(10).ns, milliseconds(200).ns)};
+      timeline_.at(Duration{own.between(0, length_.ns)},
+                   "pause " + nodes_text({node}) + " " + duration_text(length));
+    }
+  }
+  for (const NodeId node : domains_.empty() ? std::set<NodeId>{} : outside) {
+    if (!own.chance(0.5)) continue;
+    timeline_.at(
+        Duration{own.between(0, length_.ns)},
+        "crash " + nodes_text({node}) + " after-sends " + std::to_string(1 + own.below(12)));
+  }
+}
+
+/// How long a write into memory takes at most: often so long that messages overtake each other.
+std::string ScenarioGenerator::slow_writes() const {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7d);
+  const Duration most{own.between(microseconds(20).ns, milliseconds(own.chance(0.5) ? 3 : 1).ns)};
+  return duration_text(most);
 }
 
 /// With crash_stop, a node of a domain that has ended does not come back, and a domain without a

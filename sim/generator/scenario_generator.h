@@ -64,6 +64,8 @@ class ScenarioGenerator {
   void plan_moved_node();
   void spare_lives();
   void plan_lost_members();
+  void plan_pauses();
+  std::string slow_writes() const;
   void spare_members();
   void write_timeline();
   void write_ending(const DiskFaults& disks);
@@ -84,11 +86,12 @@ class ScenarioGenerator {
   EngineOptions drawn_;  ///< the drawn options of the default engine
   std::string knobs_;
   std::string calm_;
-  std::string failed_disk_;    ///< the node whose disk fails; empty if no disk fails
-  std::size_t acceptors_ = 0;  ///< number of acceptors; 0: the default number
-  Duration hop_{};             ///< approximate time of one hop of the token
-  Duration length_{};          ///< length of the phase with faults
-  double rate_ = 0;            ///< messages per second and node
+  std::string failed_disk_;      ///< the node whose disk fails; empty if no disk fails
+  std::size_t acceptors_ = 0;    ///< number of acceptors; 0: the default number
+  Duration hop_{};               ///< approximate time of one hop of the token
+  Duration length_{};            ///< length of the phase with faults
+  double rate_ = 0;              ///< messages per second and node
+  bool processes_fail_ = false;  ///< with needs_links(): in place of all other faults
 };
 
 }  // namespace peal::sim

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/baselines/registry.h"
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
@@ -23,6 +24,10 @@ Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options) {
 
 ScenarioGenerator::ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options)
     : seed_(seed), options_(options), random_(seed * 0x2545f4914f6cdd1dULL + 0x51), lists_(seed) {
+  if (needs_links(options_.engine.engine())) {
+    processes_fail_ = options_.faults;
+    options_.faults = false;
+  }
   if (options_.engine.engine().traits.one_view) options_.faults = false;
   for (const std::string& word : options.overrides) {
     const std::size_t equals = std::min(word.find('='), word.size());
@@ -44,6 +49,7 @@ Script ScenarioGenerator::write() {
   lists_.plan(timeline_, length_);
   plan_restarts();
   plan_moved_node();
+  if (processes_fail_) plan_pauses();
   if (options_.engine.traits().crash_stop) {
     plan_lost_members();
     spare_members();
@@ -159,13 +165,16 @@ void ScenarioGenerator::draw_network() {
 void ScenarioGenerator::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(random_.spread(Duration{100}, Duration{8'000}).ns);
+  // A write makes the owner look at all that is open, and leaders have to change meanwhile.
+  const bool slow = needs_links(options_.engine.engine());
+  if (slow) rate_ /= 8;
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
   // An engine with acceptors sends heartbeats and a vote for every few units, but no token.
   // With genuine multicast, a message takes some packets for each pair of its destinations.
   const double many = options_.engine.is_genuine() ? 3 : 1;
   const double cost = options_.engine.has_quorum() ? 2 * many * data_per_second + 5'000
                                                    : 1.6 * tokens_per_second + data_per_second;
-  const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
+  const double length_s = std::clamp(kEventsPerSeed / (slow ? 5 : 1) / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
@@ -210,6 +219,8 @@ void ScenarioGenerator::write_cluster() {
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", random_.number(16, 400));
+  if (needs_links(options_.engine.engine()) && !is_fixed("write"))
+    line += " write=" + slow_writes();
   if (options_.engine.has_acceptors()) {
     add(0.3, "window", random_.number(1, std::min<std::int64_t>(gap, 250)));
     add(0.3, "member-window", random_.number(1, 64));
@@ -321,7 +332,7 @@ void ScenarioGenerator::write_ending(const DiskFaults& disks) {
     // otherwise it would stop after the start of all nodes.
     if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
-    script_.add("start all");
+    if (!needs_links(options_.engine.engine())) script_.add("start all");
     // A node may refuse two starts, one for each of its log folders: start all nodes twice more.
     for (int times = disks.damages() ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");

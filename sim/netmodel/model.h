@@ -42,6 +42,8 @@ struct CpuCosts {
   WorkCost submit;   ///< per message
   /// Per write into the memory of another node; its owner's processor has no part in it.
   WorkCost write{};
+  /// Per message delivered, once everything that the node sends in the same step has left.
+  WorkCost finish{};
 };
 
 struct NetModelOptions {

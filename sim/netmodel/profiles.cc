@@ -57,11 +57,12 @@ constexpr CpuCosts kPealOffload{
 constexpr WorkCost kClient{nanoseconds(300), {}, 0};
 constexpr CpuCosts kRamcast{{nanoseconds(4'440), kSendFrame, 120},
                             {nanoseconds(730), kReceiveFrame, 120},
-                            {nanoseconds(2'500), {}, 0},
+                            {},
                             kClient,
-                            {nanoseconds(470), {}, 0}};
-constexpr CpuCosts kWbcast{
-    {nanoseconds(536), {}, 0}, {nanoseconds(536), {}, 0}, {nanoseconds(11'430), {}, 0}, kClient};
+                            {nanoseconds(470), {}, 0},
+                            {nanoseconds(2'800), {}, 0}};
+constexpr CpuCosts kWbcast{{nanoseconds(536), {}, 0},   {nanoseconds(536), {}, 0}, {}, kClient, {},
+                           {nanoseconds(11'430), {}, 0}};
 
 constexpr std::array kCpus{
     CpuKind{"peal", nanoseconds(100), kPeal, "careful", 0, 0, 1'472,

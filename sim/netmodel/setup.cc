@@ -15,8 +15,10 @@ namespace {
 constexpr std::uint32_t kOneFrame = 1'472;
 /// Engines of genuine multicast do not split messages: bytes of a packet besides its message.
 constexpr std::uint32_t kAroundWhole = 400;
-/// Slots of a sender. Those of delivered messages are free only after a heartbeat.
+/// Slots of a sender: at least so many, and more if they are small. Those of delivered messages are
+/// free only after a heartbeat.
 constexpr std::uint32_t kSlotsLeast = 64;
+constexpr std::uint32_t kSlotBytes = 256 << 10;
 
 // Timeouts on a bus, where a packet takes a hundred times as long as on a link. Shorter ones would
 // fill the bus with reports and requests.
@@ -39,6 +41,10 @@ std::uint32_t datagram_of(const NetRunOptions& options) {
   }
   return message_bytes_beside(options) <= unit_room(kOneFrame) ? kOneFrame
                                                                : options.cpu->datagram_bytes_large;
+}
+
+std::uint32_t slots_of(const NetRunOptions& options) {
+  return std::max({4 * options.under_way, kSlotsLeast, kSlotBytes / datagram_of(options)});
 }
 
 std::vector<NodeId> nodes_of(const NetRunOptions& options, std::uint32_t domain) {
@@ -108,7 +114,7 @@ EngineOptions engine_of(const NetRunOptions& options) {
     engine.set("acks", *options.ack_rate > 0 ? 1 : 0);
     if (*options.ack_rate > 0) engine.set("ack_rate", *options.ack_rate);
   }
-  if (options.under_way > 0) engine.set("slots", std::max(4 * options.under_way, kSlotsLeast));
+  if (options.under_way > 0) engine.set("slots", slots_of(options));
   set_windows(options, engine);
   return engine;
 }

@@ -308,7 +308,8 @@ void Driver::consume(Process& process) {
 // ---- after one input ----
 
 void Driver::after_call(Process& process) {
-  const std::int64_t sends = model_ != nullptr ? process.processor.charged.ns
+  const Processor& processor = process.processor;
+  const std::int64_t sends = model_ != nullptr ? (processor.charged + processor.charged_after).ns
                                                : options_.send_cost.ns * process.sending.in_call;
   process.processor.work_for(Duration{options_.step_cost.ns + sends}, schedule_.now());
   if (process.end != Process::End::none) {
@@ -354,7 +355,9 @@ void Driver::delivered_early(Process& process, const node::Message& message) {
 Instant Driver::charge_delivery(Process& process, const node::Message& message) {
   Processor& processor = process.processor;
   if (model_ != nullptr) {
-    processor.charge(model_->options().cpu.deliver.of(message.payload.size(), 1));
+    const CpuCosts& cpu = model_->options().cpu;
+    processor.charge(cpu.deliver.of(message.payload.size(), 1));
+    processor.charged_after = processor.charged_after + cpu.finish.of(message.payload.size(), 1);
   }
   return schedule_.now() + (options_.step_cost + processor.charged) * processor.slowness;
 }

@@ -29,6 +29,7 @@ struct Processor {
   std::uint32_t reads_since_timer = 0;
   bool control_next = false;  ///< data and control lanes alternate; control was read last
   Duration charged{};         ///< cost of the running call in the network model
+  Duration charged_after{};   ///< the same, of work that delays nothing that the call sends
   Duration worked{};          ///< processor time so far
 
   void charge(Duration work) { charged = charged + work; }
@@ -36,7 +37,7 @@ struct Processor {
   void work_for(Duration work, Instant now) {
     busy_until = now + work * slowness;
     worked = worked + work * slowness;
-    charged = {};
+    charged = charged_after = {};
   }
 };
 

@@ -182,7 +182,8 @@ const Bad kBad[] = {
     {"--scenario tests/scenario/C30-bridge.txt --nodes 3", "--nodes is not accepted here",
      "without --scenario, whose file says it"},
     {"--order raft", "--order = \"raft\" is not",
-     "it must be \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", \"whitebox\" or \"skeen\""},
+     "it must be \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", \"whitebox\", \"skeen\" or "
+     "\"literal\""},
     {"--order paxos --accelerated-window 0", "--accelerated-window is not accepted here",
      "it must come with --order ring"},
     {"--dissemination ring", "--dissemination is not accepted here",

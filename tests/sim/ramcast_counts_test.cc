@@ -7,10 +7,12 @@
 #include <string>
 
 #include "order/ramcast/links.h"
+#include "sim/baselines/literal/records.h"
 #include "sim/baselines/registry.h"
 #include "sim/world/world.h"
 
-// What one message costs with RamCast: writes into the memory of others, and delays of writes.
+// What one message costs with RamCast, and with the published algorithm: writes into the memory of
+// others, and delays of writes.
 
 namespace peal::sim {
 namespace {
@@ -22,10 +24,12 @@ constexpr std::uint32_t kDomainSize = 3;
 
 /// Domains of `size` nodes each, and two more nodes, which only send. Each write takes kWriteDelay,
 /// and ends as long after it has arrived.
-WorldOptions ramcast_domains(std::uint32_t domains, std::uint32_t size = kDomainSize) {
+WorldOptions ramcast_domains(std::uint32_t domains, std::uint32_t size = kDomainSize,
+                             const char* engine = "ramcast") {
   WorldOptions options;
-  options.engine = EngineOptions(*find_engine("ramcast"));
+  options.engine = EngineOptions(*find_engine(engine));
   options.engine.read("repair_ms", "40ms");
+  options.engine.read("retry_ms", "400ms");
   options.nodes = size * domains + 2;
   for (std::uint32_t d = 0; d < domains; ++d) {
     order::DomainNodes& domain = options.domains.emplace_back();
@@ -223,6 +227,40 @@ TEST(RamcastCounts, ContentionTakesAtMostFiveDelays) {
   }
   EXPECT_GT(most_ns, kWriteDelay.ns * 3);
   EXPECT_LE(most_ns, kWriteDelay.ns * 5);
+}
+
+/// The published algorithm in a calm cluster, with its own number of steps.
+WorldOptions literal_domains(std::uint32_t domains) {
+  WorldOptions options = ramcast_domains(domains, kDomainSize, "literal");
+  options.engine.read("published", "steps");
+  return options;
+}
+
+// Slots; the stamp of each of k leaders at its followers and at the other leaders; k - 1 stamps of
+// others at each follower; acknowledgements.
+TEST(RamcastCounts, ThePublishedAlgorithmTakesAsManyWritesAndDelaysAsPublished) {
+  using genuine::literal::Area;
+  const std::map<std::uint32_t, std::uint64_t> published{{1, 11}, {2, 46}, {4, 188}, {8, 760}};
+  for (const auto& [k, writes] : published) {
+    CountedCluster cluster(literal_domains(k), k);
+    cluster.send_one(cluster.outside());
+    const auto count = [&](Area area) {
+      return cluster.writes(static_cast<order::ramcast::Area>(area));
+    };
+    const std::uint64_t servers = std::uint64_t{k} * kDomainSize;
+    EXPECT_EQ(count(Area::units), servers);
+    EXPECT_EQ(count(Area::log), k * (kDomainSize - 1) * k);
+    EXPECT_EQ(count(Area::stamps), k * (k - 1));
+    EXPECT_EQ(count(Area::acks), servers * (servers - 1));
+    const std::uint64_t all =
+        count(Area::units) + count(Area::log) + count(Area::stamps) + count(Area::acks);
+    EXPECT_EQ(all, writes) << k << " domains";
+    ASSERT_EQ(cluster.delivered().size(), servers);
+    for (std::uint32_t n = 1; n <= servers; ++n) {
+      EXPECT_EQ(cluster.delays(n), k == 1 && n % kDomainSize != 1 ? 2 : 3) << "n" << n;
+    }
+    EXPECT_TRUE(cluster.is_clean());
+  }
 }
 
 // Under load acknowledgements and stamps of neighbouring messages share writes: a third of the 46

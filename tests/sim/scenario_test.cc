@@ -54,7 +54,8 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "member_state, refusal, message_relay, pull, query, answer, backlog_request, backlog, "
        "backlog_view, beat, multicast, accept, ack, "
        "deliver, "
-       "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp or other"},
+       "entry, fetch_entry, reply, new_leader, part, part_get, message, stamp, literal_hello "
+       "or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},
@@ -90,9 +91,9 @@ TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
       {"cluster order=bus",
-       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", \"whitebox\" "
-       "or "
-       "\"skeen\""},
+       "order=bus: accepted is \"ring\", \"paxos\", \"ridge\", \"toto\", \"ramcast\", "
+       "\"whitebox\", "
+       "\"skeen\" or \"literal\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is \"distributors\" or \"ring\""},
       {"cluster order=ring optimistic=yes", "optimistic=yes: accepted with order=paxos or ridge"},

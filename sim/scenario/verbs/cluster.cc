@@ -84,6 +84,8 @@ void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   options.step_cost = words.duration("step-cost", options.step_cost);
   options.send_cost = words.duration("send-cost", options.send_cost);
   options.wire_per_kilobyte = words.duration("wire", options.wire_per_kilobyte);
+  options.fabric.write_most = words.duration("write", options.fabric.write_most);
+  options.fabric.write_least = std::min(options.fabric.write_least, options.fabric.write_most);
   options.read_budget =
       static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
   options.loopback = words.yes_no("loopback").value_or(false);
