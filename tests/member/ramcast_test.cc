@@ -83,7 +83,9 @@ TEST_F(MemberRamcast, MessagesToBothDomainsHaveOneOrder) {
   EXPECT_THAT(sites[5]->member->status().domains, IsEmpty());
 
   constexpr std::size_t kEach = 30;
-  const std::vector<DomainNames> destinations{{"east"}, {"west", "east"}, {"west"}, {}};
+  // DomainNames only refers to its names.
+  const std::vector<std::vector<std::string_view>> destinations{
+      {"east"}, {"west", "east"}, {"west"}, {}};
   std::size_t for_east = 0, for_west = 0;
   for (std::size_t i = 0; i < kEach; ++i) {
     for (std::size_t who = 0; who < sites.size(); ++who) {
