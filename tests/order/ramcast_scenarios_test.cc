@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pitfalls of other implementations, and of the published algorithm: the scenarios C-1 to C-28 of
 // the specification, as far as a world without nodes can show them. The world itself checks the
-// order, the causes and the keys.
+// order, the causes and the keys (C-10, C-16, C-19, C-25). Elsewhere: C-5 is
+// RamcastRules.NobodyDeliversBeforeAMajorityHasTheBase; C-6 the fault rc_mark_without_clock of
+// RamcastMutants; C-12 WireRamcastMemory.ACellOfAnotherMessageIsRefused; C-14
+// AChecksumOfZeroIsAChecksum and the mixtures of records there; C-17 is C-4 here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
