@@ -217,7 +217,7 @@ TEST(RamcastCounts, ContentionTakesAtMostFiveDelays) {
   CountedCluster cluster(options, 2);
   std::int64_t most_ns = 0;
   for (int tenths = 0; tenths < 40; ++tenths) {
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < 24; ++round) {
       const Duration apart = kWriteDelay / 10 * tenths;
       cluster.send_two(apart);
       for (const auto& [node, at] : cluster.first_delivered()) {
