@@ -5,7 +5,8 @@
 
 namespace peal::order::ramcast::test {
 
-std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t offset) {
+std::string unheard_leaders(bool fast, Duration suspect, Duration lazy_revocation,
+                            std::int64_t offset) {
   constexpr std::uint32_t kServers = 3, kSenders = 3;
   Shape shape{.domains = {kServers}, .outsiders = kSenders};
   shape.fabric.lazy_revocation = lazy_revocation;
@@ -13,7 +14,7 @@ std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t of
   shape.fabric.slow_most = microseconds(300);
   shape.options.fast = fast;
   shape.options.beat = microseconds(500);
-  shape.options.suspect = milliseconds(4);
+  shape.options.suspect = suspect;
   const auto world = settled(shape);
   for (int i = 0; i < 6 && world->broken().empty(); ++i) {
     const std::uint32_t leader = *world->leader(1);
@@ -23,7 +24,7 @@ std::string unheard_leaders(bool fast, Duration lazy_revocation, std::int64_t of
                           world->layout().role(static_cast<NodeIndex>(other)).node,
                           static_cast<std::uint8_t>(Area::control));
     }
-    const Instant limit = world->now() + milliseconds(100);
+    const Instant limit = world->now() + milliseconds(200);
     while (world->leader(1).value_or(leader) == leader && world->now() < limit) {
       for (std::uint32_t sender = kServers; sender < world->nodes(); ++sender) {
         if (world->backlog(sender) < 3) world->submit(sender, 1, 60);
