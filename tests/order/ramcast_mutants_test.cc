@@ -29,7 +29,6 @@ constexpr Row kRows[] = {
     {Mutant::rc_quorum_not_needed, 4},        {Mutant::rc_released_before_view, 1},
     {Mutant::rc_released_in_other_view, 1},   {Mutant::rc_released_by_one, 1},
     {Mutant::rc_revoke_forgotten, 9, true},   {Mutant::rc_sets_mixed, 4},
-
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};

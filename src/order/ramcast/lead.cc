@@ -215,12 +215,12 @@ bool Lead::all_can_keep() const {
   return true;
 }
 
-bool Lead::is_held(std::uint64_t entry) const {
+unsigned Lead::taking_at_once() const {
   unsigned at_once = 0;
   for (Place place = 0; place < state_.view().roster.size(); ++place) {
     if (watch_.takes_at_once(place)) at_once |= 1U << place;
   }
-  return log_.is_held(entry, at_once);
+  return at_once;
 }
 
 /// In the order of each sender's messages.
@@ -268,7 +268,8 @@ bool Lead::propose(Record& record) {
 bool Lead::find_keys() {
   bool changed = false;
   std::uint64_t to_tell = 0;
-  while (!inlined_.empty() && is_held(inlined_.front().entry)) {
+  const unsigned at_once = inlined_.empty() ? 0 : taking_at_once();
+  while (!inlined_.empty() && log_.is_held(inlined_.front().entry, at_once)) {
     const Inlined first = inlined_.front();
     inlined_.pop_front();
     changed = true;

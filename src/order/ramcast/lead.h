@@ -62,7 +62,8 @@ class Lead {
   void begin_order(const Decision& decision);
   std::vector<BaseItem> base_of(NodeIndex member, const wire::MemberState& state);
   bool all_can_keep() const;
-  bool is_held(std::uint64_t entry) const;
+  /// Bit i: the server at place i takes at once what is in its memory, see LeaderLog::is_held().
+  unsigned taking_at_once() const;
   bool propose();
   bool propose(Record& record);
   bool find_keys();
