@@ -427,6 +427,47 @@ TEST(RamcastScenarios, RepairIsPacedWhileThereIsNoLeader) { expect_paced_repair(
 
 TEST(RamcastScenarios, RepairIsPacedWhileMostServersStandStill) { expect_paced_repair({1, 2, 3}); }
 
+/// Four incarnations of a sender reach `alone` only, and the fifth the leader only.
+void send_as_many_incarnations(World& world, std::uint32_t sender, std::uint32_t leader,
+                               std::uint32_t alone) {
+  for (int incarnation = 1; incarnation <= 5; ++incarnation) {
+    world.crash(sender);
+    world.heal_all();
+    for (std::uint32_t server = 0; server < sender; ++server) {
+      if (server != (incarnation == 5 ? leader : alone)) world.cut(sender, server);
+    }
+    world.start(sender);
+    world.submit(sender, 1, 60);
+    world.run(milliseconds(2));
+  }
+}
+
+Shape many_incarnations() {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.inline_bytes = 0;
+  shape.options.repair = milliseconds(500);  // the first four stay where they are for now
+  return shape;
+}
+
+TEST(RamcastScenarios, AMemberTakesWhatItsLeaderOrdersOfManyIncarnations) {
+  const auto world = settled(many_incarnations());
+  send_as_many_incarnations(*world, 3, *world->leader(1), 2);
+  EXPECT_EQ(world->engine(*world->leader(1)).counts().proposals, 1U);
+  world->heal_all();
+  end_well(*world);
+  EXPECT_EQ(world->keys(0).size(), 5U);
+}
+
+TEST(RamcastScenarios, ACandidateTakesWhatIsOrderedOfManyIncarnations) {
+  const auto world = settled(many_incarnations());
+  const std::uint32_t leader = *world->leader(1);
+  send_as_many_incarnations(*world, 3, leader, 2);
+  world->heal_all();
+  world->crash(leader);
+  wait_for_other_leader(*world, 1, leader);
+  end_well(*world);
+}
+
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);
