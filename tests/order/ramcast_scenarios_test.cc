@@ -454,6 +454,7 @@ TEST(RamcastScenarios, AMemberTakesWhatItsLeaderOrdersOfManyIncarnations) {
   send_as_many_incarnations(*world, 3, *world->leader(1), 2);
   EXPECT_EQ(world->engine(*world->leader(1)).counts().proposals, 1U);
   world->heal_all();
+  world->run(seconds(2));
   end_well(*world);
   EXPECT_EQ(world->keys(0).size(), 5U);
 }
@@ -465,6 +466,40 @@ TEST(RamcastScenarios, ACandidateTakesWhatIsOrderedOfManyIncarnations) {
   world->heal_all();
   world->crash(leader);
   wait_for_other_leader(*world, 1, leader);
+  end_well(*world);
+}
+
+/// One member does not learn what is released, and so has records for all incarnations. What it
+/// cannot take from the log would be lost with the leader, which counts what is in its memory.
+TEST(RamcastScenarios, ALeaderOrdersNoMoreIncarnationsThanAMemberHasSpaceFor) {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.suspect = seconds(10);
+  const auto world = settled(shape);
+  const std::uint32_t leader = 0, other = 1, member = 2, sender = 3;
+  ASSERT_EQ(world->leader(1), leader);
+  const auto id = [&](std::uint32_t node) {
+    return world->layout().role(static_cast<NodeIndex>(node)).node;
+  };
+  world->submit(sender, 1, 60);
+  end_well(*world);
+  world->run(milliseconds(5));
+  for (const std::uint32_t from : {leader, other}) {
+    world->fabric().cut(id(from), id(member), static_cast<std::uint8_t>(Area::control));
+  }
+  constexpr int kIncarnations = 12;  // four for each server
+  for (int incarnation = 1; incarnation <= kIncarnations + 1; ++incarnation) {
+    world->crash(sender);
+    if (incarnation > kIncarnations) {
+      world->cut(sender, other);
+      world->cut(leader, other);
+    }
+    world->start(sender);
+    world->submit(sender, 1, 60);
+    world->run(milliseconds(3));
+  }
+  EXPECT_GE(world->keys(leader).size(), 4U);
+  EXPECT_EQ(world->keys(leader).size(), world->keys(member).size());
+  world->heal_all();
   end_well(*world);
 }
 

@@ -189,10 +189,10 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
   const bool legal = ((message.head.to >> parts_.domain) & 1U) != 0 &&
                      (message.head.to & ~parts_.layout.all()) == 0;
   const auto node = parts_.layout.index_of(message.sender.node);
-  Row* row = node && legal ? messages_.open_row(message.sender, *node) : nullptr;
-  Record* record = row == nullptr
-                       ? nullptr
-                       : messages_.claim(*row, {message.sender, message.head.number}, message.head);
+  Row* row = node && legal ? messages_.open_row(message.sender, *node, Origin::order) : nullptr;
+  Record* record = row == nullptr ? nullptr
+                                  : messages_.claim(*row, {message.sender, message.head.number},
+                                                    message.head, Origin::order);
   const bool contradicts = record != nullptr && record->key != 0 && record->key != backlog.key;
   if (record == nullptr || record->delivered || contradicts) {
     return parts_.drop(wire::Drop::bad_value);

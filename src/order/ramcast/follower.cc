@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -132,15 +133,21 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
 /// Without all of its messages a base is none.
 bool Follower::has_space_for_base() {
   std::map<MemberId, std::uint64_t> begins;
+  std::map<NodeIndex, std::set<MemberId>> fresh;  // rows that have no records yet
   std::size_t moved = 0;
   for (const BaseEntry& each : base_) {
     if (each.entry.kind == wire::LogKind::base_sender) begins[each.entry.sender] = each.entry.key;
     if (each.entry.kind != wire::LogKind::base) continue;
-    if (!is_for_us(each.entry)) return false;
+    const auto node = parts_.layout.index_of(each.entry.sender.node);
+    if (!node || !is_for_us(each.entry)) return false;
     const MemberId& sender = each.entry.sender;
     const Messages::Space space = messages_.space_for(sender, each.entry.head, begins[sender]);
     if (space == Messages::Space::none) return false;
     if (space == Messages::Space::moved) ++moved;
+    if (space == Messages::Space::row) fresh[*node].insert(sender);
+  }
+  for (const auto& [node, senders] : fresh) {
+    if (!messages_.can_fill(node, senders.size(), Origin::order)) return false;
   }
   return messages_.can_move(moved) || PEAL_MUTANT(rc_no_space_no_stamp);
 }
@@ -156,13 +163,13 @@ bool Follower::adopt(const BaseEntry& each) {
   const auto node = parts_.layout.index_of(entry.sender.node);
   if (!node) return false;
   if (entry.kind == wire::LogKind::base_sender) {
-    Row* row = messages_.open_row(entry.sender, *node);
+    Row* row = messages_.open_row(entry.sender, *node, Origin::order);
     if (row == nullptr) return false;
     messages_.skip(*row, entry.key);
     return true;
   }
   if (!is_for_us(entry)) return false;
-  Row* row = messages_.open_row(entry.sender, *node);
+  Row* row = messages_.open_row(entry.sender, *node, Origin::order);
   const std::uint64_t index = wire::index_in(entry.head, parts_.domain);
   const wire::MessageId id{entry.sender, entry.head.number};
   if (entry.key != 0 && row != nullptr &&
@@ -188,9 +195,9 @@ Record* Follower::record_of(const wire::LogEntry& entry) {
   const auto node = parts_.layout.index_of(entry.sender.node);
   if (!node || !is_for_us(entry)) return nullptr;
   if (!parts_.clock.believes(entry.key) || !parts_.clock.believes(entry.stamp)) return nullptr;
-  Row* row = messages_.open_row(entry.sender, *node);
+  Row* row = messages_.open_row(entry.sender, *node, Origin::order);
   if (row == nullptr) return nullptr;
-  return messages_.claim(*row, {entry.sender, entry.head.number}, entry.head);
+  return messages_.claim(*row, {entry.sender, entry.head.number}, entry.head, Origin::order);
 }
 
 // ---- timestamps ----

@@ -19,7 +19,7 @@ bool Inbox::read(Instant now) {
   for (NodeIndex sender = 0; sender < parts_.layout.nodes(); ++sender) {
     const MemberId& peer = links_.peer(sender);
     if (sender == parts_.index || peer.node.value == 0) continue;
-    Row* row = messages_.open_row(peer, sender);
+    Row* row = messages_.open_row(peer, sender, Origin::sender);
     if (row == nullptr) continue;
     for (int i = 0; i < kMessagesOfATurn && read_next(now, sender, *row); ++i) changed = true;
   }
@@ -71,7 +71,7 @@ bool Inbox::is_legal(const wire::MessageHead& head) const {
 
 bool Inbox::put(Instant now, Row& row, const MemberId& sender, const wire::MessageHead& head,
                 BufferRef unit) {
-  Record* record = messages_.claim(row, {sender, head.number}, head);
+  Record* record = messages_.claim(row, {sender, head.number}, head, Origin::sender);
   if (record == nullptr) return false;
   messages_.put_body(row, *record, std::move(unit));
   messages_.list(*record, now + parts_.options.repair);
@@ -79,14 +79,15 @@ bool Inbox::put(Instant now, Row& row, const MemberId& sender, const wire::Messa
 }
 
 bool Inbox::has_space(std::uint64_t index) {
-  const Row* row = messages_.open_row(parts_.self, parts_.index);
+  const Row* row = messages_.open_row(parts_.self, parts_.index, Origin::sender);
   if (row == nullptr) return false;
+  if (row->records.empty()) return messages_.can_fill(parts_.index, 1, Origin::sender);
   const Record* const former = Messages::in_slot(*row, index);
   return former == nullptr || (former->index < index && messages_.may_overwrite(*row, *former));
 }
 
 void Inbox::put_own(Instant now, const wire::MessageHead& head, const BufferRef& unit) {
-  Row* row = messages_.open_row(parts_.self, parts_.index);
+  Row* row = messages_.open_row(parts_.self, parts_.index, Origin::sender);
   PEAL_ASSERT(row != nullptr);
   const bool taken = put(now, *row, parts_.self, head, unit);
   PEAL_ASSERT(taken);
@@ -96,7 +97,7 @@ bool Inbox::put_relayed(Instant now, const MemberId& sender, const wire::Message
                         const BufferRef& unit) {
   const auto node = parts_.layout.index_of(sender.node);
   if (!node || !is_legal(head) || sender == parts_.self) return false;
-  Row* row = messages_.open_row(sender, *node);
+  Row* row = messages_.open_row(sender, *node, Origin::sender);
   if (row == nullptr) return false;
   const std::uint64_t index = wire::index_in(head, parts_.domain);
   // A message that the log has named may come in any order.

@@ -15,11 +15,11 @@ Row* Messages::find_row(const MemberId& sender) {
   return nullptr;
 }
 
-Row* Messages::open_row(const MemberId& sender, NodeIndex node) {
+Row* Messages::open_row(const MemberId& sender, NodeIndex node, Origin origin) {
   if (Row* row = find_row(sender)) return row;
   if (removed_.empty()) removed_.resize(parts_.layout.nodes());
   if (is_removed(sender, node)) return nullptr;
-  if (!may_fill(node)) return nullptr;
+  if (!can_fill(node, 1, origin)) return nullptr;
   const auto all = std::count_if(rows_.begin(), rows_.end(),
                                  [node](const auto& row) { return row->node == node; });
   if (static_cast<std::size_t>(all) >= kIncarnationsOfANode) remove_oldest(node);
@@ -34,12 +34,15 @@ Row* Messages::open_row(const MemberId& sender, NodeIndex node) {
   return find_row(sender);
 }
 
-/// One more row of the node may have records.
-bool Messages::may_fill(NodeIndex node) const {
+/// Each server of the domain takes messages of a few incarnations from their senders, and any
+/// leader may order them: a member has space for all.
+bool Messages::can_fill(NodeIndex node, std::size_t count, Origin origin) const {
   const auto filled = std::count_if(rows_.begin(), rows_.end(), [node](const auto& row) {
     return row->node == node && !row->records.empty();
   });
-  return static_cast<std::size_t>(filled) < kRowsOfANode;
+  std::size_t most = kRowsOfANode;
+  if (origin == Origin::order) most *= parts_.layout.servers(parts_.domain).size();
+  return static_cast<std::size_t>(filled) + count <= most;
 }
 
 void Messages::fill(Row& row) {
@@ -81,10 +84,11 @@ const Record* Messages::in_slot(const Row& row, std::uint64_t index) {
   return record.used() ? &record : nullptr;
 }
 
-Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head) {
+Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head,
+                        Origin origin) {
   const std::uint64_t index = wire::index_in(head, parts_.domain);
   if (row.records.empty()) {
-    if (index <= row.released || !may_fill(row.node)) return nullptr;
+    if (index <= row.released || !can_fill(row.node, 1, origin)) return nullptr;
     fill(row);
   }
   Record& record = row.records[index % row.records.size()];
@@ -122,7 +126,7 @@ bool Messages::is_removed(const MemberId& sender, NodeIndex node) const {
 Messages::Space Messages::space_for(const MemberId& sender, const wire::MessageHead& head,
                                     std::uint64_t begin) {
   const Row* row = find_row(sender);
-  if (row == nullptr || row->records.empty()) return Space::unused;
+  if (row == nullptr || row->records.empty()) return Space::row;
   const std::uint64_t index = wire::index_in(head, parts_.domain);
   const std::uint64_t released = std::max(row->released, std::max<std::uint64_t>(begin, 1) - 1);
   const Record& record = row->records[index % row->records.size()];
@@ -186,7 +190,7 @@ void Messages::forget(Record& record) {
 void Messages::note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head,
                          Seq key) {
   if (row.records.empty()) {
-    if (!may_fill(row.node)) return;
+    if (!can_fill(row.node, 1, Origin::order)) return;
     fill(row);
   }
   const std::uint64_t index = wire::index_in(head, parts_.domain);
@@ -271,6 +275,12 @@ bool Messages::is_finished(const Row& row) const {
   return std::all_of(row.records.begin(), row.records.end(), [&row](const Record& record) {
     return !record.used() || (record.delivered && record.index <= row.released);
   });
+}
+
+Seq Messages::last_key(const Row& row) {
+  Seq last = 0;
+  for (const Record& record : row.records) last = std::max(last, record.key);
+  return last;
 }
 
 void Messages::shrink(Row& row) {

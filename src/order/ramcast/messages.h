@@ -77,6 +77,12 @@ struct Overwritten {
   BufferRef body{};
 };
 
+/// How this server has come to know of a message.
+enum class Origin : std::uint8_t {
+  sender,  ///< its unit came, and it may have no place yet
+  order,   ///< a leader or another member has told its place
+};
+
 /// All messages to this server's domain that are not finished, in a row for each sender.
 class Messages {
  public:
@@ -84,22 +90,26 @@ class Messages {
 
   Row* find_row(const MemberId& sender);
   /// The row of the sender; a new one if there is none. Null if the node has too many rows.
-  Row* open_row(const MemberId& sender, NodeIndex node);
+  Row* open_row(const MemberId& sender, NodeIndex node, Origin origin);
   const std::vector<std::unique_ptr<Row>>& rows() const { return rows_; }
 
   Record* find(const wire::MessageId& id);
   /// The record of the message in its slot. Null if the message is past, or if the slot has another
-  /// one that is not delivered yet, or a later one.
-  Record* claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head);
+  /// one that is not delivered yet, or a later one, or if the node has too many rows with records.
+  Record* claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head, Origin origin);
   /// The message was delivered here, or all members have, or its sender has gone on in its slot.
   bool is_past(const MemberId& sender, NodeIndex node, const wire::MessageHead& head);
-  /// What claim() would do once the sender's messages below `begin` are past.
+  /// What claim() would do for a message of the order, once the sender's messages below `begin` are
+  /// past.
   enum class Space : std::uint8_t {
     none,
     unused,  ///< it needs none, or the slot's former message has no more use
     moved,   ///< the slot's former message moves to overwritten()
+    row,     ///< its row gets records: see can_fill()
   };
   Space space_for(const MemberId& sender, const wire::MessageHead& head, std::uint64_t begin);
+  /// So many more rows of the node may have records.
+  bool can_fill(NodeIndex node, std::size_t count, Origin origin) const;
   /// overwritten() has space for so many messages.
   bool can_move(std::size_t count) const;
   /// The record in a slot has no more use, or there is space to keep it elsewhere.
@@ -143,13 +153,16 @@ class Messages {
   Seq released() const { return released_; }
   /// The row is one of a former incarnation of its sender, and has nothing left to do.
   bool is_finished(const Row& row) const;
+  /// The largest key of a message in the row; 0 if it has none.
+  static Seq last_key(const Row& row);
   /// Frees the records of a finished row.
   void shrink(Row& row);
 
   void add_to(Digest& digest) const;
   void check_invariants() const;
 
-  /// Incarnations of one node whose messages may be under way at the same time.
+  /// Incarnations of one node from which this server takes messages at the same time. All servers
+  /// of the domain together may order those of so many times as many incarnations.
   static constexpr std::size_t kRowsOfANode = 4;
   /// Incarnations of one node that are remembered.
   static constexpr std::size_t kIncarnationsOfANode = 16;
@@ -160,7 +173,6 @@ class Messages {
   void reset(Record& record);
   void advance(Row& row);
   void remove_oldest(NodeIndex node);
-  bool may_fill(NodeIndex node) const;
   void fill(Row& row);
 
   const Parts& parts_;

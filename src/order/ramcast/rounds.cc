@@ -201,8 +201,9 @@ void Rounds::pull(const BaseMessage& message, Effects& out) {
 bool Rounds::has_unit(Instant now, const BaseMessage& message) {
   const auto node = parts_.layout.index_of(message.id.sender.node);
   if (!node || messages_.is_past(message.id.sender, *node, message.head)) return true;
-  Row* row = messages_.open_row(message.id.sender, *node);
-  Record* record = row == nullptr ? nullptr : messages_.claim(*row, message.id, message.head);
+  Row* row = messages_.open_row(message.id.sender, *node, Origin::order);
+  Record* record =
+      row == nullptr ? nullptr : messages_.claim(*row, message.id, message.head, Origin::order);
   if (record == nullptr) return PEAL_MUTANT(rc_no_space_no_stamp);
   if (record->delivered) return true;
   messages_.list(*record, now + parts_.options.repair);

@@ -251,6 +251,14 @@ Seq Watch::delivered_by_all() const {
   return known;
 }
 
+bool Watch::is_released_everywhere(Seq key) const {
+  for (Place place = 0; place < peers_.size(); ++place) {
+    const bool other_member = state_.is_member(place) && place != parts_.place;
+    if (other_member && released_by(place) < key) return false;
+  }
+  return true;
+}
+
 bool Watch::lags(Instant now, Place place, Seq released) const {
   const Peer& peer = peers_[place];
   // Slots with messages that an outside server lacks may be in use again before this server knows

@@ -71,6 +71,8 @@ class Watch {
   Seq released_by(Place place) const {
     return std::max(peers_[place].released, peers_[place].joined);
   }
+  /// All members know that all members have delivered up to this key.
+  bool is_released_everywhere(Seq key) const;
   /// The view with which the member came in, if this server was a member before; else 0.
   Seq joined(Place place) const { return peers_[place].joined; }
   /// The server at this place takes each entry of the log that is in its memory. One that is not in
