@@ -83,10 +83,8 @@ Result<std::uint64_t, Errc> ClientSide::submit_to_node(ByteView message, Service
 }
 
 void ClientSide::replace_control_of_node(ByteView message, DomainSet domains) {
-  process_.node->drop_control();
-  if (message.empty()) return;
-  const auto number = process_.node->submit_control(message, Service::agreed, domains);
-  PEAL_ASSERT(number || number.error() == Errc::closed);
+  const auto replaced = process_.node->replace_control(message, Service::agreed, domains);
+  PEAL_ASSERT(replaced || replaced.error() == Errc::closed);
 }
 
 void ClientSide::note_order(const oracle::GroupMessageId& message,

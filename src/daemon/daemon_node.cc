@@ -129,10 +129,8 @@ Result<std::uint64_t, Errc> Daemon::submit(ByteView message, Service service, Do
 
 void Daemon::replace_control(ByteView message, DomainSet domains) {
   engine_has_work_ = true;
-  runtime_->node().drop_control();
-  if (message.empty()) return;
-  const auto number = runtime_->node().submit_control(message, Service::agreed, domains);
-  PEAL_ASSERT(number || number.error() == Errc::closed);
+  const auto replaced = runtime_->node().replace_control(message, Service::agreed, domains);
+  PEAL_ASSERT(replaced || replaced.error() == Errc::closed);
 }
 
 std::uint64_t Daemon::block(bool blocked) {

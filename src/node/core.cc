@@ -59,6 +59,29 @@ Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service
   return number;
 }
 
+void Node::Core::drop_control() {
+  late_.reset();
+  packer_.drop_control();
+}
+
+/// Units with outdated control messages may still be under way, and stay it over several views.
+Result<void, Errc> Node::Core::replace_control(ByteView payload, Service service,
+                                               DomainSet domains) {
+  drop_control();
+  if (payload.empty()) return {};
+  const auto number = submit_control(payload, service, domains);
+  if (number) return {};
+  if (number.error() != Errc::would_block) return unexpected(number.error());
+  late_ = Late{{payload.begin(), payload.end()}, service, domains};
+  PEAL_PROBE("node.control_waits");
+  return {};
+}
+
+/// Units have left the queue of control messages.
+void Node::Core::submit_late() {
+  if (late_ && submit_control(late_->payload, late_->service, late_->domains)) late_.reset();
+}
+
 std::uint64_t Node::Core::block(bool blocked) {
   packer_.block(blocked);
   engine_knows_ = false;  // the next flush() notifies the engine of the messages that may go now
@@ -111,6 +134,7 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   for (std::uint32_t index = 0; index < completed; ++index) {
     sink_.on_originate({first + index, view, seq, index, services[index], domains});
   }
+  submit_late();
   originated_messages_ += completed;
   outcome_.add(seq);
   outcome_.add(completed);
@@ -122,6 +146,7 @@ void Node::Core::take_back_pending() {
   const bool begun = pending_.empty() ? packer_.half_done() : pending_.front().packed.continues;
   pending_.clear();
   packer_.rewind();
+  submit_late();
   if (!begun) return;
   ++restarts_;
   PEAL_PROBE("node.message_restarted");

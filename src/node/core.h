@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,7 +51,8 @@ class Node::Core final : public order::Host, public order::Effects {
                    [&] { return queue_.push_block(payload, message.bytes, service, domains); });
   }
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service, DomainSet domains);
-  void drop_control() { packer_.drop_control(); }
+  void drop_control();
+  Result<void, Errc> replace_control(ByteView payload, Service service, DomainSet domains);
   std::uint64_t block(bool blocked);
   void flush(Instant now);
 
@@ -90,6 +92,13 @@ class Node::Core final : public order::Host, public order::Effects {
   static constexpr std::size_t kPendingLeast = 8;  ///< initial capacity; the ring engine needs 1
   static constexpr std::size_t kOwnCounters = 15;
 
+  /// The control message for which the queue has had no space yet.
+  struct Late {
+    std::vector<std::byte> payload;
+    Service service{};
+    DomainSet domains;
+  };
+
   template <class Push>
   Result<std::uint64_t, Errc> enqueue(ByteView payload, Service service, Push push) {
     if (state_ == State::stopped) return unexpected(Errc::closed);
@@ -101,6 +110,7 @@ class Node::Core final : public order::Host, public order::Effects {
     outcome_.add(payload.size() * 4 + static_cast<std::uint64_t>(service));
     return number;
   }
+  void submit_late();
   void take_back_pending();
   bool take_apart(const order::Delivery& delivery);
   void deliver_chunks(const order::Delivery& delivery, bool early);
@@ -112,6 +122,7 @@ class Node::Core final : public order::Host, public order::Effects {
   Sink& sink_;
   SubmitQueue queue_;
   SubmitQueue control_;
+  std::optional<Late> late_;
   Packer packer_;
   Reassembly reassembly_;
   Reassembly early_;  ///< for optimistic deliveries

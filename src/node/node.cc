@@ -42,6 +42,10 @@ Result<std::uint64_t, Errc> Node::submit_control(ByteView payload, Service servi
   return core_->submit_control(payload, service, domains);
 }
 
+Result<void, Errc> Node::replace_control(ByteView payload, Service service, DomainSet domains) {
+  return core_->replace_control(payload, service, domains);
+}
+
 void Node::drop_control() { core_->drop_control(); }
 std::uint64_t Node::block(bool blocked) { return core_->block(blocked); }
 

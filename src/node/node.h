@@ -166,6 +166,10 @@ class Node {
   /// Until then, this message counts as queued, and dropped messages behind it may count as queued,
   /// too. No control message queued before this call goes into another unit.
   void drop_control();
+  /// The control message that counts from now on: does what drop_control() and submit_control() do.
+  /// While units under way leave no space for the message, it waits for them outside the queue. An
+  /// empty one only drops the others. Errors: too_large, closed.
+  Result<void, Errc> replace_control(ByteView payload, Service service, DomainSet domains = {});
   /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
   /// still get its place. Control messages are never held back.
   /// Returns the number of the last message that the engine has, or had.

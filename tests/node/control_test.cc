@@ -156,6 +156,37 @@ TEST(Control, APartThatIsInAUnitStaysThere) {
   EXPECT_EQ(sender.node->block(true), 1U) << "the engine has had the only message";
 }
 
+/// A table of a view that was soon replaced may still be under way, in units that stay.
+TEST(Control, ANewOneWaitsWhileUnitsUnderWayLeaveNoSpace) {
+  Limits limits;
+  limits.units_stay = true;
+  limits.message_bytes_max = 500;
+  limits.control_bytes_max = 5'000;
+  limits.submit_bytes_max = 8'000;
+  Bench sender(1, limits), receiver(2, limits);
+  const auto replace = [&sender](const std::string& payload) {
+    return sender.node->replace_control(as_bytes_view(payload), Service::agreed);
+  };
+  const std::string first = pattern(4'500, 1), third = pattern(4'900, 3);
+  EXPECT_TRUE(replace(first));
+  std::size_t units = sender.pull_all(kUnit);
+  EXPECT_TRUE(replace(pattern(4'800, 2)));
+  EXPECT_TRUE(replace(third));
+  EXPECT_FALSE(sender.pull(kUnit));
+  while (units-- > 0) receiver.engine->effects->deliver(sender.place());
+  EXPECT_EQ(payloads(receiver), std::vector<std::string>{first});
+  sender.order_all(kUnit, {&receiver});
+  EXPECT_EQ(payloads(receiver), (std::vector<std::string>{first, third}));
+  // One that waits is dropped like others.
+  EXPECT_TRUE(replace(first));
+  units = sender.pull_all(kUnit);
+  EXPECT_TRUE(replace(third));
+  EXPECT_TRUE(replace(""));
+  while (units-- > 0) receiver.engine->effects->deliver(sender.place());
+  EXPECT_FALSE(sender.pull(kUnit));
+  EXPECT_EQ(replace(pattern(5'001, 4)).error(), Errc::too_large);
+}
+
 /// flush() notifies the engine when the node has new units for it.
 TEST(Control, TheEngineHearsOfWhatMayGoAtTheNextFlush) {
   Bench bench;
