@@ -27,7 +27,7 @@ constexpr Row kRows[] = {
     {Mutant::rc_later_rounds_count, 2, true}, {Mutant::rc_mark_without_clock, 2},
     {Mutant::rc_no_body_no_stamp, 2},         {Mutant::rc_one_holder_less, 2, true},
     {Mutant::rc_quorum_not_needed, 4},        {Mutant::rc_released_before_view, 1},
-    {Mutant::rc_released_in_other_view, 1},   {Mutant::rc_released_by_one, 1},
+    {Mutant::rc_released_in_other_view, 1},   {Mutant::rc_released_by_one, 2},
     {Mutant::rc_revoke_forgotten, 9, true},   {Mutant::rc_sets_mixed, 4},
 };
 

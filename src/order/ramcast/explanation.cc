@@ -105,7 +105,7 @@ WaitReason Explanation::of_proposals(std::vector<MemberId> leader) const {
   if (!parts_.standing.leads()) return reason(wait::leader, std::move(leader));
   std::vector<MemberId> full = servers_that([this](Place place) {
     const NodeIndex server = parts_.layout.servers(parts_.domain)[place];
-    return server != parts_.index && (!log_.has_room_at(server) || !lead_.can_keep(place));
+    return server != parts_.index && !log_.has_room_at(server);
   });
   return full.empty() ? WaitReason{} : reason(order::wait::window, std::move(full));
 }

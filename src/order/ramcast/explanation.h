@@ -19,7 +19,7 @@ class Explanation {
  public:
   Explanation(const Parts& parts, const Links& links, const Messages& messages,
               const DomainState& state, const Outlet& outlet, const Follower& follower,
-              const LeaderLog& log, const Lead& lead, const Watch& watch, const Sender& sender)
+              const LeaderLog& log, const Watch& watch, const Sender& sender)
       : parts_(parts),
         links_(links),
         messages_(messages),
@@ -27,7 +27,6 @@ class Explanation {
         outlet_(outlet),
         follower_(follower),
         log_(log),
-        lead_(lead),
         watch_(watch),
         sender_(sender) {}
 
@@ -54,7 +53,6 @@ class Explanation {
   const Outlet& outlet_;
   const Follower& follower_;
   const LeaderLog& log_;
-  const Lead& lead_;
   const Watch& watch_;
   const Sender& sender_;
 };

@@ -101,10 +101,7 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   Standing& standing = parts_.standing;
   for (const auto& row : messages_.rows()) {
     for (Record& record : row->records) {
-      if (!record.used()) continue;
-      record.own = {};
-      // A server outside the view need not deliver what is past by now.
-      if (!state_.is_member() && !record.delivered) record.key = 0;
+      if (record.used()) record.own = {};
     }
   }
   standing.synchronized = reader_.round();

@@ -66,6 +66,7 @@ void Lead::begin(const Decision& decision, std::uint32_t seed) {
   }
   begin_order(decision);
   inlined_.push_back({kFirstEntry - 1, nullptr, {}, 0});
+  doubtful_ = {};
   // A message without a unit that is not part of the base was never acknowledged.
   for (const auto& row : messages_.rows()) {
     for (Record& record : row->records) {
@@ -206,19 +207,14 @@ bool Lead::advance() {
   return propose() || changed;
 }
 
-/// A member could not take the message, if it had no space for a delivered one in the same slot.
-/// Then an entry in its memory would be lost to a later leader.
-bool Lead::all_can_keep() const {
-  for (Place place = 0; place < state_.view().roster.size(); ++place) {
-    if (place != parts_.place && !can_keep(place)) return PEAL_MUTANT(rc_window_ignored);
-  }
-  return true;
-}
-
+/// Members might have no space for a delivered message in the slot of a new one. An entry that
+/// waits for space in the member's memory, and what is behind it, would be lost to a later leader.
 unsigned Lead::taking_at_once() const {
   unsigned at_once = 0;
   for (Place place = 0; place < state_.view().roster.size(); ++place) {
-    if (watch_.takes_at_once(place)) at_once |= 1U << place;
+    const NodeIndex member = parts_.layout.servers(parts_.domain)[place];
+    const bool sure = log_.processed(member) >= doubtful_[place] || PEAL_MUTANT(rc_window_ignored);
+    if (sure && watch_.takes_at_once(place)) at_once |= 1U << place;
   }
   return at_once;
 }
@@ -228,7 +224,7 @@ bool Lead::propose() {
   bool changed = false;
   // The first view comes before the first message. Until a majority has that view, another leader
   // may begin another order, and other domains must not know stamps of this one.
-  if (!state_.has_view() || !all_can_keep()) return false;
+  if (!state_.has_view()) return false;
   for (const auto& row : messages_.rows()) {
     while (row->propose < row->next) {
       Record* record = messages_.at(*row, row->propose);
@@ -259,6 +255,9 @@ bool Lead::propose(Record& record) {
   ++parts_.counts.proposals;
   outlet_.add(record);
   outlet_.note_read(number, 0);
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    if (!can_keep(place)) doubtful_[place] = number;
+  }
   if (inlined) inlined_.push_back({number, &record, {}, 0});
   acks_.propose(record);
   acks_.advance(record);

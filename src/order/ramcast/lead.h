@@ -43,10 +43,6 @@ class Lead {
   /// domain it was found. It was not in a later one if a majority takes one more entry of this
   /// round.
   void on_hearsay(Record& record, Seq key);
-  /// The member at this place can keep what senders overwrite, should it take one more message.
-  bool can_keep(Place place) const {
-    return !state_.is_member(place) || state_.is_recent(watch_.released_by(place));
-  }
   /// An entry is under way that commits a message of the row.
   bool refers_to(const Row& row) const;
 
@@ -61,7 +57,11 @@ class Lead {
   struct BaseItem;
   void begin_order(const Decision& decision);
   std::vector<BaseItem> base_of(NodeIndex member, const wire::MemberState& state);
-  bool all_can_keep() const;
+  /// Whether the member at this place can keep what senders overwrite, should it take one more
+  /// message.
+  bool can_keep(Place place) const {
+    return !state_.is_member(place) || state_.is_recent(watch_.released_by(place));
+  }
   /// Bit i: the server at place i takes at once what is in its memory, see LeaderLog::is_held().
   unsigned taking_at_once() const;
   bool propose();
@@ -78,6 +78,8 @@ class Lead {
   LeaderLog& log_;
   const Watch& watch_;
   RingQueue<Inlined> inlined_;  ///< entries that commit once they are held, in their order
+  /// By place: the last entry that the member might not have been able to take.
+  std::array<std::uint64_t, wire::kDomainNodesMax> doubtful_{};
 };
 
 /// Sets what a round's base says of a message, at the leader or at a member.

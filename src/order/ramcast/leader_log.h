@@ -46,6 +46,8 @@ class LeaderLog {
   void on_open(NodeIndex member);
   /// A write ended. `value`: as it was given to Links::write().
   void on_done(NodeIndex member, std::uint64_t value);
+  /// The last entry that the member has processed, as far as it has told.
+  std::uint64_t processed(NodeIndex member) const { return streams_[member].processed; }
   /// The member has read so many bytes of this grant, and processed this entry.
   void on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes, std::uint64_t entry);
   void flush();

@@ -13,11 +13,19 @@ namespace peal::order::ramcast {
 void Outlet::begin_round(std::uint64_t clock) {
   queue_.clear();
   views_.clear();
-  if (!state_.is_member()) heap_.clear();
+  if (!state_.is_member()) forget_keys();
   first_mark_ = last_mark_ = {};
   Standing& standing = parts_.standing;
   // Only what the leader certifies: this server's own clock may be larger.
   standing.certified = PEAL_MUTANT(rc_own_clock_certifies) ? parts_.clock.value() : clock;
+}
+
+/// A server outside the view need not deliver what is past by now: the base says which keys count.
+void Outlet::forget_keys() {
+  for (const Keyed& keyed : heap_) {
+    if (!keyed.record->delivered) keyed.record->key = 0;
+  }
+  heap_.clear();
 }
 
 void Outlet::add(Record& record) {

@@ -94,6 +94,7 @@ class Outlet {
 
   static bool later(const Keyed& a, const Keyed& b) { return a.key > b.key; }
   bool is_open(const Item& item) const;
+  void forget_keys();
   void drop_keyed_items();
   bool is_complete(Seq key) const;
   void apply_marks();
