@@ -129,3 +129,31 @@ set xtics ("none" 0, "X1" 1, "X4" 2, "X5's case,\nnone" 3, "X5's case,\nX5" 4, "
            "X10's case,\nX10" 6)
 plot for [i=0:6] file("published") using (i):(share(strcol("error"), strcol("faults"), i)):(0.7) \
        with boxes fs solid 0.8 lc rgb (word(errors, i + 1)[1:4] eq "none" ? "#1b7837" : whitebox)
+
+# Figure 1: a write or a datagram and its answer, measured.
+set output out . "/ramcast-fabrics.png"
+set terminal pngcairo size 760,420 font "DejaVu Sans,10" noenhanced
+set logscale xy
+set bmargin
+set xtics norotate
+set xrange [50:40000]
+set yrange [0.5:300]
+set xtics (64, 256, 1024, 4096, 16384, 32768)
+set xlabel "bytes"
+set ylabel "µs"
+set key outside right Left reverse samplen 2
+set title "A write and its answer, between two processes of one machine"
+round_trip(what, waiting) = (strcol("what") eq what && strcol("waiting") eq waiting ? \
+                             column("microseconds") : NaN)
+plot data . "/fabrics.csv" using (column("bytes")):(round_trip("shm", "polling")) \
+       with linespoints pt 7 lw 2 lc rgb ramcast title "shm, polling", \
+     "" using (column("bytes")):(round_trip("shm", "doorbell")) \
+       with linespoints pt 6 lw 2 dt 2 lc rgb ramcast title "shm, asleep", \
+     "" using (column("bytes")):(round_trip("udp", "polling")) \
+       with linespoints pt 7 lw 2 lc rgb "#1b7837" title "UDP, polling", \
+     "" using (column("bytes")):(round_trip("udp", "asleep")) \
+       with linespoints pt 6 lw 2 dt 2 lc rgb "#1b7837" title "UDP, asleep", \
+     "" using (column("bytes")):(round_trip("tcp", "polling")) \
+       with linespoints pt 7 lw 2 lc rgb whitebox title "tcp, polling", \
+     "" using (column("bytes")):(round_trip("tcp", "asleep")) \
+       with linespoints pt 6 lw 2 dt 2 lc rgb whitebox title "tcp, asleep"

@@ -59,15 +59,11 @@ Result<std::uint64_t, Errc> Node::Core::submit_control(ByteView payload, Service
   return number;
 }
 
-void Node::Core::drop_control() {
-  late_.reset();
-  packer_.drop_control();
-}
-
 /// Units with outdated control messages may still be under way, and stay it over several views.
 Result<void, Errc> Node::Core::replace_control(ByteView payload, Service service,
                                                DomainSet domains) {
-  drop_control();
+  late_.reset();
+  packer_.drop_control();
   if (payload.empty()) return {};
   const auto number = submit_control(payload, service, domains);
   if (number) return {};

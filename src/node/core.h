@@ -51,7 +51,6 @@ class Node::Core final : public order::Host, public order::Effects {
                    [&] { return queue_.push_block(payload, message.bytes, service, domains); });
   }
   Result<std::uint64_t, Errc> submit_control(ByteView payload, Service service, DomainSet domains);
-  void drop_control();
   Result<void, Errc> replace_control(ByteView payload, Service service, DomainSet domains);
   std::uint64_t block(bool blocked);
   void flush(Instant now);

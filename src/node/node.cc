@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/result.h"
 #include "node/core.h"
 
 namespace peal::node {
@@ -46,7 +47,10 @@ Result<void, Errc> Node::replace_control(ByteView payload, Service service, Doma
   return core_->replace_control(payload, service, domains);
 }
 
-void Node::drop_control() { core_->drop_control(); }
+void Node::drop_control() {
+  const auto dropped = core_->replace_control({}, Service::agreed, {});
+  ignore(dropped, "nothing is submitted");
+}
 std::uint64_t Node::block(bool blocked) { return core_->block(blocked); }
 
 std::uint64_t Node::released() const { return core_->queue().popped(); }
