@@ -59,21 +59,23 @@ void harden(Shape& shape, Random& random) {
 /// Which servers of each domain may be down at once, so that a majority stays.
 class Faults {
  public:
-  Faults(World& world, Random& random, bool hard) : world_(world), random_(random), hard_(hard) {
+  Faults(World& world, Random& random, Strain strain)
+      : world_(world), random_(random), strain_(strain) {
     crashes_ = random.chance(0.6);
     pauses_ = random.chance(0.5);
     cuts_ = random.chance(0.4);
     restarts_ = random.chance(0.7);
     senders_ = random.chance(0.5);
-    if (hard) pauses_ = true;
+    if (strain != Strain::usual) pauses_ = true;
   }
 
   void strike() {
     auto node = static_cast<std::uint32_t>(random_.below(world_.nodes()));
-    if (hard_ && random_.chance(0.6)) {
+    if (strain_ != Strain::usual && random_.chance(0.6)) {
       const auto domain = static_cast<unsigned>(1 + random_.below(world_.layout().domains()));
       node = world_.leader(domain).value_or(node);
     }
+    if (strain_ == Strain::regions && random_.chance(0.4)) return lose_region(node);
     switch (random_.below(4)) {
       case 0:
         if (crashes_) crash(node);
@@ -112,6 +114,18 @@ class Faults {
   }
 
  private:
+  /// What the node writes into one region of another node is lost, or what one region of its own
+  /// gets.
+  void lose_region(std::uint32_t node) {
+    static constexpr Area kAreas[] = {Area::messages, Area::log,   Area::control,
+                                      Area::control,  Area::cells, Area::replies};
+    const auto other = static_cast<std::uint32_t>(random_.below(world_.nodes()));
+    const Area area = kAreas[random_.below(std::size(kAreas))];
+    NodeId from = world_.layout().role(static_cast<NodeIndex>(node)).node;
+    NodeId to = world_.layout().role(static_cast<NodeIndex>(other)).node;
+    if (random_.chance(0.5)) std::swap(from, to);
+    world_.fabric().cut(from, to, static_cast<std::uint8_t>(area));
+  }
   void crash(std::uint32_t node) {
     if (!world_.is_up(node)) return;
     const NodeRole& role = world_.layout().role(static_cast<NodeIndex>(node));
@@ -129,7 +143,7 @@ class Faults {
 
   World& world_;
   Random& random_;
-  const bool hard_;
+  const Strain strain_;
   bool crashes_, pauses_, cuts_, restarts_, senders_;
   std::vector<std::uint32_t> paused_;
 };
@@ -157,12 +171,13 @@ std::string explain(World& world) {
 
 }  // namespace
 
-Outcome run_seed(std::uint64_t seed, bool hard) {
-  Random random(seed * 7'919 + (hard ? 2 : 1));
+Outcome run_seed(std::uint64_t seed, Strain strain) {
+  const bool hard = strain != Strain::usual;
+  Random random(seed * 7'919 + 1 + static_cast<std::uint64_t>(strain));
   Shape shape = draw_shape(random);
   if (hard) harden(shape, random);
   World world(shape, seed);
-  Faults faults(world, random, hard);
+  Faults faults(world, random, strain);
   world.start_all();
   Outcome outcome;
   if (random.chance(0.7)) {

@@ -18,7 +18,12 @@ struct Outcome {
   std::uint64_t delivered = 0, rounds = 0, history = 0;
 };
 
-/// `hard`: leaders fail more often, and with more under way.
-Outcome run_seed(std::uint64_t seed, bool hard = false);
+enum class Strain : std::uint8_t {
+  usual,
+  hard,     ///< leaders fail more often, and with more under way
+  regions,  ///< the same, and writes into some regions alone are lost
+};
+
+Outcome run_seed(std::uint64_t seed, Strain strain = Strain::usual);
 
 }  // namespace peal::order::ramcast::test

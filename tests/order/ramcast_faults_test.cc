@@ -32,12 +32,12 @@ void activate_chosen_mutant() {
   }
 }
 
-void run_seeds(std::uint64_t usual, bool hard) {
+void run_seeds(std::uint64_t usual, Strain strain) {
   activate_chosen_mutant();
   const auto [first, last] = seeds(usual);
   std::uint64_t delivered = 0, rounds = 0;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const Outcome outcome = run_seed(seed, hard);
+    const Outcome outcome = run_seed(seed, strain);
     EXPECT_EQ(outcome.broken, "") << "seed " << seed;
     EXPECT_TRUE(outcome.ended) << "seed " << seed << ": " << outcome.stuck;
     delivered += outcome.delivered;
@@ -49,9 +49,18 @@ void run_seeds(std::uint64_t usual, bool hard) {
   EXPECT_GT(delivered, 0U);
 }
 
-TEST(RamcastFaults, EverySeedKeepsTheOrderAndEnds) { run_seeds(40, false); }
+TEST(RamcastFaults, EverySeedKeepsTheOrderAndEnds) { run_seeds(40, Strain::usual); }
 
-TEST(RamcastFaults, HardSeedsToo) { run_seeds(20, true); }
+TEST(RamcastFaults, HardSeedsToo) { run_seeds(20, Strain::hard); }
+
+TEST(RamcastFaults, RegionsThatLoseWrites) { run_seeds(20, Strain::regions); }
+
+/// A leader whose messages are large and small is lost, and the unit of a large one with it.
+TEST(RamcastFaults, MessagesOfASenderKeepTheirOrder) {
+  const Outcome outcome = run_seed(86, Strain::regions);
+  EXPECT_EQ(outcome.broken, "");
+  EXPECT_TRUE(outcome.ended) << outcome.stuck;
+}
 
 TEST(RamcastFaults, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {

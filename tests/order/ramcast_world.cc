@@ -62,6 +62,7 @@ struct World::Node final : public Host {
   std::optional<Instant> armed;
   Seq largest = 0;  ///< key that was delivered or told
   std::vector<Seq> keys, places;
+  std::map<MemberId, std::uint32_t> last;  ///< number of the last message of each sender
   std::vector<MemberId> view;
   ViewId view_id{};
   bool straight = false;  ///< the last transitional view had other members
@@ -130,6 +131,7 @@ void World::start(std::uint32_t index) {
   node.memory = fabric_.attach(node.self, [this, index] { wake(index); });
   node.keys.clear();
   node.places.clear();
+  node.last.clear();
   node.view.clear();
   node.view_id = {};
   node.largest = 0;
@@ -334,6 +336,9 @@ void World::on_delivery(Node& node, const Delivery& delivery) {
     if (b != static_cast<std::byte>(number)) return complain(who + "other bytes");
   }
   if (delivery.origin != sender) complain(who + "another origin");
+  std::uint32_t& last = node.last[sender];
+  if (number <= last) complain(who + "messages of one sender out of turn");
+  last = number;
   const unsigned domain = layout_->role(static_cast<NodeIndex>(node.index)).domain;
   if (domain == 0 || (sent.domain != 0 && sent.domain != domain)) {
     complain(who + "a message of another domain");

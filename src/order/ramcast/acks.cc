@@ -117,6 +117,9 @@ bool Acks::advance(Record& record) {
 bool Acks::acknowledge(Record& record) {
   const Standing& standing = parts_.standing;
   if (!record.has_body || record.own.key == 0 || !standing.in_step()) return false;
+  // Else a later leader could drop an earlier message of this sender, which nobody has, and order
+  // it behind this one.
+  if (!messages_.has_units_up_to(record)) return false;
   if (record.own.round != standing.synchronized) return false;
   if (parts_.options.lazy && record.inlined && record.single()) return false;
   Digest digest;

@@ -32,7 +32,12 @@ WaitReason Explanation::why(Instant now) const {
     WaitReason own = of_server(now);
     if (own.kind != &order::wait::nothing) return own;
   }
-  return of_sender();
+  WaitReason sending = of_sender();
+  if (sending.kind != &order::wait::nothing || !parts_.serves()) return sending;
+  // Nothing of this node is under way. What waits outside the engine, such as for tables of groups,
+  // may be for members that have not delivered as much as this one.
+  std::vector<MemberId> late = state_.is_member() ? behind() : std::vector<MemberId>{};
+  return late.empty() ? sending : reason(wait::deliveries, std::move(late), state_.delivered());
 }
 
 /// The nodes of the domain whose places have the property.
@@ -128,6 +133,7 @@ WaitReason Explanation::of_message(const Record& record) const {
 
 /// This node's oldest message has no place, or is not delivered by all.
 WaitReason Explanation::of_sender() const {
+  if (sender_.lacks_space()) return reason(order::wait::window, behind());
   if (sender_.idle()) return {};
   const bool placed = sender_.waiting() == 0;
   const wire::DomainBits domains = placed ? sender_.oldest_to() : sender_.waiting_for();

@@ -113,13 +113,7 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
     if (!adopt(each)) parts_.drop(wire::Drop::bad_value);
   }
   base_.clear();
-  // A message without a unit that the base does not name was never acknowledged.
-  for (const auto& row : messages_.rows()) {
-    for (Record& record : row->records) {
-      const bool lost = record.used() && record.own.key == 0 && record.key == 0 && !record.has_body;
-      if (lost) messages_.forget(record);
-    }
-  }
+  messages_.forget_lost();
   standing.active = active_;
   active_ = false;
   outlet_.note_read(entry.key - 1, entry.stamp);

@@ -31,6 +31,13 @@ class ViewBytes {
   std::size_t size_;
 };
 
+/// The sender's message before this one has its key, or is past.
+bool follows_placed(Messages& messages, const Record& record) {
+  if (record.index == 1) return true;
+  const Record* before = messages.at(*messages.find_row(record.id.sender), record.index - 1);
+  return before == nullptr || before->key != 0;
+}
+
 }  // namespace
 
 void adopt_stamp(Record& record, const wire::Round& round, Seq stamp) {
@@ -67,13 +74,7 @@ void Lead::begin(const Decision& decision, std::uint32_t seed) {
   begin_order(decision);
   inlined_.push_back({kFirstEntry - 1, nullptr, {}, 0});
   doubtful_ = {};
-  // A message without a unit that is not part of the base was never acknowledged.
-  for (const auto& row : messages_.rows()) {
-    for (Record& record : row->records) {
-      const bool lost = record.used() && record.own.key == 0 && record.key == 0 && !record.has_body;
-      if (lost) messages_.forget(record);
-    }
-  }
+  messages_.forget_lost();
   for (Record* record : messages_.pending()) {
     if (record->own.key == 0) continue;
     acks_.propose(*record);
@@ -270,6 +271,13 @@ bool Lead::find_keys() {
   const unsigned at_once = inlined_.empty() ? 0 : taking_at_once();
   while (!inlined_.empty() && log_.is_held(inlined_.front().entry, at_once)) {
     const Inlined first = inlined_.front();
+    // The majority that holds this message might not have the unit of the sender's former one, and
+    // then a later leader could place that behind this one.
+    const bool message = first.record != nullptr && first.key == 0;
+    if (message && first.record->entry == first.entry &&
+        !follows_placed(messages_, *first.record)) {
+      break;
+    }
     inlined_.pop_front();
     changed = true;
     if (first.key != 0) {

@@ -78,6 +78,10 @@ Record* Messages::at(Row& row, std::uint64_t index) {
   return record.index == index ? &record : nullptr;
 }
 
+bool Messages::has_units_up_to(const Record& record) {
+  return find_row(record.id.sender)->next > record.index;
+}
+
 const Record* Messages::in_slot(const Row& row, std::uint64_t index) {
   if (row.records.empty()) return nullptr;
   const Record& record = row.records[index % row.records.size()];
@@ -175,16 +179,26 @@ void Messages::put_body(Row& row, Record& record, BufferRef body) {
 
 void Messages::advance(Row& row) {
   while (true) {
-    const Record* next = at(row, row.next);
+    Record* next = at(row, row.next);
     // Outside the view a message may be delivered without its unit.
     if (next == nullptr || !(next->has_body || next->delivered)) break;
     ++row.next;
+    if (next->own.key != 0) touch(*next);  // it may be acknowledged now
   }
 }
 
 void Messages::forget(Record& record) {
   PEAL_ASSERT(record.key == 0);
   reset(record);
+}
+
+void Messages::forget_lost() {
+  for (const auto& row : rows_) {
+    for (Record& record : row->records) {
+      const bool unplaced = record.used() && record.own.key == 0 && record.key == 0;
+      if (unplaced && record.index >= row->next) forget(record);
+    }
+  }
 }
 
 void Messages::note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head,

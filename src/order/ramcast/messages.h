@@ -112,6 +112,8 @@ class Messages {
   bool can_fill(NodeIndex node, std::size_t count, Origin origin) const;
   /// overwritten() has space for so many messages.
   bool can_move(std::size_t count) const;
+  /// The units of this message and of all earlier ones of its sender are here, or not needed.
+  bool has_units_up_to(const Record& record);
   /// The record in a slot has no more use, or there is space to keep it elsewhere.
   bool may_overwrite(const Row& row, const Record& record) const;
   /// The record with this index, or null.
@@ -122,6 +124,9 @@ class Messages {
   void put_body(Row& row, Record& record, BufferRef body);
   /// Forgets a message that this server does not deliver.
   void forget(Record& record);
+  /// Forgets the messages that the base does not name and whose units, or those of earlier messages
+  /// of their senders, are missing: none of them was acknowledged, and the units may never come.
+  void forget_lost();
   /// The message was delivered with this key, before this server took part.
   void note_past(Row& row, const wire::MessageId& id, const wire::MessageHead& head, Seq key);
   /// The sender's messages below this index are past: this server has no part in those whose keys

@@ -26,6 +26,7 @@ wire::DomainBits Sender::destinations() const {
 
 bool Sender::pull(Instant now) {
   bool any = false;
+  lacks_space_ = false;
   // A server sends once it is in a view: then it delivers what it sends.
   if (parts_.serves() && !state_.is_member()) return false;
   while (own_.size() < parts_.options.slots && parts_.host.backlog_units() > 0) {
@@ -35,7 +36,8 @@ bool Sender::pull(Instant now) {
     const bool other = placed_ < last() && own(last()).head.to != to;
     if (other && !PEAL_MUTANT(rc_sets_mixed)) break;
     const bool mine = parts_.serves() && ((to >> parts_.domain) & 1U) != 0;
-    if (mine && !inbox_.has_space(next_index_[parts_.domain])) break;
+    lacks_space_ = mine && !inbox_.has_space(next_index_[parts_.domain]);
+    if (lacks_space_) break;
     Unit unit;
     if (!parts_.host.next_unit(unit_bytes_max(parts_.options), unit)) break;
     Own& next = own_.push_back();

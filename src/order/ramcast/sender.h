@@ -51,6 +51,8 @@ class Sender {
   wire::DomainBits waiting_for() const { return own_[placed_ + 1 - first_].head.to; }
   /// The domains of the oldest message that is not released.
   wire::DomainBits oldest_to() const { return own_.front().head.to; }
+  /// This server has no space for the node's next message.
+  bool lacks_space() const { return lacks_space_; }
   bool is_full() const { return own_.size() >= parts_.options.slots; }
 
  private:
@@ -85,7 +87,8 @@ class Sender {
   std::uint64_t first_ = 1;   ///< number of the first of them
   std::uint64_t placed_ = 0;  ///< the messages up to this number have their places
   bool learned_ = false;      ///< keys that place() has not looked at
-  Seq after_ = 0;             ///< largest key that was delivered here or told
+  bool lacks_space_ = false;
+  Seq after_ = 0;  ///< largest key that was delivered here or told
   std::array<std::uint64_t, wire::kDomainsMax + 1> next_index_{};
   std::array<std::uint64_t, wire::kDomainsMax + 1> released_{};
   std::uint64_t stuck_ = 0;  ///< as it was when on_timer() looked

@@ -197,8 +197,11 @@ Decision Takeover::decide() const {
     }
   }
   if (decision.proposed.id.number <= decision.view.id.number) decision.proposed = {};
+  MemberId loser;
   for (const auto& [id, message] : all) {
-    const bool lost = message.key == 0 && message.bodies == 0;
+    // Nor was a later message of its sender acknowledged.
+    const bool lost = message.key == 0 && (message.bodies == 0 || id.sender == loser);
+    if (lost) loser = id.sender;
     if (!lost || PEAL_MUTANT(rc_lost_units_stay)) decision.messages.push_back(message);
   }
   std::stable_sort(decision.messages.begin(), decision.messages.end(),

@@ -35,6 +35,10 @@ inline constexpr WaitKind acknowledgements{
 /// {who}: nodes of the domains of this node's oldest message without a place.
 inline constexpr WaitKind place{"place", "{who} to give a place to a message of this node"};
 
+/// {who}: members of the view. {seq}: what this node has delivered.
+inline constexpr WaitKind deliveries{"deliveries",
+                                     "{who} to deliver what this node has, up to position {seq}"};
+
 }  // namespace peal::order::ramcast::wait
 
 namespace peal::order::ramcast::gather {
