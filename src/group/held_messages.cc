@@ -56,7 +56,8 @@ HeldMessages::List HeldMessages::take() {
   return std::exchange(held_, {});
 }
 
-void HeldMessages::apply_earlier(const order::MemberSet& set, Table& table) const {
+void HeldMessages::apply_earlier(const order::MemberSet& set, const ViewId& view,
+                                 Table& table) const {
   for (std::size_t i = 0; i < earlier_; ++i) {
     const Held& held = held_[i];
     if (!order::contains(set, held.from.sender)) continue;
@@ -66,6 +67,9 @@ void HeldMessages::apply_earlier(const order::MemberSet& set, Table& table) cons
       case Kind::disconnect: apply_if<Disconnect>(held, table); break;
       default: break;
     }
+  }
+  for (auto& [name, group] : table.groups()) {
+    if (group.id == GroupId{}) group.id = {view, 1};
   }
 }
 

@@ -38,8 +38,9 @@ class HeldMessages {
   bool empty() const { return held_.empty(); }
 
   /// Applies the memberships that the messages of earlier views change to `table`, and marks the
-  /// groups as changed. Only the daemons of `set`, which came together, are in their tables.
-  void apply_earlier(const order::MemberSet& set, Table& table) const;
+  /// groups as changed. Only the daemons of `set`, which came together, are in their tables. New
+  /// groups have an id of `view` until the tables are merged.
+  void apply_earlier(const order::MemberSet& set, const ViewId& view, Table& table) const;
 
  private:
   List held_;

@@ -46,7 +46,7 @@ void Groups::send_table() {
   if (held_.has_earlier()) {
     Table changed(table_.daemon_bytes_max());
     changed.add(table_.tables(view_, synced_));
-    held_.apply_earlier(synced_, changed);
+    held_.apply_earlier(synced_, view_, changed);
     exchange_.encode_own(self_, view_, synced_, changed, traffic_, own);
   } else {
     exchange_.encode_own(self_, view_, synced_, table_, traffic_, own);

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "group/held_messages.h"
+#include "group/message.h"
 #include "samples.h"
 
 namespace peal::group::test {
@@ -29,6 +31,25 @@ Table with(std::initializer_list<std::pair<MemberId, std::string>> members,
     EXPECT_EQ(table.join({daemon, ++connection}, name, group), Outcome::done);
   }
   return table;
+}
+
+/// A daemon tells the groups that changes of an earlier view have made, and others take them.
+TEST(Table, AGroupThatAHeldJoinMakesCanBeTold) {
+  std::vector<std::byte> join;
+  encode(Join{{3, "x"}, "g"}, join);
+  HeldMessages held;
+  held.add({kB, 1, Service::agreed, {5, 0}, kView}, join, false);
+  held.end_view();
+  Table table(kPlenty);
+  const ViewId next{8, kA};
+  const order::MemberSet both{kA, kB};
+  held.apply_earlier(both, next, table);
+  std::vector<std::byte> bytes;
+  encode(table.tables(next, both), bytes);
+  Tables told;
+  EXPECT_EQ(decode(bytes, told), wire::Drop::none);
+  ASSERT_EQ(told.groups.size(), 1U);
+  EXPECT_TRUE(told.groups[0].changed) << "it gets an id of the view once the tables are merged";
 }
 
 TEST(Table, MembersAreSortedByDaemonThenByName) {
